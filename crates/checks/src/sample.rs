@@ -31,6 +31,8 @@ pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) 
     let plan = &header.plan;
     let mut kinds = cache_state::findings(sample, plan);
     kinds.extend(above(written_before, 0.0).map(|share| FindingKind::SameBytes { share }));
+    let filled = sample.passes().and_then(|passes| passes.cache_filled);
+    kinds.extend(filled.map(|filled| FindingKind::CacheNotFilled { filled }));
     kinds.extend(beyond_histogram(sample));
     kinds.extend(saturated(sample));
     kinds.extend(load(sample));

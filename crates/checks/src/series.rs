@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
+use model::{Case, Durability, Experiment, Paced, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Values, geometric_mean};
 
 /// The option that sets how many clients there are.
@@ -72,13 +72,13 @@ impl<'a> Series<'a> {
             return Values::default();
         }
         let wall = |s: &Sample| s.wall_ns as f64 / s.operations as f64 / 1e3;
-        self.units(self.samples().map(|s| (s, wall(s))))
+        self.units_of_all(self.samples().map(|s| (s, wall(s), 1.0)))
     }
 
     /// Microseconds per operation that its interval is made from: of each round, or of several runs
     /// the mean of each.
     pub fn unit_times(self) -> Values {
-        self.units(self.samples().map(|s| (s, s.ns_per_operation() / 1e3)))
+        self.units_of_all(self.samples().map(|s| (s, s.ns_per_operation() / 1e3, 1.0)))
     }
 
     /// Microseconds an operation by the wall clock, with any number of clients: where they are more than
@@ -103,7 +103,7 @@ impl<'a> Series<'a> {
     /// Its time over that of `other`, one for each round in which both were measured; of several runs
     /// the mean of each.
     pub fn ratios_to(self, other: Self) -> Values {
-        self.units(self.by_round(self.times(), other.times()))
+        self.units_of_all(self.pairs(self.times(), other.times()))
     }
 
     /// Its processor time an operation over that of `other`, paired by round.
@@ -118,7 +118,7 @@ impl<'a> Series<'a> {
 
     /// In how many rounds both were measured.
     pub fn rounds_with(self, other: Self) -> usize {
-        self.by_round(self.times(), other.times()).count()
+        self.pairs(self.times(), other.times()).count()
     }
 
     /// The median of its latencies over that of `other`, paired by round.
@@ -140,15 +140,54 @@ impl<'a> Series<'a> {
         own: BTreeMap<u32, f64>,
         others: BTreeMap<u32, f64>,
     ) -> impl Iterator<Item = (&'a Sample, f64)> {
-        let ratio = move |round| Some(own.get(&round)? / others.get(&round)?);
-        self.samples().filter_map(move |sample| Some((sample, ratio(sample.round)?)))
+        self.pairs(own, others).map(|(sample, own, other)| (sample, own / other))
+    }
+
+    /// A figure and that of another series in each round that has both.
+    fn pairs(
+        self,
+        own: BTreeMap<u32, f64>,
+        others: BTreeMap<u32, f64>,
+    ) -> impl Iterator<Item = (&'a Sample, f64, f64)> {
+        let pair = move |round| Some((*own.get(&round)?, *others.get(&round)?));
+        self.samples().filter_map(move |sample| {
+            let (own, other) = pair(sample.round)?;
+            Some((sample, own, other))
+        })
+    }
+
+    /// Values from which the interval of a ratio of two figures is made. Where rounds touch different
+    /// keys, it is the ratio of the sums over all of them: a round with a large value counts as much
+    /// as that takes.
+    fn units_of_all(self, pairs: impl Iterator<Item = (&'a Sample, f64, f64)>) -> Values {
+        let workload = self.record.header.plan.workloads.get(self.case.workload);
+        let in_parts = workload.is_some_and(|workload| workload.parts.is_some());
+        let (samples, pairs): (Vec<_>, Vec<_>) =
+            pairs.map(|(s, own, other)| (s, (own, other))).unzip();
+        let ratios = stats::ratios_of_sums(&pairs).filter(|_| in_parts);
+        let ratios =
+            ratios.unwrap_or_else(|| pairs.iter().map(|(own, other)| own / other).collect());
+        self.units(samples.into_iter().zip(ratios))
+    }
+
+    /// The copy of a store, or the part of the keys, that a sample is about, where these are a random
+    /// choice of all that there could be.
+    fn group(self, sample: &Sample) -> Option<u64> {
+        let passes = sample.passes()?;
+        let copy = passes.copy.map(u64::from);
+        let drawn = matches!(
+            self.record.header.plan.experiment,
+            Experiment::Blobs { drawn: Some(_), .. }
+                | Experiment::Blobs { sampled_from: Some(_), .. }
+        );
+        copy.or(passes.part.filter(|_| drawn))
     }
 
     /// What an interval is made from: `values` of samples, or the mean of each run.
     pub(crate) fn units(self, values: impl Iterator<Item = (&'a Sample, f64)>) -> Values {
         let (mut rounds, mut runs) = (Values::default(), BTreeMap::<u32, Vec<f64>>::new());
         for (sample, value) in values {
-            rounds.push(value, sample.passes().and_then(|passes| passes.copy).unwrap_or(0));
+            rounds.push(value, self.group(sample).unwrap_or(0));
             runs.entry(sample.run).or_default().push(value);
         }
         if self.record.header.plan.rounds.runs == 1 {

@@ -32,8 +32,9 @@ fn by_slice(series: Series<'_>) -> BTreeMap<u64, Values> {
     let times = series.baseline().times();
     let mut by_slice = BTreeMap::<u64, Values>::new();
     for sample in series.samples() {
+        let passes = sample.passes();
         let passes =
-            sample.passes().and_then(|passes| Some((passes.slice?, passes.copy.unwrap_or(0))));
+            passes.and_then(|passes| Some((passes.slice?, passes.copy.unwrap_or(0).into())));
         if let (Some((slice, copy)), Some(time)) = (passes, times.get(&sample.round)) {
             by_slice.entry(slice).or_default().push(sample.ns_per_operation() / 1e3 / time, copy);
         }

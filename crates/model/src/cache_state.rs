@@ -34,6 +34,9 @@ impl Sample {
         let is_read = self.cache.is_cold() && work.operation() == Some(Operation::Read);
         let before = self.before.unwrap_or_default();
         let unknown = self.before.is_none() || before.resident_share().is_none();
+        if self.as_found && self.cache == Cache::Warm {
+            return State::Reached;
+        }
         if !unknown && !before.shows(self.cache) {
             return State::NotReached;
         }

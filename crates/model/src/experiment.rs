@@ -24,6 +24,9 @@ pub enum Experiment {
         /// What the values are a sample of, stratified by size; absent: they are all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sampled_from: Option<SampledFrom>,
+        /// Keys that rounds choose from, drawn at random and checked; absent: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drawn: Option<u64>,
     },
     /// `storemark rows`: a table of two integers.
     Rows {

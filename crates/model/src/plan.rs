@@ -163,6 +163,10 @@ pub struct Workload {
     /// passes, one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<u64>,
+    /// Into how many parts the keys are divided, of which each round touches the next one; absent:
+    /// each round touches all keys, or as many as `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u64>,
     /// Operations per commit.
     pub batch: Batch,
     /// Workers of each process, a session each; all share the keys out among themselves.
@@ -174,7 +178,8 @@ pub struct Workload {
 impl Workload {
     /// Of one worker, in one batch.
     pub fn alone(work: Work, count: u64) -> Self {
-        Self { work, count, slice: None, batch: Batch::All, threads: 1, processes: 1 }
+        let (slice, parts, batch) = (None, None, Batch::All);
+        Self { work, count, slice, parts, batch, threads: 1, processes: 1 }
     }
 
     /// Workers of all processes together.

@@ -19,6 +19,13 @@ pub enum Line {
     Header(Box<Header>),
     /// A store is ready to be measured.
     Store(StoreFacts),
+    /// A workload of the plan, once it is known how many operations it has.
+    Workload {
+        /// Its place in the plan.
+        index: usize,
+        /// The workload in place of the planned one.
+        workload: Workload,
+    },
     /// A trial finished.
     Sample(Box<Sample>),
     /// What makes a figure doubtful.
@@ -124,6 +131,11 @@ impl Record {
         match line {
             Line::Header(_) => {}
             Line::Store(facts) => self.stores.push(facts),
+            Line::Workload { index, workload } => {
+                if let Some(planned) = self.header.plan.workloads.get_mut(index) {
+                    *planned = workload;
+                }
+            }
             Line::Sample(sample) => self.samples.push(*sample),
             Line::Finding(finding) => self.findings.push(finding),
             Line::End(end) => self.end = Some(end),

@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::Step};
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// One timed trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
@@ -25,6 +30,9 @@ pub struct Sample {
     /// The state it was to start in; whether it did is shown by `before`.
     #[serde(default)]
     pub cache: Cache,
+    /// Whether the store was read as it was found: it is too large to be brought into memory.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub as_found: bool,
     /// What of the store was in memory when the store was opened; absent: it has no files, or
     /// was not looked at before this round.
     pub before: Option<Residency>,
@@ -159,6 +167,13 @@ pub struct Passes {
     /// Where copies of a scratch store take turns, too: which one was read, from 0 on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<u32>,
+    /// Where each round touches a part of the keys: which one, from 0 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<u64>,
+    /// Share of the store's own cache that was filled before the first pass; absent: all, or nothing had
+    /// to be filled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_filled: Option<f64>,
     /// The same over time; absent: it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,

@@ -9,7 +9,7 @@ pub struct Values {
     /// The figures.
     pub values: Vec<f64>,
     /// The copy that each is of. Empty: there is only one.
-    pub copies: Vec<u32>,
+    pub copies: Vec<u64>,
 }
 
 impl From<Vec<f64>> for Values {
@@ -20,7 +20,7 @@ impl From<Vec<f64>> for Values {
 
 impl Values {
     /// Adds a figure of a copy.
-    pub fn push(&mut self, value: f64, copy: u32) {
+    pub fn push(&mut self, value: f64, copy: u64) {
         self.values.push(value);
         self.copies.push(copy);
     }
@@ -30,8 +30,8 @@ impl Values {
 /// show it, taken as a random choice of all that there could be: the mean square between groups of a
 /// one-way analysis of variance (R. A. Fisher, "Statistical Methods for Research Workers", 1925) by the
 /// number of values. None without several copies.
-pub(crate) fn between(logs: &[f64], copies: &[u32], all: f64) -> Option<(f64, f64)> {
-    let mut groups = BTreeMap::<u32, Vec<f64>>::new();
+pub(crate) fn between(logs: &[f64], copies: &[u64], all: f64) -> Option<(f64, f64)> {
+    let mut groups = BTreeMap::<u64, Vec<f64>>::new();
     for (log, copy) in logs.iter().zip(copies) {
         groups.entry(*copy).or_default().push(*log);
     }
@@ -48,7 +48,7 @@ pub(crate) fn between(logs: &[f64], copies: &[u32], all: f64) -> Option<(f64, f6
 mod tests {
     use super::*;
 
-    fn of(values: &[f64], copies: &[u32]) -> Option<(f64, f64)> {
+    fn of(values: &[f64], copies: &[u64]) -> Option<(f64, f64)> {
         between(values, copies, values.iter().sum::<f64>() / values.len() as f64)
     }
 

@@ -34,6 +34,7 @@ mod proportion;
 mod scaling;
 mod sequential;
 mod student;
+mod sums;
 mod trend;
 mod verdict;
 
@@ -44,5 +45,6 @@ pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
 pub use scaling::{Knee, knee};
+pub use sums::ratios_of_sums;
 pub use trend::{Trend, trend};
 pub use verdict::{FIRST_LOOK, Judgement, Looks, SAME, Verdict, judge, judge_changes};

@@ -4,6 +4,13 @@ use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 
 pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let before = sample.before.unwrap_or_default();
+    if sample.as_found {
+        let resident = before.resident_share().filter(|_| !before.shows(Cache::Warm));
+        return resident
+            .map(|resident| FindingKind::PartlyInMemory { resident })
+            .into_iter()
+            .collect();
+    }
     let work = plan.workloads[sample.workload].work;
     let cache = sample.cache;
     let state = if plan.holds(sample) { sample.state(work) } else { State::NotReached };

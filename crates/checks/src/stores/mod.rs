@@ -124,17 +124,29 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
     socket.into_iter().chain(unseen).collect()
 }
 
-/// Data that does not fit is not to blame for a sample of it that does.
+/// Less than so many times the cache, a part of the data is read from there more often than all of it
+/// would be.
+const CACHES: u64 = 4;
+
+/// Data that does not fit is not to blame for a part of it that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
     let experiment = &record.header.plan.experiment;
-    let measured = experiment.summary()?.bytes;
+    let summary = experiment.summary()?;
     let cache = record.header.environment.cpu.last_level_cache_bytes?;
-    let all = match experiment {
-        Experiment::Blobs { sampled_from: Some(all), .. } => all.bytes,
-        _ => measured,
+    let (measured, all) = match experiment {
+        Experiment::Blobs { sampled_from: Some(all), .. } => (summary.bytes, all.bytes),
+        Experiment::Blobs { drawn: Some(drawn), .. } => {
+            let bytes = u128::from(summary.bytes) * u128::from(*drawn);
+            let bytes = bytes / u128::from(summary.count.max(1));
+            (u64::try_from(bytes).unwrap_or(u64::MAX), summary.bytes)
+        }
+        _ => (summary.bytes, summary.bytes),
     };
-    let (bytes, all) = if all < cache { (all, None) } else { (measured, Some(all)) };
-    (bytes < cache).then_some(FindingKind::FitsCpuCache { bytes, cache, all })
+    if all < cache {
+        return Some(FindingKind::FitsCpuCache { bytes: all, cache, all: None });
+    }
+    let is_small = measured < all && measured < cache.saturating_mul(CACHES);
+    is_small.then_some(FindingKind::FitsCpuCache { bytes: measured, cache, all: Some(all) })
 }
 
 fn memory_small(record: &Record) -> Option<FindingKind> {

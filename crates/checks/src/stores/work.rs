@@ -23,10 +23,17 @@ pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
 /// Findings about each workload on values.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
-    let Experiment::Blobs { summary, available, .. } = plan.experiment else { return Vec::new() };
+    let Experiment::Blobs { summary, available, drawn, .. } = plan.experiment else {
+        return Vec::new();
+    };
     let of = |(index, workload): (usize, &Workload)| {
         let Work::Blobs { operation, order, .. } = workload.work else { return Vec::new() };
-        let mut kinds = keys_not_covered(order, workload.count, summary.count, available);
+        // Rounds that touch parts of the keys touch all of them in turn.
+        let touched = match workload.parts {
+            Some(_) => available,
+            None => touched(order, workload.count, summary.count),
+        };
+        let mut kinds = keys_not_covered(order, touched, available);
         if operation == Operation::Read {
             kinds.extend(only_warm(record));
             kinds.extend((workload.batch == Batch::Of(1)).then_some(FindingKind::ReadsAlone));
@@ -36,12 +43,13 @@ pub(super) fn findings(record: &Record) -> Vec<Finding> {
         }
         kinds.into_iter().map(|kind| Finding::run(kind).in_workload(index)).collect()
     };
-    plan.workloads.iter().enumerate().flat_map(of).collect()
+    let drawn = drawn.map(|drawn| FindingKind::KeysDrawn { drawn, keys: summary.count });
+    let drawn = drawn.into_iter().map(Finding::run);
+    drawn.chain(plan.workloads.iter().enumerate().flat_map(of)).collect()
 }
 
 /// Keys that a pass does not touch, and orders that are faster than most uses.
-fn keys_not_covered(order: Order, count: u64, keys: u64, available: u64) -> Vec<FindingKind> {
-    let touched = touched(order, count, keys);
+fn keys_not_covered(order: Order, touched: u64, available: u64) -> Vec<FindingKind> {
     let not_covered =
         (touched < available).then_some(FindingKind::KeysNotCovered { touched, keys: available });
     let in_order =

@@ -57,6 +57,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
             summary,
             available: count,
             sampled_from: None,
+            drawn: None,
         },
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,

@@ -342,7 +342,7 @@ fn data_should_be_larger_than_the_processors_cache_and_smaller_than_memory() {
     let fits = |bytes, all| FindingKind::FitsCpuCache { bytes, cache: DATA + 1, all };
     assert_eq!(sample_of(DATA), [fits(DATA, None)]);
     let sample = fits(DATA, Some(DATA + 1));
-    assert_eq!(sample.severity(), Severity::Note, "the sampling did it");
+    assert_eq!(sample.severity(), Severity::Warning);
     assert_eq!(sample_of(DATA + 1), [sample]);
     let memory = |bytes| early(|r| r.header.environment.memory.available_bytes = Some(bytes));
     let (bytes, available) = (2 * DATA, 2 * DATA - 1);

@@ -1,12 +1,17 @@
-//! The dataset of a run: every key with the length and a checksum of its value, in the order
-//! in which a pass touches them. 16 bytes a key, and the names themselves if keys are names.
+//! The dataset of a run: the keys that are measured, with the length and a checksum of each value, in
+//! the order in which passes touch them. 16 bytes a key, and the names themselves if keys are names.
 
 mod deflated;
 mod generated;
 mod random;
 mod sorted_keys;
+mod spread;
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::{
+    borrow::Cow,
+    io::{self, ErrorKind, Read, Write},
+    ops::Range,
+};
 
 use model::{DatasetSummary, Error, Item, Key, KeyKind, Order, Result, ValueType};
 use rand_core::SeedableRng;
@@ -18,23 +23,26 @@ pub(crate) use generated::Generator;
 pub use random::nth_seed;
 pub(crate) use random::{Pool, PoolSpec, Use, below, derive, fill, shuffle};
 pub(crate) use sorted_keys::push_sorted;
+pub(crate) use spread::Part;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The integer itself, or where the name starts in the dataset's names.
     id: i64,
     pub(crate) size: u32,
-    /// First four bytes of its BLAKE3 digest.
+    /// First four bytes of its BLAKE3 digest; 0 until the value was read.
     pub(crate) check: u32,
 }
 
 /// Keys with the lengths and checksums of their values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Dataset {
     keys: KeyKind,
     entries: Vec<Entry>,
     /// Names back to back, each led by its length in two bytes.
     names: Vec<u8>,
+    /// The entries that a round touches; `None`: all.
+    round: Option<Range<usize>>,
     /// Size of a sample of the values after DEFLATE over its size.
     pub(crate) deflated: Option<f64>,
 }
@@ -69,16 +77,19 @@ pub(crate) fn check_bytes(item: &Item<'_>) -> Result<()> {
     )))
 }
 
+/// The length of a value, which has fewer than 4 GiB.
+pub(crate) fn value_size(key: Key<'_>, length: usize) -> Result<u32> {
+    u32::try_from(length).map_err(|_| Error::usage(format!("key {key}: a value of 4 GiB or more")))
+}
+
 impl Dataset {
     pub(crate) fn new(keys: KeyKind) -> Self {
-        Self { keys, entries: Vec::new(), names: Vec::new(), deflated: None }
+        Self { keys, entries: Vec::new(), names: Vec::new(), round: None, deflated: None }
     }
 
     /// Adds a key; keys come in ascending order.
     pub(crate) fn push(&mut self, key: Key<'_>, value: &[u8]) -> Result<()> {
-        let size = u32::try_from(value.len())
-            .map_err(|_| Error::usage(format!("key {key}: a value of 4 GiB or more")))?;
-        self.enter(key, size, checksum(value))
+        self.enter(key, value_size(key, value.len())?, checksum(value))
     }
 
     /// Adds a key whose value is not written yet.
@@ -133,6 +144,38 @@ impl Dataset {
         &self.entries
     }
 
+    /// The entries of the round for which it was arranged.
+    pub(crate) fn round_entries(&self) -> &[Entry] {
+        self.round.clone().map_or(&self.entries, |round| &self.entries[round])
+    }
+
+    /// Returns the keys of the round alone, in their order.
+    pub(crate) fn of_round(&self) -> Cow<'_, Self> {
+        if self.round.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut part = Self { deflated: self.deflated, ..Self::new(self.keys) };
+        for entry in self.round_entries() {
+            let entered = part.enter(self.key(entry), entry.size, entry.check);
+            entered.expect("a name that fitted once fits again");
+        }
+        Cow::Owned(part)
+    }
+
+    /// Notes the length and the checksum of the value of the entry at `place`.
+    pub(crate) fn note_value(&mut self, place: usize, value: &[u8]) -> Result<()> {
+        let key = self.key(&self.entries[place]);
+        let size = value_size(key, value.len())?;
+        let entry = &mut self.entries[place];
+        (entry.size, entry.check) = (size, checksum(value));
+        Ok(())
+    }
+
+    /// Keeps the first `count` entries.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.entries.truncate(count);
+    }
+
     pub(crate) fn summary(&self) -> DatasetSummary {
         let sizes = || self.entries.iter().map(|entry| u64::from(entry.size));
         DatasetSummary {
@@ -164,10 +207,16 @@ impl Dataset {
 
     /// Puts the entries into the order of one round; in place, so that an order costs no memory.
     /// `start` is the first key of a fixed order, which continues with the first key at its end,
-    /// as kvtest's does. If keys are drawn at random (`op_stream`), they are in key order.
-    pub(crate) fn arrange(&mut self, order: Order, start: Option<i64>, seed: u64) {
+    /// as kvtest's does. If keys are drawn at random (`op_stream`), they are in key order. In a random
+    /// order a round touches a `part` of the keys only, which is shuffled within itself.
+    pub(crate) fn arrange(&mut self, order: Order, start: Option<i64>, part: Part, seed: u64) {
+        self.round = None;
         if order == Order::Permutation {
-            return shuffle(&mut self.entries, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+            let range = part.range(self.entries.len());
+            let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
+            shuffle(&mut self.entries[range.clone()], random);
+            self.round = (part.of > 1).then_some(range);
+            return;
         }
         // Names too: their ids ascend with them.
         self.entries.sort_unstable_by_key(|entry| entry.id);
@@ -224,9 +273,9 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Walks `entries`, which must not be empty, in their order.
-    pub(crate) fn new(entries: &'a [Entry]) -> Self {
-        Self { entries, next: 0 }
+    /// Walks `entries`, which must not be empty, in their order, from the one at `skip` on.
+    pub(crate) fn new(entries: &'a [Entry], skip: usize) -> Self {
+        Self { entries, next: skip % entries.len() }
     }
 
     #[inline]
@@ -272,10 +321,10 @@ mod order_tests {
     #[test]
     fn a_permutation_touches_every_key_once_and_is_not_the_order_of_insertion() {
         let mut set = dataset(1..=1000);
-        set.arrange(Order::Permutation, None, 1);
+        set.arrange(Order::Permutation, None, Part::ALL, 1);
         let shuffled = keys(&set);
         assert_ne!(shuffled, (1..=1000).collect::<Vec<_>>());
-        set.arrange(Order::Asc, None, 1);
+        set.arrange(Order::Asc, None, Part::ALL, 1);
         assert_eq!(keys(&set), (1..=1000).collect::<Vec<_>>());
     }
 
@@ -283,7 +332,7 @@ mod order_tests {
     fn the_same_seed_gives_the_same_order_and_another_seed_another() {
         let arranged = |seed| {
             let mut set = dataset(1..=100);
-            set.arrange(Order::Permutation, None, seed);
+            set.arrange(Order::Permutation, None, Part::ALL, seed);
             keys(&set)
         };
         assert_eq!(arranged(7), arranged(7));
@@ -293,9 +342,9 @@ mod order_tests {
     #[test]
     fn fixed_orders_start_where_asked_and_wrap_around() {
         let mut set = dataset([1, 3, 5, 7]);
-        set.arrange(Order::Asc, Some(4), 0);
+        set.arrange(Order::Asc, Some(4), Part::ALL, 0);
         assert_eq!(keys(&set), [5, 7, 1, 3]);
-        set.arrange(Order::Desc, Some(4), 0);
+        set.arrange(Order::Desc, Some(4), Part::ALL, 0);
         assert_eq!(keys(&set), [3, 1, 7, 5]);
     }
 
@@ -332,7 +381,7 @@ mod order_tests {
     #[test]
     fn a_cursor_wraps_around() {
         let set = dataset([10, 20, 30]);
-        let mut cursor = Cursor::new(&set.entries);
+        let mut cursor = Cursor::new(&set.entries, 0);
         let walked: Vec<_> = (0..5).map(|_| cursor.advance().id).collect();
         assert_eq!(walked, [10, 20, 30, 10, 20]);
     }
@@ -365,7 +414,7 @@ mod carried_tests {
             integers.push(Key::Int(key), &key.to_le_bytes()).unwrap();
         }
         for mut dataset in [named(), integers] {
-            dataset.arrange(Order::Permutation, None, 7);
+            dataset.arrange(Order::Permutation, None, Part::ALL, 7);
             let arrived = Dataset::receive(dataset.luggage(), &mut &*sent(&dataset)).unwrap();
             assert_eq!(arrived.entries(), dataset.entries());
             let keys = |d: &Dataset| -> Vec<_> {

@@ -15,7 +15,7 @@ mod values;
 use std::{collections::HashSet, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
-    Cache, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, Work,
+    Cache, Case, Environment, Error, Finding, Library, Plan, Result, Sample, StoreFacts, Work,
     record::Line,
 };
 
@@ -87,6 +87,12 @@ impl Trial {
         (&self.workloads, self.cache) == (&other.workloads, other.cache)
     }
 
+    /// Whether it measures `case`.
+    pub(crate) fn is_about(&self, case: Case) -> bool {
+        self.cache.is_none_or(|cache| cache == case.cache)
+            && self.workloads.contains(&case.workload)
+    }
+
     /// The target, where trials are over one each.
     pub(crate) fn target(&self) -> usize {
         self.targets[0]
@@ -116,8 +122,19 @@ pub(crate) trait Experiment {
         Ok(())
     }
 
-    /// Draws what all trials of a round have in common.
-    fn start_round(&mut self, _round: u32) -> Result<()> {
+    /// Makes ready what trials like `trial` need, which have so much time; `None`: as long as the
+    /// number of rounds takes. Returns the targets that cannot take part.
+    fn start_case(
+        &mut self,
+        _trial: &Trial,
+        _time: Option<Duration>,
+        _recorder: &mut Recorder,
+    ) -> Result<Vec<(usize, Error)>> {
+        Ok(Vec::new())
+    }
+
+    /// Draws what all trials of a round have in common, which are like `trial`.
+    fn start_round(&mut self, _round: u32, _trial: &Trial) -> Result<()> {
         Ok(())
     }
 

@@ -44,13 +44,14 @@ impl ValuesTrial<'_> {
     /// looked at.
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
-        let keys = input.dataset.entries().len() as u64;
+        let keys = input.dataset.round_entries().len() as u64;
         let passes = passes(&input.workload, keys, self.cache, self.salt);
         // Later rounds write other bytes than earlier ones; what was there before the run may not.
         let look = self.first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
         let written_before = look.then(share).transpose()?.map(|(share, _)| share);
         let before = cache_state::reach(ready, self.cache)?;
+        let as_found = ready.as_found.get();
         let (mut sample, opening) = ready.with(|store| self.open(store, &passes))?;
         sample.open_ns = nanoseconds(opening);
         if input.changes_keys() && ready.retains() {
@@ -65,7 +66,7 @@ impl ValuesTrial<'_> {
             ready.filled.set(false);
         }
         let after = cache_state::seen(ready)?;
-        Ok((Sample { cache: self.cache, before, after, ..sample }, written_before))
+        Ok((Sample { cache: self.cache, as_found, before, after, ..sample }, written_before))
     }
 
     fn open(&self, store: &dyn Store, passes: &[Pass]) -> Result<Sample> {
@@ -132,6 +133,8 @@ impl ValuesTrial<'_> {
             first: None,
             slice: None,
             copy: None,
+            part: None,
+            cache_filled: None,
             latency: latency(latencies(&outcomes), wall)?,
             over_time: timeline(&outcomes),
             paced: paced(input.work.rate, &outcomes, wall)?,
@@ -233,7 +236,7 @@ pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {
 fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> {
     let pass = |index: u64, count, timing| {
         // The top bits are free for it: they are as random as the others.
-        Pass { count, salt: salt ^ (index << 60), timing }
+        Pass { skip: 0, count, salt: salt ^ (index << 60), timing }
     };
     let once = workload.count.min(keys);
     let writes = workload.work.writes();
@@ -243,7 +246,12 @@ fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> 
     // Writes take long, and have no cache to fill: a part of them is enough.
     let first = if writes { once.min(FIRST_WRITES) } else { once };
     let timing = if workload.work.rate().is_some() { Timing::Each } else { Timing::Some };
-    vec![pass(0, first, Timing::None), pass(1, workload.count, timing)]
+    let in_parts = workload.parts.is_some();
+    // What the first pass has read would be in the processor's cache; the part is as large as both.
+    let first = if in_parts { first.min(keys.saturating_sub(workload.count)) } else { first };
+    let steady = pass(1, workload.count, timing);
+    let skip = if in_parts { first } else { 0 };
+    vec![pass(0, first, Timing::None), Pass { skip, ..steady }]
 }
 
 fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> + Clone {
@@ -328,6 +336,16 @@ mod tests {
         assert_eq!(passes, [(500, Timing::None), (5_000, Timing::Some)]);
         let passes = counts_of(Operation::Read, Some(10.0), Cache::Warm, 100, 5_000);
         assert_eq!(passes, [(100, Timing::None), (100, Timing::Each)]);
+    }
+
+    #[test]
+    fn a_part_of_the_keys_is_touched_once() {
+        let work =
+            Work::Blobs { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let workload = Workload { parts: Some(9), ..Workload::alone(work, 700) };
+        let passes = passes(&workload, 800, Cache::Warm, 7);
+        let ranges: Vec<_> = passes.iter().map(|pass| (pass.skip, pass.count)).collect();
+        assert_eq!(ranges, [(0, 100), (100, 700)]);
     }
 
     #[test]

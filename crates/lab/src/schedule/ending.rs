@@ -17,6 +17,7 @@ pub(super) fn ended(
     longest: Duration,
     elapsed: Duration,
     record: Option<&Record>,
+    trial: &Trial,
 ) -> Option<Ended> {
     if let Some(max) = rounds.max {
         return (done >= max).then_some(Ended::Rounds);
@@ -25,15 +26,16 @@ pub(super) fn ended(
         return None;
     }
     // Each of several runs has its share of the time, so that their means are of about as many rounds.
-    if rounds.runs == 1 && record.is_some_and(is_settled) {
+    if rounds.runs == 1 && record.is_some_and(|record| is_settled(record, trial)) {
         return Some(Ended::Precise);
     }
     ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
 }
 
-/// Whether no target needs more rounds.
-fn is_settled(record: &Record) -> bool {
-    record.header.plan.cases().all(|case| checks::unsettled(record, case).is_empty())
+/// Whether no target needs more rounds of trials like `trial`.
+fn is_settled(record: &Record, trial: &Trial) -> bool {
+    let mut cases = record.header.plan.cases().filter(|case| trial.is_about(*case));
+    cases.all(|case| checks::unsettled(record, case).is_empty())
 }
 
 /// Which targets still take part in a trial: those that need more rounds in any of its cases, and the
@@ -48,8 +50,7 @@ pub(super) fn open<'a>(
     let unsettled: Option<Vec<(Case, Vec<usize>)>> = record.map(of);
     move |target, trial| {
         let is_open = |(case, targets): &(Case, Vec<usize>)| {
-            let cached = trial.cache.is_none_or(|cache| cache == case.cache);
-            let own = cached && trial.workloads.contains(&case.workload);
+            let own = trial.is_about(*case);
             let is_baseline = target == plan.baseline && !targets.is_empty();
             own && (is_baseline || targets.contains(&target))
         };
@@ -57,27 +58,23 @@ pub(super) fn open<'a>(
     }
 }
 
-/// How much longer rounds go on at most when `passed` of them took the time `measuring`, and all
-/// so far `spent`. Absent where only the number of rounds is given, until a trial has shown what one
+/// How much longer rounds go on at most when `passed` of them took the time `measuring`, and the whole
+/// run so far `spent`. Where `all` rounds of a run are counted, absent until a trial has shown what one
 /// takes.
 pub(super) fn left(
     rounds: &Rounds,
+    all: Option<usize>,
     passed: f64,
     measuring: Duration,
     spent: Duration,
 ) -> Option<Duration> {
-    // Before a round has passed, the time given is the better guess: trials differ.
-    if passed < 1.0 && rounds.max.is_none() {
-        return Duration::try_from_secs_f64((rounds.seconds - spent.as_secs_f64()).max(0.0)).ok();
-    }
-    if passed <= 0.0 {
-        return None;
-    }
-    let all = |of_each: u32| f64::from(of_each) * f64::from(rounds.runs);
-    let further = |of_each: u32| (all(of_each) - passed) * measuring.as_secs_f64() / passed;
-    let seconds = match rounds.max {
-        Some(max) => further(max),
-        None => further(rounds.min).max(rounds.seconds - spent.as_secs_f64()),
+    let seconds = match all {
+        None => rounds.seconds - spent.as_secs_f64(),
+        Some(_) if passed <= 0.0 => return None,
+        Some(all) => {
+            let further = all as f64 * f64::from(rounds.runs) - passed;
+            further * measuring.as_secs_f64() / passed
+        }
     };
     Some(model::units::duration_of(seconds.max(0.0)))
 }
@@ -92,29 +89,24 @@ mod tests {
         Rounds { min, max, precision: 0.03, seconds, runs: 1 }
     }
 
-    fn seconds(rounds: Rounds, passed: f64, measuring: u32, spent: u32) -> Option<u64> {
-        let left = left(&rounds, passed, SECOND * measuring, SECOND * spent);
+    fn seconds(max: Option<u32>, passed: f64, measuring: u32, spent: u32) -> Option<u64> {
+        let (all, rounds) = (max.map(|max| max as usize), rounds(5, max, 45.0));
+        let left = left(&rounds, all, passed, SECOND * measuring, SECOND * spent);
         left.map(|left| left.as_secs())
     }
 
     #[test]
-    fn an_end_is_known_from_the_first_trial_on() {
-        assert_eq!(seconds(rounds(5, None, 45.0), 0.0, 0, 10), Some(35));
-        assert_eq!(seconds(rounds(5, None, 45.0), 0.9, 9, 10), Some(35));
-        assert_eq!(seconds(rounds(5, Some(7), 45.0), 0.0, 0, 10), None);
-        assert_eq!(seconds(rounds(5, Some(7), 45.0), 0.5, 5, 10), Some(65));
+    fn time_is_spent_to_its_end() {
+        assert_eq!(seconds(None, 0.0, 0, 10), Some(35));
+        assert_eq!(seconds(None, 20.0, 20, 30), Some(15));
+        assert_eq!(seconds(None, 6.0, 60, 70), Some(0));
     }
 
     #[test]
     fn a_number_of_rounds_takes_what_those_before_took() {
-        assert_eq!(seconds(rounds(5, Some(10), 45.0), 2.5, 25, 100), Some(75));
-        assert_eq!(seconds(rounds(5, Some(1), 45.0), 1.0, 25, 100), Some(0));
-    }
-
-    #[test]
-    fn time_is_spent_to_its_end_or_to_the_least_number_of_rounds() {
-        assert_eq!(seconds(rounds(5, None, 45.0), 20.0, 20, 30), Some(15));
-        assert_eq!(seconds(rounds(5, None, 45.0), 1.0, 30, 40), Some(120));
-        assert_eq!(seconds(rounds(5, None, 45.0), 6.0, 60, 70), Some(0));
+        assert_eq!(seconds(Some(7), 0.0, 0, 10), None);
+        assert_eq!(seconds(Some(7), 0.5, 5, 10), Some(65));
+        assert_eq!(seconds(Some(10), 2.5, 25, 100), Some(75));
+        assert_eq!(seconds(Some(1), 1.0, 25, 100), Some(0));
     }
 }

@@ -115,7 +115,7 @@ fn run(
     let (plan, shorter) = (&plan, prepared.shorter);
     let mut schedule = Schedule {
         plan,
-        trials,
+        cases: by_case(trials),
         lost: HashSet::new(),
         shorter,
         began,
@@ -163,10 +163,38 @@ fn advice(time: &str, shorter: Option<&str>) -> String {
     shorter.map_or_else(String::new, |shorter| format!("; {time}, or {shorter} to shorten it"))
 }
 
-struct Schedule<'a> {
-    plan: &'a Plan,
+/// Trials about the same cases: they have rounds of their own, so that what is decided does not hold up
+/// the others.
+struct CaseRounds {
     /// Those of a round that none has failed of.
     trials: Vec<Trial>,
+    /// The number of the next round.
+    next: u32,
+    /// The longest round so far.
+    longest: Duration,
+    /// Whether another round could still show something.
+    open: bool,
+}
+
+/// Groups trials that are about the same cases, in the order in which they are given.
+fn by_case(trials: Vec<Trial>) -> Vec<CaseRounds> {
+    let mut cases: Vec<CaseRounds> = Vec::new();
+    for trial in trials {
+        let like = |case: &&mut CaseRounds| case.trials.iter().any(|other| other.is_like(&trial));
+        match cases.iter_mut().find(like) {
+            Some(case) => case.trials.push(trial),
+            None => {
+                let longest = Duration::ZERO;
+                cases.push(CaseRounds { trials: vec![trial], next: 0, longest, open: true });
+            }
+        }
+    }
+    cases
+}
+
+struct Schedule<'a> {
+    plan: &'a Plan,
+    cases: Vec<CaseRounds>,
     /// Targets a trial of which failed.
     lost: HashSet<usize>,
     shorter: Option<&'static str>,
@@ -190,56 +218,112 @@ impl Schedule<'_> {
         recorder: &mut Recorder,
     ) -> Result<Ended> {
         expected.inspect(|expected| self.warn(*expected));
-        let (mut round, mut ended) = (0, Ended::Rounds);
         for run in 0..self.plan.rounds.runs {
             if run > 0 {
                 experiment.start_run()?;
             }
             self.run = run;
-            ended = self.rounds(&mut round, experiment, expected, recorder)?;
-            if self.trials.is_empty() {
-                break;
+            self.all_cases(experiment, expected, recorder)?;
+            if self.cases.iter().all(|case| case.trials.is_empty()) {
+                return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
         }
-        Ok(ended)
+        Ok(match self.plan.rounds.max {
+            Some(_) => Ended::Rounds,
+            None if self.cases.iter().any(|case| case.open) => Ended::Time,
+            None => Ended::Precise,
+        })
     }
 
-    /// The rounds of a run, which are numbered from `next` on.
-    fn rounds(
+    /// One run: each case has its share of the time that is left, and what others leave over goes to
+    /// those that need more of it.
+    fn all_cases(
         &mut self,
-        next: &mut u32,
         experiment: &mut dyn Experiment,
         expected: Option<Duration>,
         recorder: &mut Recorder,
-    ) -> Result<Ended> {
-        let (rounds, first) = (self.share(), *next);
-        let mut longest = Duration::ZERO;
+    ) -> Result<()> {
+        for place in 0..self.cases.len() {
+            let share = self.share(self.cases.len() - place);
+            self.rounds(place, share, experiment, expected, recorder)?;
+        }
+        if self.plan.rounds.max.is_some() || self.plan.rounds.runs > 1 {
+            return Ok(());
+        }
+        while let Some(place) = self.next_open() {
+            let share = self.share(self.cases.iter().filter(|case| case.open).count());
+            self.rounds(place, share, experiment, expected, recorder)?;
+        }
+        Ok(())
+    }
+
+    /// The case with the fewest rounds of those another round of which fits into the time.
+    fn next_open(&mut self) -> Option<usize> {
+        let (elapsed, end) = (self.began.elapsed(), duration_of(self.plan.rounds.seconds));
+        let fits = |case: &CaseRounds| elapsed + case.longest <= end;
+        let open = (0..self.cases.len()).filter(|place| self.cases[*place].open);
+        open.filter(|place| fits(&self.cases[*place])).min_by_key(|place| self.cases[*place].next)
+    }
+
+    /// Rounds of a case until `share` ends them.
+    fn rounds(
+        &mut self,
+        place: usize,
+        share: Rounds,
+        experiment: &mut dyn Experiment,
+        expected: Option<Duration>,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let first = self.cases[place].next;
+        self.prepare(place, share, experiment, recorder)?;
         for round in first.. {
-            *next = round + 1;
+            let Some(trial) = self.cases[place].trials.first().cloned() else { break };
+            self.cases[place].next = round + 1;
             let start = Instant::now();
-            experiment.start_round(round)?;
-            self.round(round, experiment, recorder)?;
-            if self.trials.is_empty() {
-                return Ok(Ended::Failed("a trial failed of every target".to_owned()));
-            }
-            longest = longest.max(start.elapsed());
+            experiment.start_round(round, &trial)?;
+            self.round(place, round, experiment, recorder)?;
+            let case = &mut self.cases[place];
+            case.longest = case.longest.max(start.elapsed());
+            let (longest, elapsed) = (case.longest, self.began.elapsed());
             if round == 0 && expected.is_none() {
                 self.warn(longest);
             }
-            let (done, elapsed) = (*next - first, self.began.elapsed());
-            let record = recorder.record();
-            if let Some(ended) = ending::ended(&rounds, done, longest, elapsed, record) {
-                return Ok(ended);
+            // What was measured before counts: a case may go on when others are over.
+            let done = if self.plan.rounds.runs > 1 { round + 1 - first } else { round + 1 };
+            let ended = ending::ended(&share, done, longest, elapsed, recorder.record(), &trial);
+            if let Some(ended) = ended {
+                self.cases[place].open = ended == Ended::Time;
+                return Ok(());
             }
         }
-        Ok(Ended::Rounds)
+        self.cases[place].open = false;
+        Ok(())
     }
 
-    /// When this run is to stop: it has as much of the time that is left as each after it.
-    fn share(&self) -> Rounds {
+    /// Makes ready what the rounds of a case need that was not needed before.
+    fn prepare(
+        &mut self,
+        place: usize,
+        share: Rounds,
+        experiment: &mut dyn Experiment,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let Some(trial) = self.cases[place].trials.first().cloned() else { return Ok(()) };
+        let left = duration_of(share.seconds).saturating_sub(self.began.elapsed());
+        let left = self.plan.rounds.max.is_none().then_some(left);
+        for (target, error) in experiment.start_case(&trial, left, recorder)? {
+            self.lose(target, &trial, Loss::Trial);
+            self.note_lost((target, &trial), 0, &error, recorder)?;
+        }
+        Ok(())
+    }
+
+    /// When the rounds of one of so many cases are to stop: each has as much of what is left of the
+    /// time of this run.
+    fn share(&self, cases: usize) -> Rounds {
         let Rounds { seconds, runs, .. } = self.plan.rounds;
         let spent = self.began.elapsed().as_secs_f64();
-        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run);
+        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run) / cases.max(1) as f64;
         Rounds { seconds: spent + share, ..self.plan.rounds }
     }
 
@@ -262,12 +346,13 @@ impl Schedule<'_> {
     /// Runs the trials of the targets that are not settled.
     fn round(
         &mut self,
+        place: usize,
         round: u32,
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
         let open = ending::open(self.plan, recorder.record());
-        let trials = self.in_order(round);
+        let trials = self.in_order(place, round);
         for (position, trial) in (0..).zip(&trials) {
             let goes_on = |target| self.has(target, trial) && open(target, trial);
             let Some(trial) = trial.retain(goes_on) else { continue };
@@ -285,14 +370,14 @@ impl Schedule<'_> {
 
     /// Whether a target has not failed in such a trial.
     fn has(&self, target: usize, trial: &Trial) -> bool {
-        let like = |of: &&Trial| of.is_like(trial);
-        self.trials.iter().filter(like).any(|of| of.targets.contains(&target))
+        let trials = self.cases.iter().flat_map(|case| &case.trials);
+        trials.filter(|of| of.is_like(trial)).any(|of| of.targets.contains(&target))
     }
 
     /// The trials of a round. Over as many rounds as there are trials each comes at every place, and
     /// after every other one, equally often; then all are shuffled again.
-    fn in_order(&self, round: u32) -> Vec<Trial> {
-        let mut trials = self.trials.clone();
+    fn in_order(&self, place: usize, round: u32) -> Vec<Trial> {
+        let mut trials = self.cases[place].trials.clone();
         if trials.is_empty() {
             return trials;
         }
@@ -310,7 +395,10 @@ impl Schedule<'_> {
             _ => String::new(),
         };
         let (measuring, spent) = (self.start.elapsed(), self.began.elapsed());
-        let left = ending::left(&self.plan.rounds, f64::from(round) + part, measuring, spent);
+        let passed: f64 =
+            self.cases.iter().map(|case| f64::from(case.next)).sum::<f64>() - 1.0 + part;
+        let all = self.plan.rounds.max.map(|max| max as usize * self.cases.len());
+        let left = ending::left(&self.plan.rounds, all, passed, measuring, spent);
         self.progress.rounds(&format!("round {}{what}", round + 1), left);
     }
 
@@ -342,11 +430,12 @@ impl Schedule<'_> {
 
     /// Makes a trial of each target of one over several.
     fn split(&mut self, trial: &Trial) {
-        let (like, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.trials).into_iter().partition(|of| of.is_like(trial));
-        let targets = like.into_iter().flat_map(|of| of.targets);
-        let alone = targets.map(|target| Trial { targets: vec![target], ..trial.clone() });
-        self.trials = others.into_iter().chain(alone).collect();
+        let like = |case: &&mut CaseRounds| case.trials.iter().any(|of| of.is_like(trial));
+        for case in self.cases.iter_mut().filter(like) {
+            let targets = std::mem::take(&mut case.trials).into_iter().flat_map(|of| of.targets);
+            let alone = targets.map(|target| Trial { targets: vec![target], ..trial.clone() });
+            case.trials = alone.collect();
+        }
     }
 
     fn leave_out(
@@ -358,12 +447,30 @@ impl Schedule<'_> {
         recorder: &mut Recorder,
     ) -> Result<()> {
         let Some(loss) = experiment.loss(target, &error) else { return Err(error) };
+        self.lose(target, trial, loss);
+        self.note_lost((target, trial), round, &error, recorder)
+    }
+
+    /// Takes a target out of all trials, or of those like `trial`.
+    fn lose(&mut self, target: usize, trial: &Trial, loss: Loss) {
         let left = |of: Trial| match loss {
             Loss::Trial if !of.is_like(trial) => Some(of),
             _ => of.retain(|other| other != target),
         };
-        self.trials = std::mem::take(&mut self.trials).into_iter().filter_map(left).collect();
+        for case in &mut self.cases {
+            case.trials = std::mem::take(&mut case.trials).into_iter().filter_map(left).collect();
+        }
         self.lost.insert(target);
+    }
+
+    /// Records why a target is left out.
+    fn note_lost(
+        &self,
+        (target, trial): (usize, &Trial),
+        round: u32,
+        error: &Error,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
         let kind = FindingKind::TrialFailed { why: error.to_string() };
         let finding = Finding::target(kind, &self.plan.targets[target].label);
         let all = trial.workloads.len() == self.plan.workloads.len();

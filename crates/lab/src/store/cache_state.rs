@@ -58,6 +58,10 @@ const AGAIN: u32 = 2;
 /// are filled in as they were before.
 pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency>> {
     let Some(files) = files(ready)? else { return Ok(None) };
+    if cache == Cache::Warm && ready.as_found.get() {
+        ready.filled.set(true);
+        return pages(&files).map(Some);
+    }
     if cache != Cache::Warm || !ready.filled.get() {
         evict(&files)?;
         // Pages that were read under no limit, or another one, count against that until they are

@@ -1,13 +1,13 @@
 //! Checks that a store holds the dataset: the same keys and lengths, and the right bytes.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Instant};
 
 use model::{Error, Item, Mode, Result, Scan, Session, units::show_count};
 
 use super::ReadyStore;
 use crate::{
     Progress, Stop,
-    dataset::{Dataset, Use, checksum, derive},
+    dataset::{Dataset, Sampler, Use, checksum, derive},
     progress::tick,
 };
 
@@ -61,34 +61,84 @@ pub(crate) fn not_as_written(key: &str) -> Error {
     Error::corrupt(format!("key {key} does not hold what was written to it"))
 }
 
-/// Reads every value through the target's own path, in the dataset's order, and returns the
-/// first key whose bytes are not the dataset's. A missing key is an error.
+/// Values that are read even if the time for it is over: fewer would give no figure.
+const FEWEST: usize = 200;
+
+/// How many of `entries` values are read when `read` reads each, until the time is over.
+fn read_until(
+    entries: usize,
+    until: Option<Instant>,
+    (progress, stop): (&dyn Progress, &Stop),
+    mut read: impl FnMut(usize) -> Result<()>,
+) -> Result<usize> {
+    for place in 0..entries {
+        stop.check()?;
+        if place >= FEWEST && until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(place);
+        }
+        tick(progress, place as u64 + 1);
+        read(place)?;
+    }
+    Ok(entries)
+}
+
+/// Reads the values of `dataset` from `session` in its order until the time is over, notes their
+/// lengths and checksums, and shows them to `sampler`. Returns how many it read.
+pub(crate) fn note_values(
+    dataset: &mut Dataset,
+    session: &mut dyn Session,
+    sampler: &mut Sampler,
+    until: Option<Instant>,
+    job: (&dyn Progress, &Stop),
+) -> Result<usize> {
+    let mut buffer = Vec::new();
+    session.begin(Mode::Read)?;
+    let count = read_until(dataset.entries().len(), until, job, |place| {
+        let entry = dataset.entries()[place];
+        buffer.resize(entry.size as usize, 0);
+        let key = dataset.key(&entry);
+        let length = session.get(key, &mut buffer)?;
+        let Some(value) = length.and_then(|length| buffer.get(..length)) else {
+            return Err(Error::failed(format!("key {key} changed while storemark read the data")));
+        };
+        sampler.look(value);
+        dataset.note_value(place, value)
+    })?;
+    session.commit()?;
+    Ok(count)
+}
+
+/// Reads values through the target's own path, in the dataset's order, until the time is over. Returns
+/// the first key whose bytes are not the dataset's, and how many it read. A missing key is an error.
 pub(crate) fn bytes(
     dataset: &Dataset,
     ready: &ReadyStore,
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Option<String>> {
+    until: Option<Instant>,
+    job: (&dyn Progress, &Stop),
+) -> Result<(Option<String>, usize)> {
     let largest = dataset.entries().iter().map(|entry| entry.size).max().unwrap_or(0);
     let mut buffer = vec![0; largest as usize];
-    let (differs, _) = ready.with(|store| {
+    let (read, _) = ready.with(|store| {
         let mut session = store.session()?;
         let mut differs = None;
         session.begin(Mode::Read)?;
-        for (entry, done) in dataset.entries().iter().zip(1..) {
-            stop.check()?;
-            tick(progress, done);
+        let count = read_until(dataset.entries().len(), until, job, |place| {
+            let entry = &dataset.entries()[place];
             let key = dataset.key(entry);
             let length = session.get(key, &mut buffer)?;
             let Some(value) = length.and_then(|length| buffer.get(..length)) else {
                 return Err(Error::corrupt(format!("key {key} is listed but cannot be read")));
             };
-            if value.len() != entry.size as usize || checksum(value) != entry.check {
-                differs = differs.or(Some(key.to_string()));
+            // A value that was not read yet has no checksum.
+            let same =
+                value.len() == entry.size as usize && [checksum(value), 0].contains(&entry.check);
+            if !same {
+                differs = differs.take().or_else(|| Some(key.to_string()));
             }
-        }
+            Ok(())
+        })?;
         session.commit()?;
-        Ok(differs)
+        Ok((differs, count))
     })?;
-    Ok(differs)
+    Ok(read)
 }

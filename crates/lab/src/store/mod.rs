@@ -48,12 +48,22 @@ pub(crate) struct ReadyStore {
     /// Whether its files were filled into the page cache from start to end and since then only read, or
     /// only written to.
     pub(crate) filled: Cell<bool>,
+    /// Whether it is measured warm as it was found, because it is too large to be filled into the page
+    /// cache.
+    pub(crate) as_found: Cell<bool>,
 }
 
 impl ReadyStore {
     /// A store at `path`, which need not be there yet.
     pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
-        Self { engine, path, options, held: None, filled: Cell::new(false) }
+        Self {
+            engine,
+            path,
+            options,
+            held: None,
+            filled: Cell::default(),
+            as_found: Cell::default(),
+        }
     }
 
     pub(crate) fn library(&self) -> Option<Library> {

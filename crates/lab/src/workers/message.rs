@@ -10,10 +10,10 @@ use super::{
     blobs::{BlobRequest, EpochRequest, StoreRequest},
     rows::RowRequest,
 };
-use crate::dataset::{Luggage, PoolSpec};
+use crate::dataset::{Luggage, Part, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
-pub(super) const PROTOCOL: u32 = 4;
+pub(super) const PROTOCOL: u32 = 5;
 
 /// Version of storemark.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,7 +30,7 @@ pub(super) enum Request<P> {
     /// Opens a store and reads some of its values.
     Look(Box<StoreRequest>),
     /// Puts the keys into the order of a round.
-    Arrange { order: Order, start: Option<i64>, seed: u64 },
+    Arrange { order: Order, start: Option<i64>, part: Part, seed: u64 },
     /// Opens a store, and a session for each worker.
     Open(Box<JobRequest>),
     /// Makes a pass in those sessions.
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_were_written_and_damage_is_refused() {
         let mut line = Vec::new();
-        let pass = Pass { count: 5, salt: u64::MAX, timing: Timing::Each };
+        let pass = Pass { skip: 2, count: 5, salt: u64::MAX, timing: Timing::Each };
         send(&mut line, &Request::Pass { pass, start_ns: 7 }).unwrap();
         let text = String::from_utf8(line.clone()).unwrap();
         assert!(matches!(

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     Stop,
-    dataset::{Dataset, PoolSpec},
+    dataset::{Dataset, Part, PoolSpec},
 };
 
 /// How a worker process is started.
@@ -183,8 +183,14 @@ impl<'a> Processes<'a> {
     }
 
     /// Puts the keys of each process into the order of a round, as [`Dataset::arrange`] does here.
-    pub(crate) fn arrange(&self, order: Order, start: Option<i64>, seed: u64) -> Result<()> {
-        self.ask::<(), ()>(|_| Request::Arrange { order, start, seed }).map(drop)
+    pub(crate) fn arrange(
+        &self,
+        order: Order,
+        start: Option<i64>,
+        part: Part,
+        seed: u64,
+    ) -> Result<()> {
+        self.ask::<(), ()>(|_| Request::Arrange { order, start, part, seed }).map(drop)
     }
 
     /// Opens the workers of all processes, and lets `work` have them make passes, as

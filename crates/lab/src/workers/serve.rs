@@ -54,8 +54,8 @@ pub fn serve(
                 continue;
             }
             (Request::Look(store), Some((dataset, _))) => store.look(find.blobs, dataset),
-            (Request::Arrange { order, start, seed }, Some((dataset, _))) => {
-                dataset.arrange(order, start, seed);
+            (Request::Arrange { order, start, part, seed }, Some((dataset, _))) => {
+                dataset.arrange(order, start, part, seed);
                 Ok(())
             }
             (Request::Open(job), values) => match (*job, values) {

@@ -1,10 +1,15 @@
 //! Reads of several open stores in turns of a few milliseconds, so that whatever the machine does
 //! meanwhile happens to all of them.
 
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{
+    cell::OnceCell,
+    collections::BTreeMap,
+    ops::ControlFlow::{Break, Continue},
+    time::{Duration, Instant},
+};
 
 use host::{Spent, ThreadMeter, now_ns};
-use model::{Result, Session, Store};
+use model::{Mode, Result, Scan, Session, Store};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -22,6 +27,8 @@ use crate::dataset::shuffle;
 pub(crate) struct Turns {
     /// Operations of the first pass after opening.
     pub(crate) first: u64,
+    /// Operations after which the same keys come again.
+    pub(crate) pass: u64,
     /// Operations that count after it.
     pub(crate) count: u64,
     /// Those of a slice, and before it those that do not count.
@@ -42,7 +49,7 @@ impl Turns {
     /// the keys in orders of their own: what one store has just read is in the processor's cache, and
     /// would be read from there by another one of the same files.
     fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
-        let in_a_pass = self.first / (self.slice + self.lead).max(1);
+        let in_a_pass = self.pass / (self.slice + self.lead).max(1);
         let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
         let start = step / in_a_pass * in_a_pass;
         let length = in_a_pass.min(slices - start);
@@ -55,6 +62,8 @@ impl Turns {
 pub(crate) struct LaneDone {
     /// Opening it, before its session.
     pub(crate) open_ns: u64,
+    /// Share of its own cache that was filled before its first pass.
+    pub(crate) cache_filled: f64,
     /// Memory that the process occupied more once the store was open and read; absent: not known.
     pub(crate) memory_bytes: Option<u64>,
     /// The first pass after opening.
@@ -71,30 +80,52 @@ pub(crate) struct LaneDone {
     pub(crate) latencies: Option<Latencies>,
 }
 
-/// Opens so many stores on this thread in random order, and reads all of them in turns. One that
-/// fails leaves, and the others go on.
+/// Opens a store for each of `caches` on this thread in random order, and reads all of them in turns.
+/// `caches` are bytes that each keeps in a cache of its own, which is filled first. A store that fails
+/// leaves, and the others go on.
 pub(crate) fn epoch(
     input: &PassInput<'_>,
     turns: Turns,
-    stores: usize,
+    caches: &[u64],
     open: impl Fn(usize) -> Result<Box<dyn Store>>,
 ) -> Vec<Result<LaneDone>> {
     match &input.ops {
-        None => run(input, turns, stores, open, || input.walk(0)),
+        None => run(input, turns, caches, open, || input.walk(0, 0)),
         Some(ops) => {
             let drawn = || ops.ops(input.dataset, 0, input.workload.count).cycle();
-            run(input, turns, stores, open, drawn)
+            run(input, turns, caches, open, drawn)
         }
     }
+}
+
+/// How long the cache of a store may take to be filled.
+const FILLING: Duration = Duration::from_secs(2);
+
+/// Reads values in key order until the store's own cache of so many bytes is full, as it is after a
+/// while in a program that reads at random. Returns the share that was filled.
+fn fill_cache(session: &mut dyn Session, cache: u64) -> Result<f64> {
+    let (start, mut bytes, mut is_whole) = (Instant::now(), 0_u64, true);
+    if cache == 0 {
+        return Ok(1.0);
+    }
+    session.begin(Mode::Read)?;
+    session.scan(Scan::ALL, &mut |item| {
+        bytes += item.value.len() as u64;
+        is_whole = bytes >= cache || start.elapsed() < FILLING;
+        Ok(if bytes >= cache || !is_whole { Break(()) } else { Continue(()) })
+    })?;
+    session.commit()?;
+    Ok(if is_whole { 1.0 } else { bytes as f64 / cache as f64 })
 }
 
 fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     input: &PassInput<'_>,
     turns: Turns,
-    stores: usize,
+    caches: &[u64],
     open: impl Fn(usize) -> Result<Box<dyn Store>>,
     ops: impl Fn() -> I,
 ) -> Vec<Result<LaneDone>> {
+    let stores = caches.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(turns.seed);
     let mut shuffled = || {
         let mut order: Vec<usize> = (0..stores).collect();
@@ -105,7 +136,8 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     let opened: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
     let mut lanes: Vec<_> = (0..stores).map(|_| None).collect();
     for number in shuffled() {
-        let lane = Lane::open(input, turns, (&meter, &opened[number]), || open(number), ops());
+        let (place, cache) = (&opened[number], caches[number]);
+        let lane = Lane::open(input, turns, (&meter, place, cache), || open(number), ops());
         lanes[number] = Some(lane);
     }
     let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
@@ -150,7 +182,7 @@ impl<'a> Lane<'a> {
     fn open<'op>(
         input: &PassInput<'_>,
         turns: Turns,
-        (meter, place): (&'a ThreadMeter, &'a OnceCell<Box<dyn Store>>),
+        (meter, place, cache): (&'a ThreadMeter, &'a OnceCell<Box<dyn Store>>, u64),
         open: impl FnOnce() -> Result<Box<dyn Store>>,
         ops: impl Iterator<Item = Op<'op>>,
     ) -> Result<Self> {
@@ -159,6 +191,7 @@ impl<'a> Lane<'a> {
         let store = open()?;
         let open_ns = now_ns().saturating_sub(start_ns);
         let mut session = place.get_or_init(|| store).session()?;
+        let cache_filled = fill_cache(&mut *session, cache)?;
         let mut first = Spent::default();
         let tally = meter.measure(&mut first, || {
             let part = input.part(turns.first, 0);
@@ -168,8 +201,17 @@ impl<'a> Lane<'a> {
         let memory_bytes = memory.map(|(before, after)| after.saturating_sub(before));
         let clock = EveryNth::new(input.work.operation.actions(), now_ns());
         let (latencies, spent, bytes, counters) = Default::default();
-        let done =
-            LaneDone { open_ns, memory_bytes, first, spent, tally, bytes, counters, latencies };
+        let done = LaneDone {
+            open_ns,
+            cache_filled,
+            memory_bytes,
+            first,
+            spent,
+            tally,
+            bytes,
+            counters,
+            latencies,
+        };
         Ok(Self { session, buffer, clock, meter, done })
     }
 
@@ -230,9 +272,7 @@ mod tests {
         sync::{Arc, Mutex},
     };
 
-    use model::{
-        Key, KeyKind, Operation, Order, Put, Result, Scan, Session, Store, Visitor, Workload,
-    };
+    use model::{Key, KeyKind, Operation, Order, Put, Result, Session, Store, Visitor, Workload};
 
     use super::*;
     use crate::{
@@ -307,13 +347,13 @@ mod tests {
             dataset.push_sized(Key::Int(key.into()), key).unwrap();
         }
         let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
-        let turns = Turns { first: KEYS, count: 180, slice: 9, lead: 1, seed: 1 };
+        let turns = Turns { first: KEYS, pass: KEYS, count: 180, slice: 9, lead: 1, seed: 1 };
         let (pool, stop) = (Pool::new(0, KEYS, 100), Stop::new());
         let workload = Workload::alone(work.planned(), turns.count);
         let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
         let log = Log::default();
         let open = |number| Ok(Box::new(Noting(number, log.clone())) as Box<dyn Store>);
-        let done: Vec<_> = epoch(&input, turns, STORES, open).into_iter().flatten().collect();
+        let done: Vec<_> = epoch(&input, turns, &[0; STORES], open).into_iter().flatten().collect();
         assert_eq!(done.len(), STORES);
         assert!(done[0].bytes > 0 && done.iter().all(|lane| lane.bytes == done[0].bytes));
         let log = log.lock().unwrap();
@@ -327,7 +367,7 @@ mod tests {
     #[test]
     fn slices_add_up_to_the_count() {
         let slices = |count, slice| {
-            Turns { first: 1, count, slice, lead: 0, seed: 1 }.slices().collect::<Vec<_>>()
+            Turns { first: 1, pass: 1, count, slice, lead: 0, seed: 1 }.slices().collect::<Vec<_>>()
         };
         assert_eq!(slices(10, 4), [4, 4, 2]);
         assert_eq!(slices(8, 4), [4, 4]);

@@ -66,7 +66,9 @@ pub(crate) struct PassInput<'a> {
 /// One of the passes of a trial, all in the same sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pass {
-    /// Operations, from the first key of the round's order on.
+    /// Keys of the round's order that an earlier pass has touched, which this one leaves out.
+    pub(crate) skip: u64,
+    /// Operations, from the next key on.
     pub(crate) count: u64,
     /// Names the pass, so that its payloads are its own.
     pub(crate) salt: u64,
@@ -145,19 +147,27 @@ impl<'a> PassInput<'a> {
         }
     }
 
-    /// The operations of a worker if all do the same, one key after the other. Workers never
-    /// share a key, so that the last writer of each is known.
-    pub(super) fn walk(&self, worker: usize) -> Walk<'_> {
-        let entries = self.dataset.entries();
-        let keys = cuts(entries.len() as u64, self.workload.workers() as usize)(worker);
-        let cursor = Cursor::new(&entries[index(keys.start)..index(keys.end)]);
+    /// The operations of a worker if all do the same, one key after the other, without the first `skip`
+    /// of all workers. Workers never share a key, so that the last writer of each is known.
+    pub(super) fn walk(&self, worker: usize, skip: u64) -> Walk<'_> {
+        let entries = self.dataset.round_entries();
+        let workers = self.workload.workers() as usize;
+        let keys = cuts(entries.len() as u64, workers)(worker);
+        let skipped = cuts(skip, workers)(worker);
+        let own = &entries[index(keys.start)..index(keys.end)];
+        let cursor = Cursor::new(own, index(skipped.end - skipped.start));
         Walk { dataset: self.dataset, cursor, action: self.work.operation.action() }
     }
 
-    /// The first `count` operations of a worker.
-    pub(super) fn ops(&self, worker: usize, count: u64) -> Box<dyn Iterator<Item = Op<'_>> + '_> {
+    /// The first `count` operations of a worker in `pass`.
+    pub(super) fn ops(
+        &self,
+        pass: &Pass,
+        worker: usize,
+        count: u64,
+    ) -> Box<dyn Iterator<Item = Op<'_>> + '_> {
         match &self.ops {
-            None => Box::new(self.walk(worker).take(index(count))),
+            None => Box::new(self.walk(worker, pass.skip).take(index(count))),
             Some(ops) => Box::new(ops.ops(self.dataset, worker, count)),
         }
     }
@@ -206,7 +216,7 @@ impl<'a> PassInput<'a> {
         let start = run_clock.now();
         clock.begin_slice(start.start_ns());
         let tally = match &self.ops {
-            None => op::run(&part, self.walk(worker), session, buffer, &mut clock),
+            None => op::run(&part, self.walk(worker, pass.skip), session, buffer, &mut clock),
             Some(ops) => {
                 op::run(&part, ops.ops(self.dataset, worker, count), session, buffer, &mut clock)
             }
@@ -223,7 +233,8 @@ impl<'a> PassInput<'a> {
 
     /// Room for the largest value, its pages touched so that no pass pays for that.
     pub(crate) fn buffer(&self) -> Vec<u8> {
-        let largest = self.dataset.entries().iter().map(|entry| entry.size).max().unwrap_or(0);
+        let largest =
+            self.dataset.round_entries().iter().map(|entry| entry.size).max().unwrap_or(0);
         let mut buffer = vec![0; largest as usize];
         buffer.fill(0xa5);
         buffer

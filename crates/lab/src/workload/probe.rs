@@ -53,7 +53,7 @@ pub struct ProbePass<'a>(PassInput<'a>);
 impl ProbePass<'_> {
     /// Its operations in their order.
     pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
-        self.0.ops(0, self.0.workload.count)
+        self.0.ops(&self.whole(0), 0, self.0.workload.count)
     }
 
     /// What the operation at `position` of the pass that `salt` names writes.
@@ -81,6 +81,6 @@ impl ProbePass<'_> {
     }
 
     fn whole(&self, salt: u64) -> Pass {
-        Pass { count: self.0.workload.count, salt, timing: Timing::Some }
+        Pass { skip: 0, count: self.0.workload.count, salt, timing: Timing::Some }
     }
 }

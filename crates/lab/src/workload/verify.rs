@@ -29,7 +29,7 @@ impl PassInput<'_> {
         let mut buffer = self.buffer();
         for (worker, count) in counts(&self.workload, pass.count).enumerate() {
             let first = count.saturating_sub(READ_BACK);
-            let last = (0..).zip(self.ops(worker, count)).skip(index(first));
+            let last = (0..).zip(self.ops(pass, worker, count)).skip(index(first));
             // A later position wins over an earlier one with the same key.
             let written: HashMap<_, _> = last
                 .filter(|(_, op)| op.action.writes())
@@ -49,7 +49,7 @@ impl PassInput<'_> {
         let mut buffer = self.buffer();
         let (mut same, mut looked) = (0_u64, 0_u64);
         for (worker, count) in counts(&self.workload, pass.count).enumerate() {
-            let ops = (0..).zip(self.ops(worker, count.min(LOOKED_AT)));
+            let ops = (0..).zip(self.ops(pass, worker, count.min(LOOKED_AT)));
             // Nothing written to an empty value is nothing that could be skipped.
             let changes = |op: &Op<'_>| op.action != Action::Delete && op.size > 0;
             for (position, op) in ops.filter(|(_, op)| changes(op)) {

@@ -92,16 +92,18 @@ findings! {
 
     // The machine.
 
-    [if all.is_some() { Note } else { Warning }] FitsCpuCache {
-        bytes: u64 as show_size = "Bytes of the dataset.",
+    [Warning] FitsCpuCache {
+        bytes: u64 as show_size = "Bytes of the values that are read.",
         cache: u64 as show_size = "Size of the last-level cache.",
-        all: Option<u64> = "Bytes of all of the data, if only the sample of it that is measured fits.",
-    } => "times are shorter than from memory: the {what} ({bytes}) fits into the processor's cache \
-        ({cache}){but}",
-        what = if all.is_some() { "sample" } else { "data" },
+        all: Option<u64> = "Bytes of all of the data, if only a part of it is read.",
+    } => "times are shorter than from memory: {what} the processor's cache ({cache}){but}",
+        what = match all {
+            None => format!("the data ({bytes}) fits into"),
+            Some(_) => format!("the values that are read ({bytes}) are smaller than four times"),
+        },
         but = all.map_or_else(
             || "; measure more data".to_owned(),
-            |all| format!(", all of the data ({}) does not", show_size(all)),
+            |all| format!(", all of the data ({}) is larger; use more --time", show_size(all)),
         );
 
     [Warning] MemorySmall {
@@ -436,12 +438,29 @@ findings! {
 
     // The work.
 
+    [Warning, worst ("", 1.0 - *filled)] CacheNotFilled {
+        filled: f64 as percent = "Share of the cache that was filled.",
+    } => "times are longer than in a program that runs for long: {filled} of the store's own cache \
+        could be filled before the reads that count; give it a smaller cache";
+
+    [Note, worst ("", 1.0 - *resident)] PartlyInMemory {
+        resident: f64 as percent = "Share of the store's pages that were in the page cache.",
+    } => "memory holds {resident} of the store, and reads of the rest wait for the device: it is \
+        measured as it was found, because it is too large to be brought into memory first";
+
     [Note] Sampled {
         count: u64 as show_count = "Values that are measured.",
         all: u64 as show_count = "Values in the data.",
         seconds: Option<f64> = "Seconds that all take, as tried out; absent: a sample was asked for.",
     } => "figures are for {count} of {all} values, a sample stratified by size{because}",
         because = seconds.map_or_else(String::new, all_take);
+
+    [Note] KeysDrawn {
+        drawn: u64 as show_count = "Keys that were drawn.",
+        keys: u64 as show_count = "Keys in each store.",
+    } => "figures are for all {keys} keys as far as {drawn} of them show it, which were drawn at \
+        random and checked in the time that there was; the intervals contain what that adds; more \
+        --time draws more";
 
     [if *touched * 2 < *keys { Warning } else { Note }] KeysNotCovered {
         touched: u64 as show_count = "Distinct keys a pass touches, or can touch.",

@@ -15,7 +15,7 @@ pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
 
 pub(crate) fn data(plan: &Plan) -> String {
     match &plan.experiment {
-        Experiment::Blobs { dataset, summary, available, sampled_from } => {
+        Experiment::Blobs { dataset, summary, available, sampled_from, .. } => {
             let source = source(dataset);
             let all = sampled_from.map_or(*available, |all| all.count);
             let source = if sampled_from.is_some() {

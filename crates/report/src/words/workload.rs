@@ -1,13 +1,13 @@
 //! What targets and workloads are called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use model::{
-    Batch, Case, Operation, Owner, Plan, PlannedTarget, Work, Workload, Ycsb,
+    Batch, Case, Experiment, Operation, Owner, Plan, PlannedTarget, Sample, Work, Workload, Ycsb,
     record::Record,
     rows,
-    units::{show_count, show_rate},
+    units::{show_count, show_percent, show_rate},
 };
 
 use super::{counted, joined, pairs};
@@ -165,7 +165,26 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
         Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
+    let touched = touched(record, case).map_or_else(String::new, |share| {
+        format!(" a round, {} of the keys in all", show_percent(share))
+    });
     let class = plan.durability.filter(|_| workload.work.writes());
     let class = class.map_or_else(String::new, |class| format!(", durability {class}"));
-    format!("{name}, {}: {count} operations, {}{class}{on}", case.cache, conditions(workload))
+    let (cache, conditions) = (case.cache, conditions(workload));
+    format!("{name}, {cache}: {count} operations{touched}, {conditions}{class}{on}")
+}
+
+/// Share of the keys of each store that the rounds of a case touched; `None`: each round touched all,
+/// or as many as were asked for.
+fn touched(record: &Record, case: Case) -> Option<f64> {
+    let plan = &record.header.plan;
+    let parts = plan.workloads.get(case.workload)?.parts?;
+    let own = |s: &&Sample| s.workload == case.workload && s.cache == case.cache;
+    let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
+    let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
+    let drawn = match plan.experiment {
+        Experiment::Blobs { drawn: Some(drawn), available, .. } => drawn as f64 / available as f64,
+        _ => 1.0,
+    };
+    Some(seen.len() as f64 / parts as f64 * drawn)
 }

@@ -261,6 +261,7 @@ fn plan(labels: &[&str]) -> Plan {
             summary: summary(),
             available: OPERATIONS,
             sampled_from: None,
+            drawn: None,
         },
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,

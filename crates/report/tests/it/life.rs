@@ -19,14 +19,8 @@ fn lived() -> Record {
     let plan = &mut record.header.plan;
     let dataset = DatasetSpec::Generated(generated());
     plan.experiment = Experiment::Life { dataset, summary: summary(), days: 30 };
-    let workload = |step| Workload {
-        work: Work::Life(step),
-        count: 1000,
-        batch: Batch::Of(1),
-        slice: None,
-        threads: 1,
-        processes: 1,
-    };
+    let workload =
+        |step| Workload { batch: Batch::Of(1), ..Workload::alone(Work::Life(step), 1000) };
     plan.workloads = Step::ALL.map(workload).into();
     plan.caches = vec![Cache::DataCold, Cache::Warm];
     for round in 0..6 {

@@ -100,7 +100,7 @@ impl Tables<'_> {
                 ratios.iter_mut().enumerate().filter(|(target, _)| open[*target])
             {
                 let ratio = self.truth[target] * times[target + 1] / times[0];
-                ratios.push(ratio, copy);
+                ratios.push(ratio, copy.into());
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let judged = judge(&ratios, self.looks);

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     Stop,
-    dataset::{Dataset, Pool, Use, below, derive},
+    dataset::{Dataset, Part, Pool, Use, below, derive},
 };
 
 /// What leads to one storage age, and what is there then.
@@ -46,7 +46,7 @@ pub(super) fn draw(
         let salt = derive(seed, Use::Payloads, age.into());
         let writes = if age == 0 { objects.fill(salt) } else { objects.replace(age, salt) }?;
         let mut live = objects.dataset(pool)?;
-        live.arrange(Order::Permutation, None, derive(seed, Use::Keys, age.into()));
+        live.arrange(Order::Permutation, None, Part::ALL, derive(seed, Use::Keys, age.into()));
         Ok(AgeStep { age, salt, writes, live })
     });
     steps.collect()

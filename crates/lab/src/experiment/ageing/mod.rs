@@ -143,7 +143,7 @@ struct Ageing<'a> {
 }
 
 impl Experiment for Ageing<'_> {
-    fn start_round(&mut self, round: u32) -> Result<()> {
+    fn start_round(&mut self, round: u32, _: &Trial) -> Result<()> {
         self.ages = draw(self.request, self.part, round, &self.pool, self.stop)?;
         Ok(())
     }
@@ -240,7 +240,7 @@ impl AgeingTrial<'_> {
         let start = Instant::now();
         if self.ready.retains() {
             let Ageing { progress, stop, .. } = *self.of;
-            let differs = check::bytes(&step.live, &self.ready, progress, stop)?;
+            let (differs, _) = check::bytes(&step.live, &self.ready, None, (progress, stop))?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }
         Ok(start.elapsed())

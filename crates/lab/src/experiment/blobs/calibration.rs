@@ -2,9 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use model::{Action, Batch, Cache, Error, Idle, Operation, Result, Sample, Session, Workload};
+use model::{
+    Action, Batch, Cache, Error, ErrorKind, Idle, Operation, Result, Rounds, Sample, Session,
+    Workload,
+    units::{option_duration, show_duration},
+};
 
-use super::{Blobs, Job, TrialInput, epoch};
+use super::{Blobs, TrialInput, epoch};
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
@@ -12,14 +16,16 @@ use crate::{
     workload::{self, BlobWork, FIRST_WRITES, NoClock, Walk, WorkerPass, drawn},
 };
 
-/// Operations of a calibrating pass.
-const OPERATIONS: u64 = 1000;
+/// Operations of a calibrating pass: reads, and writes, which take longer.
+const READS: u64 = 1000;
+const WRITES: u64 = 100;
 
 /// Seconds of passes.
+#[derive(Clone, Copy)]
 struct Lengths {
     /// A shorter one is made longer by going over the keys again.
     shortest: f64,
-    /// None is made longer than this.
+    /// None is made longer than this, and none touches more keys.
     longest: f64,
     /// One on schedule.
     scheduled: f64,
@@ -43,83 +49,171 @@ impl Lengths {
 /// Seconds that a pass on schedule may last for a target that does not keep up.
 const LONGEST_SCHEDULE: f64 = 10.0;
 
+/// Operations of a pass at least, so that its time is that of the store.
+const FEWEST: u64 = 200;
+
+/// Parts of keys that were drawn, at least: how far they differ shows what drawing keys adds.
+const FEWEST_PARTS: u64 = 10;
+
+/// The part of the keys of a round that a first pass touches before the one that counts.
+pub(super) const FIRST_PART: u64 = 8;
+
 impl Blobs<'_> {
-    /// Settles the workloads, leaves out targets that fail, and returns how long a round will take.
-    /// The operations of a pass are the same for all targets: every key once; where that takes less
-    /// than the shortest pass on the fastest target, several times, but no more than fit in the
-    /// longest on the slowest.
-    pub(super) fn calibrate(&mut self) -> Result<Duration> {
-        let Job { part, .. } = self.job;
+    /// Finds out how many operations the passes of a workload have, which has so much `time` for its
+    /// rounds, and leaves out targets that fail. Returns how long a round will take, and the targets a
+    /// few rounds of which do not fit into the time.
+    pub(super) fn calibrate(
+        &mut self,
+        index: usize,
+        time: Option<Duration>,
+    ) -> Result<(Duration, Vec<(usize, Error)>)> {
+        let work = self.job.part.work[index];
         let keys = self.stores.dataset.summary().count;
-        let tried = part.work.iter().map(|work| self.tried(*work, keys));
-        let tried = tried.collect::<Result<Vec<_>>>()?;
-        // By target, of each workload.
-        let mut costs = Vec::new();
+        let tried = self.tried(work, keys)?;
+        let (mut costs, mut failed) = (Vec::new(), Vec::new());
+        let is_first = index == 0;
         while costs.len() < self.stores.targets.len() {
             let target = costs.len();
-            let own = tried.iter().map(|workload| self.costs(target, workload));
-            match own.collect::<Result<Vec<Costs>>>() {
+            let has_store = self.stores.targets[target].has_store(work.operation);
+            match has_store.then(|| self.costs(target, &tried)).transpose() {
                 Ok(own) => costs.push(own),
                 Err(error) if self.lost_host().is_some() => return Err(error),
-                Err(error) => {
+                Err(error) if is_first => {
                     self.stores.leave_out(target, error)?;
+                    self.recover()?;
+                }
+                Err(error) if error.kind() != ErrorKind::Failed => return Err(error),
+                Err(error) => {
+                    failed.push((target, error));
+                    costs.push(None);
                     self.recover()?;
                 }
             }
         }
-        let lengths = Lengths::new(part.over_time, part.hosts.is_some());
-        let mut round = 0.0;
-        for (index, work) in part.work.iter().enumerate() {
-            let tried: Vec<&Costs> = costs.iter().map(|own| &own[index]).collect();
-            let costs: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
-            let in_turns = self.costs_in_turns(*work, &costs);
-            let earlier = part.repeated(&self.job.workload(*work, 0, keys), keys);
-            let (settled, slice) = match work.rate {
-                _ if !in_turns.is_empty() => epoch::lengths(keys, &in_turns, stretched(&tried)),
-                Some(rate) => (on_schedule(rate, &costs, lengths.scheduled), 0),
-                None => (keys * repeats(keys as f64, &costs, &lengths), 0),
-            };
-            let asked = part.count.or(earlier.map(|workload| workload.count));
-            let count = asked.unwrap_or(settled).min(most(work.operation, keys));
-            let slice = (slice > 0).then_some(slice);
-            let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
-            let workload = Workload { slice, ..self.job.workload(*work, count, keys) };
-            let length = Length { keys, ..Length::of(&workload) };
-            round += tried
-                .iter()
-                .flat_map(|own| own.iter())
-                .map(|cost| cost.seconds(&length))
-                .sum::<f64>();
-            self.workloads.push(workload);
+        let time = time.filter(|_| self.job.bound().is_some());
+        let share = time.map(|time| time.as_secs_f64() / self.least_rounds());
+        while let Some((target, error)) = share.and_then(|share| self.too_slow(&costs, share)) {
+            if is_first {
+                costs.remove(target);
+                self.stores.leave_out(target, error)?;
+            } else {
+                costs[target] = None;
+                failed.push((target, error));
+            }
         }
-        self.costs = costs;
-        Ok(model::units::duration_of(round))
+        self.workloads[index] = self.settled(work, keys, &costs, share);
+        let length = Length { keys, ..Length::of(&self.workloads[index]) };
+        let own = costs.iter().flatten().flatten();
+        let round = own.map(|cost| cost.seconds(&length)).sum::<f64>();
+        Ok((model::units::duration_of(round), failed))
+    }
+
+    /// Rounds that are to fit into the time, with one more for what takes longer than it seemed.
+    pub(super) fn least_rounds(&self) -> f64 {
+        let Rounds { min, runs, .. } = self.job.request.rounds;
+        f64::from(min) * f64::from(runs) + 1.0
+    }
+
+    /// A target whose trials take too long, whatever the number of operations, to fit into rounds of
+    /// `share` seconds: not the baseline, nor one of the last two.
+    fn too_slow(&self, costs: &[Option<Costs>], share: f64) -> Option<(usize, Error)> {
+        let apart = |own: &Costs| own.iter().map(|cost| cost.apart).sum::<f64>();
+        let all: f64 = costs.iter().flatten().map(apart).sum();
+        if all <= share || costs.iter().flatten().count() <= 2 {
+            return None;
+        }
+        let others = (0..costs.len()).filter(|target| *target != self.stores.baseline);
+        let apart = others.filter_map(|target| Some((target, apart(costs[target].as_ref()?))));
+        let (target, own) = apart.max_by(|one, other| one.1.total_cmp(&other.1))?;
+        let rounds = self.least_rounds();
+        let time = self.job.request.time()?.mul_f64((all / share).max(1.0) * 1.5);
+        let why = format!(
+            "a trial takes {} besides its operations, so that {rounds} rounds do not fit into the \
+             time; --time {} measures it",
+            show_duration(model::units::duration_of(own)),
+            option_duration(time)
+        );
+        Some((target, Error::failed(why)))
+    }
+
+    /// The workload with its number of operations: those of an epoch, of a schedule, or of a pass. Each
+    /// round touches all keys if that fits, several times if it takes no time, or else a part of them.
+    fn settled(
+        &self,
+        work: BlobWork,
+        keys: u64,
+        costs: &[Option<Costs>],
+        share: Option<f64>,
+    ) -> Workload {
+        let part = self.job.part;
+        let tried: Vec<&Costs> = costs.iter().flatten().collect();
+        let judged: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
+        let in_turns = self.costs_in_turns(work, costs);
+        let earlier = part.repeated(&self.job.workload(work, 0, keys), keys);
+        let lengths = Lengths::new(part.over_time, part.hosts.is_some());
+        let (settled, slice) = match work.rate {
+            _ if !in_turns.is_empty() => {
+                epoch::lengths(keys, &in_turns, stretched(&tried), self.epoch_seconds(share))
+            }
+            Some(rate) => (on_schedule(rate, &judged, lengths.scheduled), None),
+            None => (self.operations(keys, &tried, &judged, lengths, share), None),
+        };
+        let asked = part.count.or(earlier.map(|workload| workload.count));
+        let most = most(work.operation, keys);
+        // All keys are touched where their number is asked for.
+        let touches_all = self.job.bound().is_none();
+        let settled = if touches_all { settled.max(keys) } else { settled };
+        let mut count = asked.unwrap_or(settled).min(most);
+        let is_drawn = self.stores.drawn().is_some();
+        let may_part = self.job.draws_keys() && work.rate.is_none();
+        let in_parts = may_part && (count < keys || is_drawn);
+        let fewest = if is_drawn { FEWEST_PARTS } else { 1 };
+        let parts = in_parts.then(|| (keys / (count + count / FIRST_PART)).max(fewest));
+        let parts = earlier.and_then(|of| of.parts).or(parts);
+        if let (Some(parts), None) = (parts, asked) {
+            let part = keys / parts;
+            count = part - part / FIRST_PART;
+        }
+        let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
+        Workload { slice, parts, ..self.job.workload(work, count, keys) }
+    }
+
+    /// Operations of a pass that all targets make alike, so that some rounds fit, each of `share`
+    /// seconds.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float is cast to the nearest integer, and none here is negative"
+    )]
+    fn operations(
+        &self,
+        keys: u64,
+        tried: &[&Costs],
+        judged: &[f64],
+        lengths: Lengths,
+        share: Option<f64>,
+    ) -> u64 {
+        let all = keys.saturating_mul(repeats(keys as f64, judged, &lengths));
+        if self.job.bound().is_none() {
+            return all;
+        }
+        let slowest = judged.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let costs = || tried.iter().flat_map(|own| own.iter());
+        let apart: f64 = costs().map(|cost| cost.apart).sum();
+        let each: f64 = costs().map(|cost| cost.operation).sum();
+        let fits = share.map_or(f64::INFINITY, |share| (share - apart).max(0.0) / each);
+        let most = (lengths.longest / slowest).min(fits) as u64;
+        if all <= most { all } else { most.max(FEWEST).min(all) }
     }
 
     /// Those of `costs` that are of targets which take turns at `work`. None, where one store cannot
     /// be open as often as it is compared.
-    fn costs_in_turns(&self, work: BlobWork, costs: &[f64]) -> Vec<f64> {
+    fn costs_in_turns(&self, work: BlobWork, costs: &[Option<Costs>]) -> Vec<f64> {
         let takes = self.job.takes_turns(work) && self.caches.contains(&Cache::Warm);
-        let own =
-            self.stores.targets.iter().zip(costs).filter(|(target, _)| target.can_take_turns());
-        if takes && self.can_open_all() { own.map(|(_, cost)| *cost).collect() } else { Vec::new() }
-    }
-
-    /// Seconds of a round's operations with so many keys.
-    pub(super) fn operations_seconds(&self, keys: u64) -> f64 {
-        let of = |(workload, costs): (&Workload, &Costs)| {
-            let scheduled = workload.work.rate().is_some();
-            let settled = if scheduled { workload.count } else { workload.count.max(keys) };
-            let count = self.job.part.count.unwrap_or(settled);
-            let length = Length { count, keys, ..Length::of(workload) };
-            costs.iter().map(|cost| cost.seconds(&length) - cost.apart).sum::<f64>()
-        };
-        self.costs.iter().flat_map(|own| self.workloads.iter().zip(own)).map(of).sum()
-    }
-
-    /// Seconds of a round that go to anything else.
-    pub(super) fn apart_seconds(&self) -> f64 {
-        self.costs.iter().flatten().flatten().map(|cost| cost.apart).sum()
+        let own = self.stores.targets.iter().zip(costs);
+        let own = own.filter(|(target, _)| target.can_take_turns());
+        let own = own.filter_map(|(_, costs)| Some(operation(costs.as_ref()?)));
+        if takes && self.can_open_all() { own.collect() } else { Vec::new() }
     }
 
     /// A short workload that does the same, as fast as it can.
@@ -132,7 +226,8 @@ impl Blobs<'_> {
             )));
         }
         let closed = BlobWork { rate: None, ..work };
-        Ok(self.job.workload(closed, OPERATIONS.min(keys).min(most), keys))
+        let operations = if work.operation.writes() { WRITES } else { READS };
+        Ok(self.job.workload(closed, operations.min(keys).min(most), keys))
     }
 
     /// Tries a workload in each cache state that the target can be in.
@@ -269,7 +364,7 @@ pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f6
     let pass = WorkerPass { pool, batch, writes, count, salt, stop };
     let mut fastest = f64::INFINITY;
     for _ in 0..PASSES {
-        let cursor = Cursor::new(dataset.entries());
+        let cursor = Cursor::new(dataset.entries(), 0);
         let walk = Walk { dataset, cursor, action: Action::Read };
         // Hidden from the compiler, which would see that it does nothing.
         let mut idle: Box<dyn Session> = std::hint::black_box(Box::new(Idle));

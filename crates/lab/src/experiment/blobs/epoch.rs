@@ -13,9 +13,9 @@ use model::{
     Workload,
 };
 
-use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
+use super::{Blobs, BlobsRequest, Job, PreparedTarget, calibration::FIRST_PART, copies};
 use crate::{
-    dataset::{Use, derive},
+    dataset::{Part, Use, derive},
     experiment::{
         Output, Trial,
         values::{latency, missed},
@@ -53,6 +53,12 @@ impl Job<'_> {
 }
 
 impl Blobs<'_> {
+    /// Seconds of the reads of an epoch, where `share` is left for each of the least number of rounds.
+    pub(super) fn epoch_seconds(&self, share: Option<f64>) -> f64 {
+        let time = share.map_or(f64::INFINITY, |share| share * self.least_rounds());
+        (time / EPOCHS / 2.0).clamp(SHORT_EPOCH, EPOCH)
+    }
+
     /// Whether a target takes turns with others in this case.
     pub(super) fn takes_turns(&self, case: Case, target: &PreparedTarget) -> bool {
         let in_slices = self.workloads[case.workload].slice.is_some();
@@ -78,6 +84,9 @@ impl Blobs<'_> {
 /// shown what its layout does. Where reads wait for a processor, that is fewer reads: more epochs show
 /// more than longer ones.
 const EPOCH: f64 = 0.3;
+/// Where little time is left, at least so long, and so many in that time.
+const SHORT_EPOCH: f64 = 0.1;
+const EPOCHS: f64 = 20.0;
 /// Fewer by this factor at most.
 const MOST_SHORTENED: f64 = 3.0;
 /// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
@@ -85,22 +94,33 @@ const SHORTEST: f64 = 1e-3;
 const LONGEST: f64 = 5e-3;
 
 /// Operations of an epoch on `keys`, and of a slice; `costs` are seconds of an operation of each
-/// store, which takes `stretched` times as long by the wall clock. Whole passes over all keys where they
-/// are short, so that each epoch reads the same.
+/// store, which takes `stretched` times as long by the wall clock, in an epoch of so many seconds. Whole passes over all keys where they
+/// are short, so that each epoch reads the same; or else as many keys as fit.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and none here is negative"
 )]
-pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64) -> (u64, u64) {
+pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64, epoch: f64) -> (u64, Option<u64>) {
     let all: f64 = costs.iter().sum();
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let slowest = costs.iter().copied().fold(0.0, f64::max);
-    let reads = EPOCH / stretched.clamp(1.0, MOST_SHORTENED);
-    let passes = (reads / (all * keys as f64)).round().max(1.0);
-    let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt();
-    (keys.saturating_mul(passes as u64), slice.max(1.0) as u64)
+    let reads = epoch / stretched.clamp(1.0, MOST_SHORTENED) / all;
+    let passes = (reads / keys as f64).round();
+    let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt().max(1.0) as u64;
+    let count = match passes as u64 {
+        0 => (reads as u64).max(FEWEST),
+        passes => keys.saturating_mul(passes),
+    };
+    (count, Some(slice))
 }
+
+/// Operations of an epoch at least, and slices.
+const FEWEST: u64 = 100;
+const FEWEST_SLICES: u64 = 4;
+
+/// A store's own cache of this size is filled by the first pass of an epoch.
+const SMALL_CACHE: u64 = 16 << 20;
 
 /// Before a slice, this part of it is done and does not count: it brings the store back into the
 /// processor's caches.
@@ -146,6 +166,8 @@ impl Blobs<'_> {
         let copies =
             trial.targets.iter().any(|target| !self.stores.targets[*target].copies.is_empty());
         let copy = copies.then(|| copies::turn(output.round));
+        let parts = workload.parts;
+        let part = parts.map(|parts| Part::in_round(output.round, parts).number);
         let (start, is_due) = (Instant::now(), self.looking.is_due());
         let reach = |ready: &&ReadyStore| {
             let look = is_due || !ready.filled.get();
@@ -153,7 +175,11 @@ impl Blobs<'_> {
         };
         let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
         let looked = start.elapsed();
-        let (done, load) = self.in_turns(&stores, workload, turns, output.round.into())?;
+        let caches: Vec<_> =
+            trial.targets.iter().map(|target| self.cache(*target, &workload)).collect();
+        let stores_and_caches = (&*stores, &*caches);
+        let (done, load) =
+            self.in_turns(stores_and_caches, workload, turns, output.round.into())?;
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
@@ -165,9 +191,13 @@ impl Blobs<'_> {
         {
             output.target = *target;
             let seen = || if fetched { cache_state::seen(ready) } else { Ok(None) };
-            let sampled = done.and_then(|done| sample(done, turns, copy, (before, seen()?), &load));
+            let sampled =
+                done.and_then(|done| sample(done, turns, (copy, part), (before, seen()?), &load));
             match sampled {
-                Ok(sample) => output.sample(Sample { workload: index, ..sample }, None)?,
+                Ok(sample) => {
+                    let as_found = ready.as_found.get();
+                    output.sample(Sample { workload: index, as_found, ..sample }, None)?;
+                }
                 Err(error) => output.failed.push((*target, error)),
             }
         }
@@ -181,36 +211,52 @@ impl Blobs<'_> {
         reason = "a float is cast to the nearest integer"
     )]
     pub(super) fn turns(&self, workload: &Workload, round: u32) -> Turns {
-        let keys = self.stores.dataset.entries().len() as u64;
+        let keys = self.stores.dataset.round_entries().len() as u64;
         let slice = workload.slice.unwrap_or(workload.count) as f64;
         let slice = (slice * SLICES[round as usize % SLICES.len()]) as u64;
         let batch = if let Batch::Of(operations) = workload.batch { operations.max(1) } else { 1 };
-        Turns {
-            first: keys.min(workload.count),
-            count: workload.count,
-            // Of whole batches.
-            slice: slice.max(1).next_multiple_of(batch),
-            lead: (slice / LEAD).next_multiple_of(batch),
-            seed: derive(self.job.request.seed, Use::Turns, round.into()),
+        // Of whole batches.
+        let whole = |slice: u64| {
+            (slice.max(1).next_multiple_of(batch), (slice / LEAD).next_multiple_of(batch))
+        };
+        let seed = derive(self.job.request.seed, Use::Turns, round.into());
+        if workload.parts.is_none() {
+            let (slice, lead) = whole(slice);
+            let (first, pass, count) = (keys.min(workload.count), keys, workload.count);
+            return Turns { first, pass, count, slice, lead, seed };
         }
+        // No key is read twice: it would be in the processor's cache. The first pass has others.
+        let first = keys / FIRST_PART;
+        let (slice, lead) = whole(slice.min((keys - first) / FEWEST_SLICES));
+        let slices = ((keys - first) / (slice + lead)).max(1);
+        let count = (slices * slice).min(keys - first);
+        Turns { first, pass: count + slices * lead, count, slice, lead, seed }
+    }
+
+    /// Bytes of a store's own cache that an epoch fills first: where it reads all keys, its first pass
+    /// does, and a small cache is filled by that of a part.
+    fn cache(&self, target: usize, workload: &Workload) -> u64 {
+        let own = self.stores.targets[target].facts.memory_bytes.unwrap_or(0);
+        let is_filled = workload.parts.is_none() || own <= SMALL_CACHE;
+        if is_filled { 0 } else { own.min(self.stores.all.bytes) }
     }
 
     /// What came of each of `stores`, and what else went on in the machine.
     pub(super) fn in_turns(
         &self,
-        stores: &[&ReadyStore],
+        (stores, caches): (&[&ReadyStore], &[u64]),
         workload: Workload,
         turns: Turns,
         round: u64,
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
         let seed = derive(self.job.request.seed, Use::Picks, round);
         if self.job.request.worker.is_empty() {
-            return self.on_a_thread(stores, workload, turns, seed);
+            return self.on_a_thread((stores, caches), workload, turns, seed);
         }
-        let worker = self.fresh_worker(round)?;
+        let worker = self.fresh_worker()?;
         let ids = worker.ids();
         let stores = stores.iter().map(|ready| StoreRequest::new(ready)).collect();
-        let request = EpochRequest { stores, workload, seed };
+        let request = EpochRequest { stores, caches: caches.to_vec(), workload, seed };
         worker.with(
             |_| JobRequest::Epoch(request.clone()),
             |workers| {
@@ -223,20 +269,18 @@ impl Blobs<'_> {
         )
     }
 
-    /// A worker process whose keys are in the order of a round.
-    fn fresh_worker(&self, round: u64) -> Result<Processes<'_>> {
+    /// Starts a worker process with the keys of the round in their order.
+    fn fresh_worker(&self) -> Result<Processes<'_>> {
         let Self { job, stores, pool, .. } = self;
-        let values = Some((&stores.dataset, pool.0));
-        let worker = Processes::start(&Launch::here(&job.request.worker, 1), values, job.stop)?;
-        let seed = derive(job.request.seed, Use::Keys, round);
-        worker.arrange(job.part.work[0].order, job.part.start, seed)?;
-        Ok(worker)
+        let dataset = stores.dataset.of_round();
+        let launch = Launch::here(&job.request.worker, 1);
+        Processes::start(&launch, Some((&dataset, pool.0)), job.stop)
     }
 
     /// The same without a worker process.
     fn on_a_thread(
         &self,
-        stores: &[&ReadyStore],
+        (stores, caches): (&[&ReadyStore], &[u64]),
         workload: Workload,
         turns: Turns,
         seed: u64,
@@ -250,8 +294,7 @@ impl Blobs<'_> {
             let (engine, path, options) = opened[store];
             engine.open(path, options)
         };
-        let done =
-            thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, opened.len(), open))));
+        let done = thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, caches, open))));
         Ok((done, meter.stop().load))
     }
 }
@@ -260,18 +303,20 @@ impl Blobs<'_> {
 fn sample(
     done: LaneDone,
     turns: Turns,
-    copy: Option<u32>,
+    (copy, part): (Option<u32>, Option<u64>),
     (before, after): (Option<Residency>, Option<Residency>),
     load: &Load,
 ) -> Result<Sample> {
     if let Some(key) = &done.tally.first {
         return Err(missed(&done.tally, turns.first + turns.count, key));
     }
+    let cache_filled = Some(done.cache_filled).filter(|share| *share < 1.0);
     let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;
     let first = Some(First { operations: turns.first, ns: first.passed.ran_ns() });
     let wall = Duration::from_nanos(spent.passed.wall_ns);
     let latency = latency(latencies.iter(), wall)?;
-    let passes = Passes { first, latency, slice: Some(turns.slice), copy, ..Passes::default() };
+    let slice = Some(turns.slice);
+    let passes = Passes { first, latency, slice, copy, part, cache_filled, ..Passes::default() };
     Ok(Sample {
         cache: Cache::Warm,
         before,
@@ -297,10 +342,16 @@ mod tests {
 
     #[test]
     fn epochs_are_of_whole_passes_and_shorter_where_reads_wait() {
-        let lengths = |stretched| lengths(1000, &[2e-6, 4e-6], stretched);
-        assert_eq!(lengths(1.0), (50_000, 790));
-        assert_eq!(lengths(2.0), (25_000, 790));
-        assert_eq!(lengths(100.0), (17_000, 790), "a third at least");
-        assert_eq!(super::lengths(1_000_000, &[2e-6, 4e-6], 2.0).0, 1_000_000, "every key once");
+        let lengths = |stretched| lengths(1000, &[2e-6, 4e-6], stretched, EPOCH);
+        assert_eq!(lengths(1.0), (50_000, Some(790)));
+        assert_eq!(lengths(2.0), (25_000, Some(790)));
+        assert_eq!(lengths(100.0), (17_000, Some(790)), "a third at least");
+    }
+
+    #[test]
+    fn epochs_on_many_keys_read_as_many_as_fit() {
+        let of_million = super::lengths(1_000_000, &[2e-6, 4e-6], 1.0, EPOCH);
+        assert_eq!(of_million, (50_000, Some(790)));
+        assert_eq!(super::lengths(1_000_000, &[0.5, 0.5], 1.0, EPOCH).0, FEWEST);
     }
 }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use model::{
-    Batch, Cache, Durability, Error, Memory, Operation, Result, Rounds, Workload,
+    Batch, Cache, Durability, Error, Memory, Operation, Result, Workload,
     units::{duration_of, show_size},
 };
 
@@ -95,19 +95,15 @@ impl Forecast {
     }
 }
 
-/// What a run of all of `data` takes with the least number of rounds, if nothing was tried.
-pub(super) fn roughly(job: Job<'_>, data: Amount) -> Duration {
-    let Rounds { min, runs, .. } = job.request.rounds;
-    let rounds = f64::from(min) * f64::from(runs);
-    duration_of(preparing(job, data, false) + rounds * round(job, data))
-}
-
 /// The trials of a round.
 fn round(job: Job<'_>, data: Amount) -> f64 {
     let count = job.part.count.unwrap_or(data.count);
     let of = |work: &BlobWork| of_a_round(job, data, &job.workload(*work, count, data.count));
     job.part.work.iter().map(of).sum::<f64>() * job.part.targets.len() as f64
 }
+
+/// Seconds of the operations of a round at most, where their number is not asked for.
+const LONGEST_ROUND: f64 = 0.5;
 
 /// One target's trials of a workload in every state.
 fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
@@ -126,12 +122,14 @@ fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
     let operations = |cache: &Cache| {
         workload.count as f64 + if cache.is_cold() { 0.0 } else { data.count as f64 }
     };
-    job.part.caches.iter().map(|cache| operations(cache) * (one(cache) + bytes)).sum()
+    let caches = job.part.caches.iter();
+    let seconds = caches.map(|cache| operations(cache) * (one(cache) + bytes)).sum::<f64>();
+    if job.bound().is_some() { seconds.min(LONGEST_ROUND) } else { seconds }
 }
 
 /// Each value is generated or read once, and for every store written once and read once; `again`: only
 /// stores that are written to are made again.
-fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
+pub(super) fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
     let made = |operation: &Operation| operation.writes() || !again;
     let operations = job.operations().into_iter().filter(made).count();
     let stores = job.part.targets.len() * operations;
@@ -195,7 +193,7 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
 
 #[cfg(test)]
 mod tests {
-    use model::Generated;
+    use model::{Generated, Rounds};
 
     use super::*;
     use crate::Data;

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod copies;
+mod draw;
 mod epoch;
 mod fit;
 mod forecast;
@@ -20,9 +21,9 @@ use std::{
 };
 
 use model::{
-    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet,
-    Filesystem, Finding, FindingKind, Operation, Owner, Plan, Result, Sample, Server, Settings,
-    Work, Workload,
+    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
+    Finding, FindingKind, Operation, Order, Plan, Result, Sample, Server, Settings, Work, Workload,
+    record::Line,
 };
 
 use super::{
@@ -31,8 +32,8 @@ use super::{
     values::ValuesTrial,
 };
 use crate::{
-    Progress, Stop,
-    dataset::{Pool, PoolSpec, Use, derive},
+    Progress, Recorder, Stop,
+    dataset::{Part, Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
     workers::{
         blobs::StoreRequest,
@@ -40,16 +41,15 @@ use crate::{
     },
     workload::{BlobWork, OpStream, PassInput, drawn},
 };
-use calibration::Costs;
 pub(super) use calibration::own_loop;
 use epoch::Looking;
 pub use forecast::{Forecast, Room, forecast};
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
 pub use request::{BlobsRequest, Coverage, Data, Hosts};
-use source::Source;
+use source::{Listing, Source};
 pub use stores::{Needs, StoreCache};
-use stores::{PreparedTarget, Stores};
+use stores::{PreparedTarget, Sampled, Stores};
 pub(crate) use survey::{Survey, survey};
 
 type BlobTarget = Target<dyn model::Blobs>;
@@ -80,6 +80,22 @@ impl<'a> Job<'a> {
     /// The time that it has left; absent: there is no end to it.
     fn left(&self) -> Option<Duration> {
         self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
+    }
+
+    /// The time of which making ready may take a part, where a round need not touch every key; absent:
+    /// all keys are asked for.
+    fn bound(&self) -> Option<Duration> {
+        let BlobsRequest { count, max_key, start, work, .. } = self.part;
+        let all = count.is_some() || max_key.is_some() || start.is_some();
+        let in_order = |work: &BlobWork| matches!(work.order, Order::Asc | Order::Desc);
+        let is_bounded = !all && !work.iter().any(in_order);
+        is_bounded.then(|| model::units::duration_of(self.request.rounds.seconds))
+    }
+
+    /// Whether the keys that are measured may be a random part of all.
+    fn draws_keys(&self) -> bool {
+        let is_drawn = |work: &BlobWork| work.order.is_drawn();
+        self.bound().is_some() && !self.part.work.iter().any(is_drawn)
     }
 
     fn settings(&self, target: &BlobTarget) -> Result<Settings> {
@@ -122,8 +138,8 @@ impl<'a> Job<'a> {
         let processes = self.processes().min(keys);
         let threads = self.part.threads.min(keys / processes);
         let batch = self.part.batch.unwrap_or(Batch::usual(work.operation.writes()));
-        let work = work.planned();
-        Workload { work, count, slice: None, batch, threads, processes }
+        let workload = Workload::alone(work.planned(), count);
+        Workload { batch, threads, processes, ..workload }
     }
 
     /// Several processes can only work on stores that several can have open.
@@ -181,23 +197,21 @@ pub(crate) fn prepare<'a>(
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
     let kept = cache.take(job);
     let mut source = Source::open(job)?;
-    let sampled = match &kept {
+    let (listing, sampled) = match &kept {
         Some(kept) => {
             let sampled = kept.sampled;
             sampled.map_or(Ok(()), |sampled| fit::again(&sampled, &mut source, stop))?;
-            sampled
+            (None, sampled)
         }
-        None => fit::fit(job, &mut source, &caches)?,
+        None => listed(job, &mut source)?,
     };
-    let (mut blobs, round) = ready(job, &source, &caches, (kept, cache))?;
-    // It may be a copy that is no longer needed.
-    drop(source);
+    let (mut blobs, round) = ready(job, (source, listing), &caches, (kept, cache))?;
     blobs.stores.sampled = sampled;
     let Blobs { stores, limiter, .. } = &blobs;
-    let (summary, available) = (stores.dataset.summary(), stores.available);
+    let (summary, drawn, available) = (stores.summary(), stores.drawn(), stores.all.count);
     let sampled_from = sampled.map(|sampled| sampled.from);
     let dataset = part.data.spec();
-    let experiment = PlannedData::Blobs { dataset, summary, available, sampled_from };
+    let experiment = PlannedData::Blobs { dataset, summary, available, sampled_from, drawn };
     let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
     let plan = Plan {
         baseline: stores.baseline,
@@ -226,16 +240,35 @@ pub(crate) fn prepare<'a>(
     })
 }
 
+/// The part of the time in which the keys of the data are listed.
+const LISTING: f64 = 0.1;
+
+/// Lists the keys of `source`, where not all of them have to be read, and makes it a sample if filling
+/// stores with all would take too long.
+fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<Sampled>)> {
+    let Some(time) = job.bound() else {
+        let all = source.amount(job.stop)?;
+        return Ok((None, fit::fit(job, source, all)?));
+    };
+    // Stores can only be filled with keys that are listed.
+    let is_filled = job.part.targets.iter().any(|target| target.location.is_none());
+    let within = (!is_filled && job.draws_keys()).then(|| time.mul_f64(LISTING));
+    let listing = source.list(job, within)?;
+    let sampled = fit::fit(job, source, listing.all)?;
+    let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
+    Ok((Some(listing), sampled))
+}
+
 /// Makes the stores ready that an earlier run has not left in `kept`, and finds out how long a round
 /// takes.
 fn ready<'a>(
     job: Job<'a>,
-    source: &Source,
+    (source, listing): (Source, Option<Listing>),
     caches: &[Cache],
     (kept, cache): (Option<Stores>, &'a mut StoreCache),
 ) -> Result<(Blobs<'a>, Duration)> {
     let Job { request, part, .. } = job;
-    let stores = prepare::stores(job, source, kept)?;
+    let stores = prepare::stores(job, &source, listing, kept)?;
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
@@ -251,12 +284,17 @@ fn ready<'a>(
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = caches.to_vec();
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
-    let (workloads, costs, ops, looking) = Default::default();
+    let count = stores.dataset.summary().count;
+    let workloads = part.work.iter().map(|work| job.workload(*work, count, count)).collect();
+    let (ops, looking) = Default::default();
+    // A source that is no longer needed may be a copy.
+    let writes_later = job.operations().len() > 1;
+    let source = Some(source).filter(|_| writes_later);
     let mut blobs = Blobs {
         job,
         cache,
+        source,
         workloads,
-        costs,
         caches,
         ops,
         limiter,
@@ -266,7 +304,7 @@ fn ready<'a>(
         stores,
         looking,
     };
-    let round = blobs.calibrate()?;
+    let round = blobs.calibrate_first()?;
     Ok((blobs, round))
 }
 
@@ -320,10 +358,10 @@ struct Blobs<'a> {
     job: Job<'a>,
     /// Takes the stores for the next run.
     cache: &'a mut StoreCache,
+    /// What stores that are written to are filled from; `None`: they are there, or none is needed.
+    source: Option<Source>,
     /// Of the plan.
     workloads: Vec<Workload>,
-    /// By target: what its trials of each workload take.
-    costs: Vec<Vec<Costs>>,
     caches: Vec<Cache>,
     /// By workload: the operations of the round, if they are drawn.
     ops: Vec<Option<Arc<OpStream>>>,
@@ -371,11 +409,13 @@ impl Blobs<'_> {
     /// How fast the file systems flush on which scratch stores will be updated; a failure is left
     /// out.
     fn time_flushes(&self, environment: &mut Environment) -> Result<()> {
-        let scratch =
-            |target: &&PreparedTarget| target.has_files() && target.planned.owner != Owner::InPlace;
-        let updated = self.stores.targets.iter().filter(scratch);
-        let updated = updated.map(|target| target.store(Operation::Update));
-        for folder in updated.filter_map(|ready| ready.path.parent()) {
+        let Job { request, part, .. } = self.job;
+        let scratch = |target: &&BlobTarget| {
+            target.engine.capabilities().persistent
+                && self.job.is_scratch(target, Operation::Update)
+        };
+        for folder in part.targets.iter().filter(scratch).map(|target| request.parent(target)) {
+            let folder = &*folder;
             let here = host::filesystems(&[folder.to_owned()]);
             let same =
                 |other: &&mut Filesystem| here.first().is_some_and(|f| f.mount == other.mount);
@@ -414,6 +454,23 @@ impl Blobs<'_> {
         );
         findings.extend(self.limiter.iter().flat_map(|limiter| limiter.findings.clone()));
         findings
+    }
+
+    /// Calibrates what can be measured before the first round; the others when their turn comes.
+    fn calibrate_first(&mut self) -> Result<Duration> {
+        let (mut round, works) = (Duration::ZERO, self.job.part.work.len() as u32);
+        let time = self.job.request.time().and(self.job.left()).map(|left| left / works);
+        for index in 0..self.workloads.len() {
+            let operation = self.job.part.work[index].operation;
+            if self.stores.targets.iter().any(|target| target.has_store(operation)) {
+                let (longer, failed) = self.calibrate(index, time)?;
+                round += longer;
+                for (target, error) in failed.into_iter().rev() {
+                    self.stores.leave_out(target, error)?;
+                }
+            }
+        }
+        Ok(round)
     }
 
     /// Draws the operations of a round.
@@ -493,12 +550,40 @@ impl Experiment for Blobs<'_> {
         if self.processes.is_some() { self.recover() } else { Ok(()) }
     }
 
-    fn start_round(&mut self, round: u32) -> Result<()> {
+    /// Stores that are written to are made when they are needed first: reads do not wait for them.
+    fn start_case(
+        &mut self,
+        trial: &Trial,
+        time: Option<Duration>,
+        recorder: &mut Recorder,
+    ) -> Result<Vec<(usize, Error)>> {
+        let index = trial.workloads.start;
+        let operation = self.job.part.work[index].operation;
+        if self.stores.targets.iter().any(|target| target.has_store(operation)) {
+            return Ok(Vec::new());
+        }
+        let Some(source) = self.source.take() else { return Ok(Vec::new()) };
+        let start = Instant::now();
+        let mut failed = prepare::update_stores(self.job, &source, &mut self.stores)?;
+        let time = time.map(|time| time.saturating_sub(start.elapsed()));
+        let works = self.job.part.work.iter().enumerate();
+        let writes: Vec<_> = works.filter(|(_, work)| work.operation.writes()).collect();
+        for (index, _) in writes {
+            failed.extend(self.calibrate(index, time)?.1);
+            let workload = self.workloads[index];
+            recorder.push(Line::Workload { index, workload })?;
+        }
+        Ok(failed)
+    }
+
+    fn start_round(&mut self, round: u32, trial: &Trial) -> Result<()> {
         let Job { request, part, .. } = self.job;
         let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
-        self.stores.dataset.arrange(order, part.start, seed);
+        let parts = self.workloads[trial.workloads.start].parts.unwrap_or(1);
+        let own = Part::in_round(round, parts);
+        self.stores.dataset.arrange(order, part.start, own, seed);
         let processes = self.processes.as_ref();
-        match processes.map_or(Ok(()), |them| them.arrange(order, part.start, seed)) {
+        match processes.map_or(Ok(()), |them| them.arrange(order, part.start, own, seed)) {
             // The next trial fails by it.
             Err(_) if self.lost_host().is_some() => {}
             // One has ended since the last trial. New ones take the order from here.
@@ -537,7 +622,11 @@ impl Experiment for Blobs<'_> {
             // It is as all writes find it: nobody reads it to be measured.
             prepared.store(Operation::Update).filled.set(cache == Cache::Warm);
         }
-        output.sample(Sample { workload: index, ..sample }, written_before)
+        let mut sample = Sample { workload: index, ..sample };
+        if let (Some(parts), Some(passes)) = (workload.parts, sample.passes_mut()) {
+            passes.part = Some(Part::in_round(output.round, parts).number);
+        }
+        output.sample(sample, written_before)
     }
 
     /// A server or a worker process may die by itself, a library in this process cannot.

@@ -1,5 +1,5 @@
-//! Makes everything ready before the rounds: the dataset, the stores, scratch copies, and one
-//! checked read of every value through each target's own path.
+//! Makes everything ready before the rounds: the dataset, the stores, scratch copies, and a checked
+//! read of the values through each target's own path.
 
 use std::{
     path::Path,
@@ -8,60 +8,192 @@ use std::{
 
 use model::{
     Access, Cache, Durability, Error, ErrorKind, Facet, Finding, FindingKind, KeyKind, OpenOptions,
-    Operation, Order, Owner, Result, Settings, units::show_duration,
+    Operation, Order, Owner, Result, Session, Settings, Store, units::show_duration,
 };
 
 use super::{
-    BlobTarget, Job, Scratches, forecast,
-    source::Source,
+    BlobTarget, Data, Job, Scratches, forecast,
+    source::{Listing, Source},
     stores::{PreparedTarget, Stores},
 };
 use crate::{
     Amount,
     copy::clone_store,
-    dataset::{Dataset, check_bytes, check_type},
-    store::{ReadyStore, cache_state, check},
+    dataset::{Dataset, Part, Use, check_bytes, check_type, derive},
+    store::{ReadyStore, cache_state, check, file_bytes},
     workload::nanoseconds,
 };
 
-/// Makes everything ready that an earlier run has not left in `kept`.
-pub(super) fn stores(job: Job<'_>, source: &Source, kept: Option<Stores>) -> Result<Stores> {
+/// Makes everything ready that the first workload needs and an earlier run has not left in `kept`. Of a
+/// source whose keys were listed, as many values are checked as the time allows.
+pub(super) fn stores(
+    job: Job<'_>,
+    source: &Source,
+    listing: Option<Listing>,
+    kept: Option<Stores>,
+) -> Result<Stores> {
     let Job { request, part, stop, .. } = job;
     part.targets.iter().try_for_each(|target| job.settings(target).map(drop))?;
-    let (amount, missing) = (source.amount(stop)?, job.missing(kept.is_some()));
-    forecast::check_room(job, &missing, amount)?;
-    let mut stores = kept.map_or_else(|| read(job, source, amount), Ok)?;
+    let amount = listing.as_ref().map_or_else(|| source.amount(stop), |listing| Ok(listing.all))?;
+    forecast::check_room(job, &job.missing(kept.is_some()), amount)?;
+    let (is_listed, first) = (listing.is_some(), job.first_operations(kept.is_some()));
+    let is_whole = listing.as_ref().is_some_and(Listing::is_whole);
+    let mut stores = kept.map_or_else(|| read(job, source, listing, amount), Ok)?;
     let mut kept = std::mem::take(&mut stores.targets).into_iter();
-    let mut made = Vec::new();
+    let mut prepared = Vec::new();
     for (index, target) in part.targets.iter().enumerate() {
-        let making = Making { job, index, target, source, amount };
-        let kept = kept.next().map_or_else(Made::default, Made::kept);
+        let preparation = StorePreparation { job, index, target, source, amount };
+        let kept = kept.next().map_or_else(TargetStores::default, TargetStores::kept);
         let own = in_half_of_the_rest(job, || {
-            making.check_twin(&made)?;
-            making.all(&missing, kept, &mut stores)
+            preparation.check_twin(&prepared)?;
+            preparation.prepare_all(&first, kept, &mut stores)
         });
-        made.push(bearable(&target.label, own)?);
+        prepared.push(tolerable_failure(&target.label, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
-    stores.dataset.arrange(Order::Asc, None, 0);
-    stores.dataset.arrange(Order::Permutation, None, check::seed(request.seed));
-    finish_all(job, (source, amount), made, &mut stores)?;
-    if part.work.iter().any(|work| work.order.is_drawn()) {
+    let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
+    if is_listed {
+        // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
+        stores.dataset.mix(is_whole, derive(request.seed, Use::Sample, 0));
+        warm_all(job, amount, &mut prepared)?;
+        let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
+        stores.dataset.truncate(count);
+        // The values were read through this target's own path.
+        let own = job.own_source().and_then(|own| prepared[own].as_mut().ok());
+        own.into_iter().for_each(|own| own.checked = true);
+    } else {
+        stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
+        stores.dataset.arrange(Order::Permutation, None, Part::ALL, check::seed(request.seed));
+    }
+    finish_all(job, (source, amount), prepared, &mut stores)?;
+    if let Some(whole) = whole {
+        stores.dataset = whole;
+    } else if part.work.iter().any(|work| work.order.is_drawn()) {
         // Operations are drawn over keys in their order.
-        stores.dataset.arrange(Order::Asc, None, 0);
+        stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
     }
     Ok(stores)
 }
 
-/// Reads the data, and looks whether the user's stores hold it: the same keys with values of the
-/// same lengths.
-fn read(job: Job<'_>, source: &Source, amount: Amount) -> Result<Stores> {
-    let dataset = source.dataset(amount.count, job.progress, job.stop)?;
-    let available = dataset.summary().count;
-    if available == 0 {
+/// Makes the stores ready that are written to, once those that are read were measured. Returns the
+/// targets for which that failed.
+pub(super) fn update_stores(
+    job: Job<'_>,
+    source: &Source,
+    stores: &mut Stores,
+) -> Result<Vec<(usize, Error)>> {
+    let (amount, mut failed) = (stores.all, Vec::new());
+    for place in 0..stores.targets.len() {
+        let label = stores.targets[place].planned.label.clone();
+        let named = job.part.targets.iter().enumerate().find(|(_, target)| target.label == label);
+        let (index, target) = named.expect("every prepared target was asked for");
+        let preparation = StorePreparation { job, index, target, source, amount };
+        let Stores { targets, scratches, dataset, .. } = &mut *stores;
+        let own = in_half_of_the_rest(job, || {
+            let like = targets[place].read.as_ref();
+            let (ready, _) = preparation.store_for(Operation::Update, like, scratches)?;
+            inspect(job, target, &ready, dataset)?;
+            Ok(ready)
+        });
+        match tolerable_failure(&target.label, own)? {
+            Ok(ready) => targets[place].update = Some(ready),
+            Err(error) => failed.push((place, error)),
+        }
+    }
+    Ok(failed)
+}
+
+/// Brings stores into memory, so that values are read from there to be checked.
+fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>]) -> Result<()> {
+    job.progress.stage("reading the stores into memory", None);
+    for (target, own) in job.part.targets.iter().zip(prepared) {
+        let warm = |stores: &TargetStores| {
+            stores.read.iter().try_for_each(|ready| warm(job, target, ready, amount))
+        };
+        if let Ok(stores) = own
+            && let Err(error) = tolerable_failure(&target.label, warm(stores))?
+        {
+            *own = Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn warm(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<()> {
+    ready.as_found.set(target.location.is_some() && job.is_too_large(ready, amount)?);
+    cache_state::reach(ready, Cache::Warm).map(drop)
+}
+
+/// The part of the time in which a store of the user is read into memory from start to end.
+const WARMING: f64 = 0.25;
+/// The same of a store that is in memory.
+const WARMING_ANEW: f64 = 0.05;
+/// Bytes a second of a common disk, and seconds to open and read a small file.
+const DISK: f64 = 1e9;
+const OPENING: f64 = 30e-6;
+/// The part of the free memory that a store may take to be measured in memory.
+const IN_MEMORY: f64 = 0.8;
+
+impl Job<'_> {
+    /// Whether a store of `amount` cannot be read into memory in the time that there is for it.
+    fn is_too_large(self, ready: &ReadyStore, amount: Amount) -> Result<bool> {
+        let Some(time) = self.bound() else { return Ok(false) };
+        let in_files = ready.engine.fill().whole_blocks;
+        let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
+        let files = if in_files { amount.count } else { 1 };
+        let seconds = bytes as f64 / DISK + files as f64 * OPENING;
+        let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let takes = seconds / time.as_secs_f64();
+        if takes > WARMING || bytes as f64 > memory * IN_MEMORY {
+            return Ok(true);
+        }
+        // What is in memory already is brought there anew only if that takes next to no time.
+        let is_there = || {
+            cache_state::seen(ready).map(|seen| seen.is_some_and(|seen| seen.shows(Cache::Warm)))
+        };
+        Ok(takes > WARMING_ANEW && is_there()?)
+    }
+
+    /// The target from whose store the data are read as they are measured.
+    fn own_source(self) -> Option<usize> {
+        let Data::Targets = self.part.data else { return None };
+        let targets = self.part.targets.iter();
+        let located = targets.enumerate().find(|(_, target)| target.location.is_some());
+        let (index, target) = located?;
+        (!self.is_scratch(target, Operation::Read)).then_some(index)
+    }
+
+    /// When the values of one of its stores, or of its data, are to be checked; absent: whenever all
+    /// are.
+    fn check_until(self) -> Option<Instant> {
+        let own = usize::from(self.own_source().is_none());
+        let passes = (self.part.targets.len() + own) as f64;
+        self.bound().map(|time| Instant::now() + time.mul_f64(CHECKING / passes))
+    }
+}
+
+/// The part of the time in which values are read to be checked, and so may be measured.
+const CHECKING: f64 = 0.15;
+/// The part of it in which the keys of the user's stores are compared with each other.
+const COMPARING: f64 = 0.1;
+
+/// Reads the data, and checks whether the user's stores hold it: the same keys with values of the
+/// same lengths. Where that takes too long, the values that are measured are compared only.
+fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) -> Result<Stores> {
+    let located = job.part.targets.iter().filter(|target| target.location.is_some()).count();
+    let (dataset, is_compared) = match listing {
+        None => (source.dataset(all.count, job.progress, job.stop)?, true),
+        Some(listing) => {
+            let takes = listing.took.as_secs_f64() * located as f64;
+            let time = job.bound().map_or(f64::INFINITY, |time| time.as_secs_f64() * COMPARING);
+            let compared = listing.is_whole() && takes <= time;
+            (listing.dataset, compared)
+        }
+    };
+    if dataset.entries().is_empty() {
         return Err(Error::usage("there are no keys to measure with"));
     }
-    for target in &job.part.targets {
+    for target in job.part.targets.iter().filter(|_| is_compared) {
         if let (Some(path), false) = (&target.location, reads_a_copy(target)?) {
             let (settings, keys) = (target.settings.clone(), dataset.keys());
             let options = OpenOptions { settings, access: Access::Read, keys };
@@ -70,7 +202,8 @@ fn read(job: Job<'_>, source: &Source, amount: Amount) -> Result<Stores> {
     }
     Ok(Stores {
         dataset,
-        available,
+        all,
+        is_compared,
         targets: Vec::new(),
         baseline: 0,
         sampled: None,
@@ -103,6 +236,12 @@ impl Job<'_> {
         operations
     }
 
+    /// What stores are made for before the first round; those that are written to come after all reads.
+    fn first_operations(&self, kept: bool) -> Vec<Operation> {
+        let first = self.operations().into_iter().take(1);
+        first.filter(|operation| operation.writes() || !kept).collect()
+    }
+
     /// Whether a store is made for `operation`.
     pub(super) fn is_scratch(&self, target: &BlobTarget, operation: Operation) -> bool {
         let Some(path) = &target.location else { return true };
@@ -115,7 +254,7 @@ impl Job<'_> {
 
     /// The first target before one in whose scratch store it reads the very same files: they differ
     /// only in how they use them, and what a second copy has of its own would count as theirs.
-    fn twin(&self, index: usize) -> Result<Option<usize>> {
+    pub(super) fn twin(&self, index: usize) -> Result<Option<usize>> {
         let own = &self.part.targets[index];
         let capabilities = own.engine.capabilities();
         if !capabilities.reopens || !capabilities.persistent {
@@ -146,19 +285,19 @@ impl Job<'_> {
     }
 }
 
-/// The stores of one target, made but not yet looked at.
+/// The stores of one target, made but not yet inspected.
 #[derive(Default)]
-struct Made {
+struct TargetStores {
     read: Option<ReadyStore>,
     /// Others like `read`.
     copies: Vec<ReadyStore>,
     update: Option<ReadyStore>,
     fill: Option<Duration>,
-    /// Whether the one that is read was looked at in an earlier run.
+    /// Whether the one that is read was checked in an earlier run.
     checked: bool,
 }
 
-impl Made {
+impl TargetStores {
     /// What an earlier run has left.
     fn kept(target: PreparedTarget) -> Self {
         let PreparedTarget { read, copies, .. } = target;
@@ -172,7 +311,7 @@ impl Made {
 }
 
 /// Makes the stores of one target.
-struct Making<'a> {
+struct StorePreparation<'a> {
     job: Job<'a>,
     index: usize,
     target: &'a BlobTarget,
@@ -181,34 +320,42 @@ struct Making<'a> {
     amount: Amount,
 }
 
-impl Making<'_> {
+impl StorePreparation<'_> {
     /// A target that reads the store of another one fails with it.
-    fn check_twin(&self, made: &[Result<Made>]) -> Result<()> {
-        let twin = self.job.twin(self.index)?.and_then(|twin| made[twin].as_ref().err());
+    fn check_twin(&self, prepared: &[Result<TargetStores>]) -> Result<()> {
+        let twin = self.job.twin(self.index)?.and_then(|twin| prepared[twin].as_ref().err());
         twin.map_or(Ok(()), |error| Err(Error::failed(error.to_string())))
     }
 
-    /// `made` has what is there already. A store that may not be opened is compared by the copy that
-    /// is measured.
-    fn all(&self, operations: &[Operation], mut made: Made, stores: &mut Stores) -> Result<Made> {
+    /// Makes the stores for `operations`; `made` has those that are there already. A store that may not
+    /// be opened is compared by the copy that is measured.
+    fn prepare_all(
+        &self,
+        operations: &[Operation],
+        mut made: TargetStores,
+        stores: &mut Stores,
+    ) -> Result<TargetStores> {
         let label = &self.target.label;
         for &operation in operations {
             let (ready, fill) = self
-                .store_for(operation, &mut stores.scratches)
+                .store_for(operation, None, &mut stores.scratches)
                 .map_err(|e| e.naming(label, format!("preparing to {operation}")))?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.fill = made.fill.or(fill);
         }
-        if reads_a_copy(self.target)? {
+        if stores.is_compared && reads_a_copy(self.target)? {
             compare(self.job, self.target, made.first(), &stores.dataset)?;
         }
         Ok(made)
     }
 
+    /// Makes the store for `operation`, if it is not the user's own; `like` has the same values already.
+    /// Also returns how long that took.
     fn store_for(
         &self,
         operation: Operation,
+        like: Option<&ReadyStore>,
         scratches: &mut Scratches,
     ) -> Result<(ReadyStore, Option<Duration>)> {
         let Job { request, progress, stop, .. } = self.job;
@@ -243,9 +390,13 @@ impl Making<'_> {
             ready.held = Some(store);
             return Ok((ready, Some(start.elapsed())));
         }
-        match &target.location {
-            Some(location) => clone_store(engine, location, &ready.path, progress, stop)?,
-            None => self.fill(&ready)?,
+        // A server's files belong to its own user.
+        let can_be_cloned = engine.account().is_none() && !engine.capabilities().remote;
+        let like = like.filter(|like| can_be_cloned && like.held.is_none());
+        match (&target.location, like) {
+            (Some(location), _) => clone_store(engine, location, &ready.path, progress, stop)?,
+            (None, Some(like)) => clone_store(engine, &like.path, &ready.path, progress, stop)?,
+            (None, None) => self.fill(&ready)?,
         }
         host::sync(&ready.path)?;
         Ok((ready, Some(start.elapsed())))
@@ -290,35 +441,43 @@ impl Making<'_> {
     fn fill(&self, ready: &ReadyStore) -> Result<()> {
         let Job { progress, stop, .. } = self.job;
         progress.stage(&format!("filling {}", ready.engine.name()), Some(self.amount.count));
-        let fast = ready.engine.class_settings(Facet::Blobs, Durability::None)?;
-        let settings = ready.options.settings.clone().overlaid(&fast);
-        let store =
-            ready.engine.create(&ready.path, &OpenOptions { settings, ..ready.options.clone() })?;
-        self.source.fill(&mut *store.session()?, progress, stop)?;
-        store.settle()?;
-        store.close()
+        create_filled(ready, |session| self.source.fill(session, progress, stop))?.close()
     }
+}
+
+/// Creates a store without durability, has it filled, and leaves nothing to its background.
+pub(super) fn create_filled(
+    ready: &ReadyStore,
+    fill: impl FnOnce(&mut dyn Session) -> Result<()>,
+) -> Result<Box<dyn Store>> {
+    let fast = ready.engine.class_settings(Facet::Blobs, Durability::None)?;
+    let settings = ready.options.settings.clone().overlaid(&fast);
+    let options = OpenOptions { settings, ..ready.options.clone() };
+    let store = ready.engine.create(&ready.path, &options)?;
+    fill(&mut *store.session()?)?;
+    store.settle()?;
+    Ok(store)
 }
 
 /// Takes in those targets that are ready, unless none is.
 fn finish_all(
     job: Job<'_>,
     (source, amount): (&Source, Amount),
-    made: Vec<Result<Made>>,
+    prepared: Vec<Result<TargetStores>>,
     stores: &mut Stores,
 ) -> Result<()> {
     let mut failed = None;
     stores.baseline = 0;
-    for (index, (target, made)) in job.part.targets.iter().zip(made).enumerate() {
+    for (index, (target, own)) in job.part.targets.iter().zip(prepared).enumerate() {
         let place = stores.targets.len();
         let Stores { dataset, targets, scratches, .. } = stores;
-        let making = Making { job, index, target, source, amount };
+        let preparation = StorePreparation { job, index, target, source, amount };
         let finish = || {
-            let (mut finished, findings) = finish(job, place, target, made?, dataset)?;
-            making.add_copies(&mut finished, targets, scratches)?;
+            let (mut finished, findings) = finish(job, (place, amount), target, own?, dataset)?;
+            preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };
-        match bearable(&target.label, in_half_of_the_rest(job, finish))? {
+        match tolerable_failure(&target.label, in_half_of_the_rest(job, finish))? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -339,22 +498,31 @@ fn finish_all(
     failed.filter(|_| stores.targets.is_empty()).map_or(Ok(()), Err)
 }
 
-/// Reads every value once through the target's own path and notes what is in effect.
+/// Reads the values once through the target's own path and notes what is in effect.
 fn finish(
     job: Job<'_>,
-    place: usize,
+    (place, amount): (usize, Amount),
     target: &BlobTarget,
-    made: Made,
-    dataset: &Dataset,
+    made: TargetStores,
+    dataset: &mut Dataset,
 ) -> Result<(PreparedTarget, Vec<Finding>)> {
-    let (finding, check) = look(job, target, &made, dataset)?;
+    let (mut finding, mut check) = (None, Duration::ZERO);
+    let read = made.read.iter().filter(|_| !made.checked);
+    for ready in read.chain(&made.update) {
+        let (differs, checked, took) = inspect(job, target, ready, dataset)?;
+        check += took;
+        finding = finding.or(differs);
+        if job.bound().is_some() {
+            dataset.truncate(checked);
+        }
+    }
     let ready = made.first();
-    let mut facts = ready.facts(place, dataset.summary().bytes)?;
+    let mut facts = ready.facts(place, amount.bytes)?;
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
     show(job, &target.label, ready, &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
     let findings = finding.into_iter().chain(copied(job, target)).collect();
-    let Made { read, copies, update, .. } = made;
+    let TargetStores { read, copies, update, .. } = made;
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
 }
 
@@ -376,33 +544,32 @@ fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
     Some(Finding::target(FindingKind::ScratchCopy { why, updated }, &target.label))
 }
 
-/// Reads every value of the stores that were not checked yet; also returns how long that took.
-fn look(
+/// Reads values of a store and compares them with the dataset's. Returns what differs, how many were
+/// read, and how long that took.
+fn inspect(
     job: Job<'_>,
     target: &BlobTarget,
-    made: &Made,
+    ready: &ReadyStore,
     dataset: &Dataset,
-) -> Result<(Option<Finding>, Duration)> {
-    let Job { progress, stop, .. } = job;
-    let count = dataset.entries().len() as u64;
-    progress.stage(&format!("checking {}", target.label), Some(count));
-    let (mut finding, mut took) = (None, Duration::ZERO);
-    let read = made.read.iter().filter(|_| !made.checked);
-    for ready in read.chain(&made.update).filter(|ready| ready.retains()) {
-        // Filled as a warm trial wants it: the calibration finds it so.
-        cache_state::reach(ready, Cache::Warm)?;
-        let start = Instant::now();
-        let differs = check::bytes(dataset, ready, progress, stop)?;
-        took += start.elapsed();
-        match differs {
-            Some(key) if target.location.is_none() => return Err(check::not_as_written(&key)),
-            Some(key) => {
-                finding = Some(Finding::target(FindingKind::BytesDiffer { key }, &target.label));
-            }
-            None => {}
-        }
+) -> Result<(Option<Finding>, usize, Duration)> {
+    let count = dataset.entries().len();
+    job.progress.stage(&format!("checking {}", target.label), Some(count as u64));
+    if !ready.retains() {
+        return Ok((None, count, Duration::ZERO));
     }
-    Ok((finding, took))
+    // Filled as a warm trial wants it: the calibration finds it so.
+    if !ready.filled.get() {
+        cache_state::reach(ready, Cache::Warm)?;
+    }
+    let start = Instant::now();
+    let until = job.check_until();
+    let (differs, checked) = check::bytes(dataset, ready, until, (job.progress, job.stop))?;
+    let finding = match differs {
+        Some(key) if target.location.is_none() => return Err(check::not_as_written(&key)),
+        Some(key) => Some(Finding::target(FindingKind::BytesDiffer { key }, &target.label)),
+        None => None,
+    };
+    Ok((finding, checked, start.elapsed()))
 }
 
 /// Shows where a store is, and its settings as read back. An address may hold a password.
@@ -434,7 +601,7 @@ fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Res
 }
 
 /// A failure of one target's own system stays with it; any other error ends the run.
-fn bearable<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
+fn tolerable_failure<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
     match result {
         Err(error) if error.kind() != ErrorKind::Failed => Err(error.naming(label, label)),
         other => Ok(other),

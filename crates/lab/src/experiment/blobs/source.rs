@@ -3,19 +3,24 @@
 use std::{
     ops::ControlFlow::{self, Break, Continue},
     path::Path,
+    time::{Duration, Instant},
 };
 
 use model::{
-    Error, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan, Session,
-    Settings, Store, ValueType, Visitor,
+    Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan,
+    Session, Settings, Store, ValueType, Visitor,
 };
 
-use super::{Data, Job, sample::stratified};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Data, Job, draw, sample::stratified};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
-    dataset::{Dataset, Sampler, Use, check_type, derive},
+    dataset::{Dataset, Sampler, Use, below, check_type, derive, value_size},
     progress::tick,
+    store::check,
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
@@ -24,6 +29,25 @@ pub(in crate::experiment) struct Source {
     from: From,
     /// If it is a sample: its values.
     chosen: Option<Vec<Chosen>>,
+}
+
+/// Keys of more data are a random part of them: 64 MiB of memory.
+pub(super) const KEPT: usize = 1 << 22;
+
+/// Keys of a source with the lengths of their values.
+pub(super) struct Listing {
+    /// In key order: all, or a random choice of them.
+    pub(super) dataset: Dataset,
+    /// How much there is in all; estimated where keys were drawn.
+    pub(super) all: Amount,
+    pub(super) took: Duration,
+}
+
+impl Listing {
+    /// Whether it has all keys.
+    pub(super) fn is_whole(&self) -> bool {
+        self.dataset.entries().len() as u64 == self.all.count
+    }
 }
 
 /// A value of a sample.
@@ -152,9 +176,76 @@ impl Source {
         Ok(())
     }
 
-    /// Makes it all of the data again.
-    pub(super) fn unsample(&mut self) {
-        self.chosen = None;
+    /// Its keys with the lengths of their values, which are not read.
+    pub(super) fn list(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
+        let start = Instant::now();
+        let listed = job.stop.within(within, || self.list_all(job));
+        match listed {
+            Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {}
+            listed => return Ok(Listing { took: start.elapsed(), ..listed? }),
+        }
+        if self.keys == KeyKind::Integers {
+            let draw = |store: &dyn Store| draw::keys(&mut *store.session()?, job, within);
+            if let Some(drawn) = self.with(draw)? {
+                return Ok(Listing { took: start.elapsed(), ..drawn });
+            }
+        }
+        let listing = self.list_all(job)?;
+        Ok(Listing { took: start.elapsed(), ..listing })
+    }
+
+    /// Lists all keys, and keeps a random half of them as often as they become too many.
+    fn list_all(&self, job: Job<'_>) -> Result<Listing> {
+        job.progress.stage("listing the keys", None);
+        let (mut dataset, mut all) = (Dataset::new(self.keys), Amount::default());
+        let random =
+            &mut Xoshiro256PlusPlus::seed_from_u64(derive(job.request.seed, Use::Sample, 1));
+        let mut halvings = 0;
+        self.scan_lengths(&mut |item| {
+            job.stop.check()?;
+            self.check_type(&item)?;
+            (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
+            if below(random, 1 << halvings) == 0 {
+                let length = usize::try_from(item.length).unwrap_or(usize::MAX);
+                dataset.push_sized(item.key, value_size(item.key, length)?)?;
+            }
+            if dataset.entries().len() > KEPT {
+                dataset.halve(random);
+                halvings += 1;
+            }
+            Ok(Continue(()))
+        })?;
+        Ok(Listing { dataset, all, took: Duration::ZERO })
+    }
+
+    /// Visits every key with the length of its value, in key order.
+    fn scan_lengths(&self, visit: &mut Visitor<'_>) -> Result<()> {
+        let Some(chosen) = &self.chosen else {
+            return self.with(|store| store.session()?.scan(Scan::LENGTHS, visit));
+        };
+        for Chosen { key, length, meta } in chosen {
+            let (key, of) = (key.as_key(), ValueType::Bytes);
+            if visit(Item { key, value: &[], length: *length, meta: *meta, of })?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads values of `dataset` in its order until the time is over; see [`check::note_values`].
+    pub(super) fn note_values(
+        &self,
+        dataset: &mut Dataset,
+        until: Option<Instant>,
+        job: Job<'_>,
+    ) -> Result<usize> {
+        let mut sampler = Sampler::new();
+        let count = self.with(|store| {
+            let session = &mut *store.session()?;
+            check::note_values(dataset, session, &mut sampler, until, (job.progress, job.stop))
+        })?;
+        dataset.deflated = sampler.deflated();
+        Ok(count)
     }
 
     /// How much there is. Generated values are not generated for it.
@@ -211,6 +302,17 @@ impl Source {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<()> {
+        self.fill_until(session, None, progress, stop).map(drop)
+    }
+
+    /// Writes items into an empty store until the time is over, and returns how many.
+    pub(super) fn fill_until(
+        &self,
+        session: &mut dyn Session,
+        until: Option<Instant>,
+        progress: &dyn Progress,
+        stop: &Stop,
+    ) -> Result<u64> {
         let (mut written, mut bytes) = (0, 0);
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
@@ -224,9 +326,11 @@ impl Source {
                 session.commit()?;
                 session.begin(Mode::Write)?;
             }
-            Ok(ControlFlow::Continue(()))
+            let is_over = until.is_some_and(|until| Instant::now() >= until);
+            Ok(if is_over { Break(()) } else { Continue(()) })
         })?;
-        session.commit()
+        session.commit()?;
+        Ok(written)
     }
 }
 

@@ -4,18 +4,22 @@
 use std::{cmp::Ordering, path::PathBuf};
 
 use model::{
-    DatasetSpec, Error, ErrorKind, Facet, Finding, FindingKind, Operation, PlannedTarget, Result,
-    SampledFrom, Secret, Settings, StoreFacts,
+    DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind, Operation,
+    PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
 };
 
 use super::{BlobTarget, Coverage, Job, Scratches};
-use crate::{Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore};
+use crate::{
+    Amount, Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore,
+};
 
 /// All that the rounds need.
 pub(super) struct Stores {
     pub(super) dataset: Dataset,
-    /// Keys before `--max-id`.
-    pub(super) available: u64,
+    /// What each store holds, before `--max-id`.
+    pub(super) all: Amount,
+    /// Whether all keys of the user's stores are compared with each other.
+    pub(super) is_compared: bool,
     /// If the dataset is a sample.
     pub(super) sampled: Option<Sampled>,
     pub(super) targets: Vec<PreparedTarget>,
@@ -27,6 +31,15 @@ pub(super) struct Stores {
     pub(super) failed: Vec<String>,
     /// What holds the scratch stores; dropped after them.
     pub(super) scratches: Scratches,
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and this one is not negative"
+)]
+fn times(count: u64, factor: f64) -> u64 {
+    (count as f64 * factor).round() as u64
 }
 
 /// What is measured instead of all of the data.
@@ -56,6 +69,24 @@ pub(super) struct PreparedTarget {
 }
 
 impl Stores {
+    /// What the stores hold in figures, as far as the keys that were drawn show it.
+    pub(super) fn summary(&self) -> DatasetSummary {
+        let measured = self.dataset.summary();
+        if self.drawn().is_none() {
+            return measured;
+        }
+        let Amount { count, bytes } = self.all;
+        let share = count as f64 / measured.count as f64;
+        let half_in = measured.half_in.map(|half| times(half, share));
+        DatasetSummary { count, bytes, half_in, ..measured }
+    }
+
+    /// How many keys are measured; `None`: all.
+    pub(super) fn drawn(&self) -> Option<u64> {
+        let count = self.dataset.entries().len() as u64;
+        (count < self.all.count).then_some(count)
+    }
+
     /// Leaves out a target that failed, unless it is the only one or the error is of another kind.
     pub(super) fn leave_out(&mut self, target: usize, error: Error) -> Result<()> {
         let label = self.targets[target].planned.label.clone();
@@ -90,6 +121,12 @@ impl PreparedTarget {
     pub(super) fn store(&self, operation: Operation) -> &ReadyStore {
         let own = if operation.writes() { &self.update } else { &self.read };
         own.as_ref().expect("a store is made for every operation of the plan")
+    }
+
+    /// Whether the store is ready that `operation` works on.
+    pub(super) fn has_store(&self, operation: Operation) -> bool {
+        let own = if operation.writes() { &self.update } else { &self.read };
+        own.is_some()
     }
 
     /// Whether its stores are on disk.

@@ -155,7 +155,7 @@ fn workloads(part: &LifeRequest, data: &DatasetSummary, days: u32) -> Vec<Worklo
             Step::Half => (all / 2, Batch::Of(DELETED)),
             Step::Rest => (all - all / 2, Batch::Of(DELETED)),
         };
-        Workload { work: Work::Life(step), count, batch, slice: None, threads: 1, processes: 1 }
+        Workload { batch, ..Workload::alone(Work::Life(step), count) }
     };
     let has = |step: &Step| match step {
         Step::Month => days > 1,
@@ -185,7 +185,7 @@ struct Life<'a> {
 }
 
 impl Experiment for Life<'_> {
-    fn start_round(&mut self, round: u32) -> Result<()> {
+    fn start_round(&mut self, round: u32, _: &Trial) -> Result<()> {
         let seed = derive(self.request.seed, Use::Ageing, round.into());
         self.drawn = Drawn::new(&self.dataset, self.days, seed);
         Ok(())

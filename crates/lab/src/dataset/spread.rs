@@ -1,0 +1,165 @@
+//! Parts of a dataset that are alike: rounds that touch a part of the keys each have values of all
+//! sizes in proportion, so that a few large ones do not decide a round by chance.
+
+use std::ops::Range;
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use super::{Dataset, below, shuffle};
+
+/// Which part of the keys a round touches: rounds take the parts in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Part {
+    /// Counted from 0.
+    pub(crate) number: u64,
+    /// How many parts there are.
+    pub(crate) of: u64,
+}
+
+impl Part {
+    /// All keys.
+    pub(crate) const ALL: Self = Self { number: 0, of: 1 };
+
+    /// The part whose turn is in a round, of so many.
+    pub(crate) fn in_round(round: u32, of: u64) -> Self {
+        Self { number: u64::from(round) % of.max(1), of: of.max(1) }
+    }
+
+    /// Its entries among so many: parts differ by one entry at most.
+    pub(super) fn range(self, entries: usize) -> Range<usize> {
+        let cut = |number: u64| {
+            let place = entries as u128 * u128::from(number) / u128::from(self.of);
+            usize::try_from(place).expect("a place among the entries")
+        };
+        cut(self.number)..cut(self.number + 1)
+    }
+}
+
+impl Dataset {
+    /// Puts the entries into a random order, or `by_size` into one in which any row of neighbours has
+    /// all sizes in proportion.
+    ///
+    /// For that, entries are ranked by size, equal ones at random, and the ranks are taken in the order
+    /// of the van der Corput sequence (J. G. van der Corput, "Verteilungsfunktionen", 1935): `n`
+    /// neighbours are about `entries / n` ranks apart.
+    pub(crate) fn mix(&mut self, by_size: bool, seed: u64) {
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
+        shuffle(&mut self.entries, random);
+        if !by_size {
+            return;
+        }
+        self.entries.sort_by_key(|entry| entry.size);
+        let bits = usize::BITS - self.entries.len().saturating_sub(1).leading_zeros();
+        let shift = below(random, 1 << bits);
+        let ranks = (0..1_u64 << bits).map(|place| match bits {
+            0 => 0,
+            bits => place.reverse_bits() >> (u64::BITS - bits) ^ shift,
+        });
+        let ranked = std::mem::take(&mut self.entries);
+        let entry = |rank: u64| ranked.get(usize::try_from(rank).ok()?).copied();
+        self.entries = ranks.filter_map(entry).collect();
+    }
+
+    /// Leaves out each entry with a chance of one half.
+    pub(crate) fn halve(&mut self, random: &mut Xoshiro256PlusPlus) {
+        let all = std::mem::replace(self, Self { deflated: self.deflated, ..Self::new(self.keys) });
+        for entry in all.entries.iter().filter(|_| below(random, 2) == 0) {
+            let entered = self.enter(all.key(entry), entry.size, entry.check);
+            entered.expect("a name that fitted once fits again");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::{Key, KeyKind, Order};
+
+    use super::*;
+
+    fn dataset(sizes: impl IntoIterator<Item = u32>) -> Dataset {
+        let mut set = Dataset::new(KeyKind::Integers);
+        for (key, size) in (0..).zip(sizes) {
+            set.push_sized(Key::Int(key), size).unwrap();
+        }
+        set
+    }
+
+    fn keys(set: &Dataset) -> Vec<String> {
+        set.round_entries().iter().map(|entry| set.key(entry).to_string()).collect()
+    }
+
+    #[test]
+    fn every_entry_is_there_once_in_another_order() {
+        for count in [1, 2, 3, 255, 256, 257, 1000] {
+            let mut set = dataset((0..count).map(|n| n * 7 % 13));
+            let before: BTreeSet<_> = keys(&set).into_iter().collect();
+            set.mix(true, 5);
+            assert_eq!(keys(&set).into_iter().collect::<BTreeSet<_>>(), before);
+            assert_eq!(set.entries().len(), count as usize);
+        }
+        let (mut one, mut other) = (dataset(0..1000), dataset(0..1000));
+        one.mix(true, 1);
+        other.mix(true, 2);
+        assert_ne!(keys(&one), keys(&other), "another seed");
+        let mut equal = dataset([7; 1000]);
+        equal.mix(true, 1);
+        assert_ne!(keys(&equal), keys(&dataset([7; 1000])), "not the order of insertion");
+    }
+
+    /// Sizes from 1 to a million, most of them small: the sum of a part of all keys differs by less
+    /// than the largest values of a part do.
+    #[test]
+    fn parts_have_all_sizes_in_proportion() {
+        let sizes = |count: u32| (0..count).map(move |n| 1_000_000 / (n + 1));
+        for (count, of) in [(5_000, 7), (4_096, 16), (100_000, 40)] {
+            let mut set = dataset(sizes(count));
+            let mean = sizes(count).skip(of).map(f64::from).sum::<f64>() / of as f64;
+            set.mix(true, 3);
+            let large = 1_000_000 / u32::try_from(of).unwrap();
+            for number in 0..of as u64 {
+                set.arrange(Order::Permutation, None, Part { number, of: of as u64 }, number);
+                let part: Vec<_> = set.round_entries().iter().map(|entry| entry.size).collect();
+                assert!(part.iter().filter(|size| **size > large).count() <= 3, "{part:?}");
+                let small = part.iter().filter(|size| **size <= large);
+                let sum: f64 = small.map(|size| f64::from(*size)).sum();
+                assert!((0.8..1.2).contains(&(sum / mean)), "{count} {of} {number}: {sum} {mean}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_apart_and_together_all() {
+        let mut set = dataset(0..1003);
+        set.mix(true, 9);
+        let mut seen = BTreeSet::new();
+        for round in 0..10 {
+            set.arrange(Order::Permutation, None, Part::in_round(round, 10), round.into());
+            let part = keys(&set);
+            assert!((100..=101).contains(&part.len()));
+            assert_eq!(keys(&set.of_round()), part, "the same in a dataset of its own");
+            assert!(part.into_iter().all(|key| seen.insert(key)), "no key comes twice");
+        }
+        assert_eq!(seen.len(), 1003);
+        set.arrange(Order::Permutation, None, Part::in_round(12, 10), 1);
+        assert!(keys(&set).iter().all(|key| seen.contains(key)));
+        set.arrange(Order::Asc, None, Part::ALL, 0);
+        assert_eq!(set.round_entries().len(), 1003);
+    }
+
+    #[test]
+    fn half_of_the_entries_are_left_with_their_names() {
+        let mut set = Dataset::new(KeyKind::Names);
+        for number in 0..1000 {
+            set.push(Key::Name(format!("{number:04}").as_bytes()), b"value").unwrap();
+        }
+        let all = keys(&set);
+        set.halve(&mut Xoshiro256PlusPlus::seed_from_u64(1));
+        let left = keys(&set);
+        assert!((400..600).contains(&left.len()) && left.is_sorted());
+        assert!(left.iter().all(|name| all.contains(name)));
+    }
+}

@@ -1,0 +1,206 @@
+//! Integer keys drawn at random from a store that has too many to be listed.
+
+use std::{
+    ops::ControlFlow::Break,
+    time::{Duration, Instant},
+};
+
+use model::{Key, KeyKind, Mode, Result, Scan, Session};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{
+    Job,
+    source::{KEPT, Listing},
+};
+use crate::{
+    Amount,
+    dataset::{Dataset, Use, below, check_type, derive, value_size},
+};
+
+/// Draws after which it is known how many integers of the range are keys.
+const TRIED: u64 = 1000;
+/// With fewer keys among them, drawing takes longer than listing.
+const FEWEST: u64 = 50;
+
+/// Draws keys for so long: integers of the range in which keys are, of which those count that are
+/// keys, so that each key has the same chance. Returns `None` if too few are.
+pub(super) fn keys(
+    session: &mut dyn Session,
+    job: Job<'_>,
+    within: Option<Duration>,
+) -> Result<Option<Listing>> {
+    job.progress.stage("drawing keys", None);
+    session.begin(Mode::Read)?;
+    let drawn = match range(session)? {
+        Some(range) => drawn(session, range, job, within)?,
+        None => None,
+    };
+    session.commit()?;
+    Ok(drawn)
+}
+
+fn drawn(
+    session: &mut dyn Session,
+    (first, last): (i64, i64),
+    job: Job<'_>,
+    within: Option<Duration>,
+) -> Result<Option<Listing>> {
+    let until = within.map(|within| Instant::now() + within);
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(derive(job.request.seed, Use::Sample, 2));
+    let integers = last.abs_diff(first).saturating_add(1);
+    let (mut lengths, mut tries) = (Vec::new(), 0_u64);
+    while lengths.len() < KEPT && tries < integers {
+        job.stop.check()?;
+        if tries == TRIED && (lengths.len() as u64) < FEWEST {
+            return Ok(None);
+        }
+        if tries > TRIED && until.is_some_and(|until| Instant::now() >= until) {
+            break;
+        }
+        tries += 1;
+        let key = first.wrapping_add_unsigned(below(random, integers));
+        if let Some(length) = session.length(Key::Int(key))? {
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            lengths.push((key, value_size(Key::Int(key), length)?));
+        }
+    }
+    let all = estimated(integers, tries, &lengths);
+    lengths.sort_unstable();
+    lengths.dedup();
+    let mut dataset = Dataset::new(KeyKind::Integers);
+    for (key, length) in lengths {
+        dataset.push_sized(Key::Int(key), length)?;
+    }
+    Ok(Some(Listing { dataset, all, took: Duration::ZERO }))
+}
+
+/// How much there is if so many `tries` among the integers found these keys and lengths.
+fn estimated(integers: u64, tries: u64, found: &[(i64, u32)]) -> Amount {
+    let whole = |part: u64| {
+        let whole = u128::from(part) * u128::from(integers) / u128::from(tries.max(1));
+        u64::try_from(whole).unwrap_or(u64::MAX)
+    };
+    let bytes = found.iter().map(|(_, length)| u64::from(*length)).sum();
+    Amount { count: whole(found.len() as u64), bytes: whole(bytes) }
+}
+
+/// The first and the last key; `None` if there is none.
+fn range(session: &mut dyn Session) -> Result<Option<(i64, i64)>> {
+    let Some(first) = next(session, i64::MIN)? else { return Ok(None) };
+    // The last key is at `low` or behind it, and before `high`.
+    let (mut low, mut high, mut step) = (first, None::<i64>, 1_i64);
+    while high.is_none_or(|high| low < high - 1) {
+        let middle = match high {
+            Some(high) => low.midpoint(high),
+            None => low.saturating_add(step),
+        };
+        match next(session, middle)? {
+            Some(key) => low = key,
+            None => high = Some(middle),
+        }
+        if low == i64::MAX {
+            break;
+        }
+        step = step.saturating_mul(2);
+    }
+    Ok(Some((first, low)))
+}
+
+/// The first key that is not below `from`.
+fn next(session: &mut dyn Session, from: i64) -> Result<Option<i64>> {
+    let mut found = None;
+    let scan = Scan { from: Some(Key::Int(from)), limit: 1, values: false };
+    session.scan(scan, &mut |item| {
+        check_type(&item)?;
+        if let Key::Int(key) = item.key {
+            found = Some(key);
+        }
+        Ok(Break(()))
+    })?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::{Item, Put, Rounds, ValueType, Visitor};
+
+    use super::*;
+    use crate::{Data, Request, Silent, Stop};
+
+    /// Keys with the lengths of their values.
+    struct Keys(BTreeMap<i64, u64>);
+
+    impl Session for Keys {
+        fn get(&mut self, key: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+            let Key::Int(key) = key else { return Ok(None) };
+            Ok(self.0.get(&key).map(|length| usize::try_from(*length).unwrap()))
+        }
+
+        fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+            let Some(Key::Int(from)) = scan.from else { return Ok(()) };
+            for (key, length) in self.0.range(from..) {
+                let (key, length, of) = (Key::Int(*key), *length, ValueType::Bytes);
+                if visit(Item { key, value: &[], length, meta: None, of })?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        }
+    }
+
+    fn keys(keys: impl IntoIterator<Item = i64>) -> Keys {
+        Keys(keys.into_iter().map(|key| (key, key.unsigned_abs() % 100)).collect())
+    }
+
+    fn drawn(session: &mut Keys) -> Option<Listing> {
+        let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1 };
+        let request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
+        let part = request.blobs().unwrap();
+        let stop = Stop::new();
+        let job = Job::new(&request, part, &Silent, &stop);
+        super::keys(session, job, Some(Duration::from_millis(200))).unwrap()
+    }
+
+    #[test]
+    fn the_first_and_the_last_key_are_found() {
+        for (first, last) in [(1, 1), (1, 2), (-7, 1_000), (i64::MIN, i64::MAX), (5, i64::MAX)] {
+            let found = range(&mut keys([first, last, first.midpoint(last)])).unwrap();
+            assert_eq!(found, Some((first, last)));
+        }
+        assert_eq!(range(&mut keys([])).unwrap(), None);
+    }
+
+    #[test]
+    fn keys_are_drawn_with_equal_chances_and_counted() {
+        // Two of three integers are keys, the first half less densely.
+        let all = (0..100_000).filter(|key| key % 4 != 3 && (*key > 50_000 || key % 2 == 0));
+        let mut session = keys(all);
+        let listing = drawn(&mut session).unwrap();
+        let (count, truth) = (listing.all.count as f64, session.0.len() as f64);
+        assert!((count / truth - 1.0).abs() < 0.05, "{count} of {truth}");
+        let entries = listing.dataset.entries();
+        let key = |place: usize| listing.dataset.key(&entries[place]);
+        assert!((1..entries.len()).all(|place| key(place - 1) < key(place)), "in key order");
+        let low = (0..entries.len()).filter(|place| key(*place) <= Key::Int(50_000)).count();
+        let share = low as f64 / entries.len() as f64;
+        let truth = session.0.range(..=50_000).count() as f64 / truth;
+        assert!((share - truth).abs() < 0.05, "{share} {truth}");
+    }
+
+    #[test]
+    fn keys_that_are_far_apart_are_not_drawn() {
+        assert!(drawn(&mut keys((0..1000).map(|key| key << 20))).is_none());
+        assert!(drawn(&mut keys([])).is_none());
+    }
+}
