@@ -1,6 +1,7 @@
 //! storemark: measures where small blobs should live on this machine, then moves them there.
 
 mod args;
+mod command_line;
 mod commands;
 mod exit;
 mod files;
@@ -32,10 +33,11 @@ fn on_signal() {
 }
 
 fn main() -> ExitCode {
+    let arguments = command_line::take();
     if let Err(error) = mishaps::prepare() {
         output::say(&error.to_string());
     }
-    let command = match args::parse(std::env::args_os()) {
+    let command = match args::parse(arguments.iter().cloned()) {
         Ok(command) => command,
         Err(code) => return code,
     };

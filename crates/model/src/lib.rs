@@ -39,6 +39,7 @@ mod target;
 pub mod tasks;
 mod text;
 pub mod units;
+mod variables;
 mod words;
 
 pub use access_list::mode_without_list;
@@ -77,4 +78,5 @@ pub use store::{
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::{Target, scratch_label};
 pub use text::{Shown, harmless, is_hostile};
+pub use variables::{Variables, give_variables, variable, variables};
 pub use words::{did_you_mean, nearest, no_such};

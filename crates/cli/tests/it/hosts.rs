@@ -153,6 +153,8 @@ fn what_cannot_be_done_on_hosts_is_refused_with_one_line() {
         ("run sqlite: --hosts a --launch slrum", "did you mean slurm"),
         ("run sqlite: --launch ssh", "--launch needs --hosts"),
         ("run sqlite: --lost-host stop", "--lost-host needs --hosts"),
+        ("run sqlite: --host-timeout 20s", "--host-timeout needs --hosts"),
+        ("run sqlite: --hosts a --host-timeout 1s", "accepted is 6s or more"),
         ("run sqlite: --hosts a,a", "a is named twice"),
         ("run sqlite: --hosts a;b", "a host is named by letters"),
         ("run sqlite: --hosts a --memory 1GiB", "--hosts cannot be used with --memory"),
@@ -170,7 +172,7 @@ fn what_cannot_be_done_on_hosts_is_refused_with_one_line() {
 fn versions_must_agree() {
     let world = World::new();
     let greetings =
-        [r#"{"hello":{"protocol":3}}"#, r#"{"hello":{"protocol":4,"version":"0.0.1"}}"#];
+        [r#"{"hello":{"protocol":3}}"#, r#"{"hello":{"protocol":6,"version":"0.0.1"}}"#];
     for greeting in greetings {
         script(&world, "on-a", &format!("echo '{greeting}'; cat > /dev/null"));
         let line = world.refused("run sqlite: --keys 5 --hosts a --launch ./on-{host}");
@@ -264,6 +266,50 @@ fn no_worker_outlives_a_run_that_is_stopped_or_killed() {
         child.wait().unwrap();
         none_is_left(&world);
     }
+}
+
+/// A host is waited for as long as it may say nothing: when it starts, when it gets the keys, and when its
+/// worker is stopped.
+#[test]
+fn a_host_that_says_nothing_is_named() {
+    let hello = format!("{STOREMARK} worker < /dev/null");
+    for silent in ["exec sleep 1000".to_owned(), format!("{hello}; exec sleep 1000")] {
+        let world = world_with(|host| if host == "b" { silent.clone() } else { here(host) });
+        let line = "run sqlite: --keys 50000 --size 10 --rounds 1 --hosts a,b,c --launch ./on-{host} \
+                    --host-timeout 6s";
+        let ran = world.run(line);
+        let says = "host b: has said nothing for 6.0 s (--host-timeout is the limit)";
+        assert!(matches!(ran.code, Some(1 | 2)) && ran.err.contains(says), "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        none_is_left(&world);
+    }
+    let world = world_with(here);
+    let mut child = under_way(&world, "--host-timeout 6s");
+    let stopped = workers(&world, "b");
+    stopped.iter().for_each(|worker| signal(*worker, "STOP"));
+    let ended = within(120, || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    let err = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(ended && err.contains("host b: has said nothing for 6.0 s"), "{err}");
+    assert!(world.ok("report r.json").words().contains("host b was lost (has said nothing"));
+    stopped.iter().for_each(|worker| signal(*worker, "CONT"));
+    none_is_left(&world);
+}
+
+#[test]
+fn one_interrupt_ends_the_wait_for_a_host_that_says_nothing() {
+    let world = world_with(|host| {
+        format!("touch {host}; test {host} != b || exec sleep 1000; {}", here(host))
+    });
+    let line = format!("run sqlite: {DATA} --host-timeout 1h");
+    let mut command = world.command(&line);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    assert!(within(60, || world.path("b").exists()));
+    signal(child.id(), "INT");
+    let ended = within(30, || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    assert!(ended && child.wait().unwrap().code() == Some(130));
+    none_is_left(&world);
 }
 
 /// Packages that the Makefile unpacks.

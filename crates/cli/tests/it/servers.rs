@@ -142,6 +142,7 @@ for_each_kind! {
     an_interrupted_run_drops_its_table,
     a_server_that_hangs_fails_its_trial_and_the_rest_goes_on,
     one_interrupt_ends_the_wait_for_a_server_that_hangs,
+    a_password_reaches_workers_on_other_hosts_and_no_command_line,
     what_a_killed_run_left_is_removed,
     a_table_is_removed_when_its_server_comes_back,
     the_class_of_an_existing_server_is_adopted,
@@ -349,6 +350,49 @@ fn a_server_that_hangs_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: 
     let samples = world.record("run.json").samples;
     let of = |target| samples.iter().filter(|sample| sample.target == target).count();
     assert!(of(0) < ROUNDS as usize && of(1) == ROUNDS as usize, "{} {}", of(0), of(1));
+}
+
+/// The hosts have an environment of their own. The password is in the address, then in a variable.
+fn a_password_reaches_workers_on_other_hosts_and_no_command_line(kind: &Kind, world: &World) {
+    let server = Existing::start(kind, world);
+    let program = env!("CARGO_BIN_EXE_storemark");
+    world.write("on", format!("#!/bin/sh\nexec env -i {program} worker\n"));
+    fs::set_permissions(world.path("on"), Permissions::from_mode(0o755)).unwrap();
+    let hosts = "--hosts a,b --launch ./on{host} --rounds 100000 --keys 50 --json run.json";
+    let (scheme, place, shop) = (kind.scheme, server.place(), kind.shop);
+    for host in ["a", "b"] {
+        fs::rename(world.path("on"), world.path(&format!("on{host}"))).unwrap();
+        fs::copy(world.path(&format!("on{host}")), world.path("on")).unwrap();
+    }
+    for login in ["me:right@", "me@"] {
+        let line = format!("run {scheme}://{login}{place}/{shop} --read {hosts}");
+        let mut command = world.command(&line);
+        if login == "me@" {
+            command.env(kind.password, "right");
+        }
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let mut ended = false;
+        assert!(within(120, || {
+            ended = child.try_wait().unwrap().is_some();
+            ended || world.count("run.json", SAMPLE) > 0
+        }));
+        let shown = processes(Path::new(":right@"));
+        let own = processes(Path::new(&place));
+        signal(child.id(), "INT");
+        let within_time = within(60, || child.try_wait().unwrap().is_some());
+        child.kill().unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(
+            !ended && within_time && ran.code == Some(130),
+            "{login}: {:?} {}",
+            ran.code,
+            ran.err
+        );
+        assert!(own.iter().any(|(_, line)| line.contains(&format!("//me@{place}"))), "{own:?}");
+        assert_eq!(shown, []);
+        fs::remove_file(world.path("run.json")).unwrap();
+    }
+    assert_eq!(server.tables(), "");
 }
 
 /// The limit is far away, and the first interrupt does not wait for it: an existing server, then a private

@@ -1,8 +1,8 @@
 //! The address of objects in an existing bucket, `//bucket/prefix`, and the endpoint that serves it.
 
-use std::{env, path::Path};
+use std::path::Path;
 
-use model::{Accepts, Error, Result, Setting, Settings};
+use model::{Accepts, Error, Result, Setting, Settings, variable};
 use rusty_s3::{Bucket, Credentials, UrlStyle};
 
 use super::credentials;
@@ -79,8 +79,8 @@ pub(super) fn is_aws(settings: &Settings) -> bool {
 
 fn text_of(settings: &Settings, setting: Setting, variables: &[&str]) -> Option<String> {
     let named = settings.get(setting.name).map(str::to_owned);
-    let mut found = variables.iter().filter_map(|name| env::var(name).ok());
-    named.or_else(|| found.find(|text| !text.is_empty()))
+    let mut found = variables.iter().filter_map(|name| variable(name));
+    named.or_else(|| found.next())
 }
 
 fn is_bucket(name: &str) -> bool {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Accepts, Error, Result, Setting, Settings};
+use model::{Accepts, Error, Result, Setting, Settings, variable};
 use rusty_s3::Credentials;
 
 pub(super) const PROFILE: Setting = Setting::new(
@@ -25,13 +25,21 @@ pub(super) const FILE: Setting = Setting::new(
 /// The credentials for requests with `settings`.
 pub(super) fn find(settings: &Settings) -> Result<Credentials> {
     let named = settings.get(PROFILE.name).or(settings.get(FILE.name)).is_some();
-    let own = if named { None } else { Credentials::from_env() };
+    let own = if named { None } else { of_environment() };
     own.map_or_else(|| of_file(settings), Ok)
 }
 
+fn of_environment() -> Option<Credentials> {
+    let (key, secret) = (variable("AWS_ACCESS_KEY_ID")?, variable("AWS_SECRET_ACCESS_KEY")?);
+    Some(match variable("AWS_SESSION_TOKEN") {
+        Some(token) => Credentials::new_with_token(key, secret, token),
+        None => Credentials::new(key, secret),
+    })
+}
+
 fn of_file(settings: &Settings) -> Result<Credentials> {
-    let text = |setting: Setting, variable| {
-        settings.get(setting.name).map(str::to_owned).or_else(|| env::var(variable).ok())
+    let text = |setting: Setting, name| {
+        settings.get(setting.name).map(str::to_owned).or_else(|| variable(name))
     };
     let profile = text(PROFILE, "AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
     let file = text(FILE, "AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from);

@@ -1,8 +1,8 @@
 //! The address of an existing server, `//user:password@host:port/database/table`.
 
-use std::{env, path::Path};
+use std::path::Path;
 
-use model::{Error, Result, Secret, Settings, without_password};
+use model::{Error, Result, Secret, Settings, variable, without_password};
 
 use super::tls::Tls;
 
@@ -75,7 +75,7 @@ impl Address {
         if tls.is_some() && host.starts_with('/') {
             return Err(Error::usage(format!("{shown}: tls: a socket is not encrypted")));
         }
-        let password = password.map(decode).transpose()?.or_else(|| env::var(form.password).ok());
+        let password = password.map(decode).transpose()?.or_else(|| variable(form.password));
         let password = password.map(Secret::password);
         Ok(Self {
             host,

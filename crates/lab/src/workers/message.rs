@@ -1,9 +1,12 @@
 //! What is said between storemark and its worker processes: one JSON object a line. A worker says
 //! hello, and then replies once to each request.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
-use model::{Error, Order, Result};
+use model::{Error, Order, Result, Variables};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +16,10 @@ use super::{
 use crate::dataset::{Luggage, Part, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
-pub(super) const PROTOCOL: u32 = 5;
+pub(super) const PROTOCOL: u32 = 6;
+
+/// How often a worker process shows that it still runs.
+pub(super) const BEAT: Duration = Duration::from_secs(2);
 
 /// Version of storemark.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -22,9 +28,15 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Request<P> {
-    /// Always the first: the values to read, whose bytes follow it, and the payloads to write, for
-    /// jobs that need them.
-    Start(Option<(Luggage, PoolSpec)>),
+    /// Always the first.
+    Start {
+        /// The values to read, whose bytes follow this line, and the payloads to write, for jobs that
+        /// need them.
+        values: Option<(Luggage, PoolSpec)>,
+        /// Passwords and keys, for workers on other hosts.
+        #[serde(default, skip_serializing_if = "Variables::is_empty")]
+        variables: Variables,
+    },
     /// Sets the clock of the process, and returns what it shows then.
     Clock { shift_ns: i64 },
     /// Opens a store and reads some of its values.
@@ -61,6 +73,8 @@ pub(super) enum Reply<O> {
     },
     /// The clock that all processes share, and the time of day.
     Clock { now_ns: u64, unix_ns: i64 },
+    /// Nothing yet: the process still runs. Unasked, every [`BEAT`].
+    Alive,
     /// What was asked for is done: a pass, by each worker, or anything else, by none.
     Done(Vec<O>),
     /// It is not; why.

@@ -6,7 +6,7 @@
 use std::{
     cell::RefCell,
     ffi::OsString,
-    io::{BufRead, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
@@ -14,7 +14,7 @@ use std::{
 };
 
 use host::{now_ns, unix_ns};
-use model::{Error, HostClock, Order, Result};
+use model::{Error, HostClock, Order, Result, units, variables};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -34,12 +34,17 @@ pub(crate) struct Launch {
     pub(crate) command: Vec<OsString>,
     /// The host that it runs on; absent: this one, whose clock it has.
     pub(crate) host: Option<String>,
+    /// How long it may say nothing.
+    pub(crate) limit: Duration,
 }
+
+/// How long a worker may take to start, or say nothing, if no limit is set.
+pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
 impl Launch {
     /// So many on this host.
     pub(crate) fn here(command: &[OsString], count: u32) -> Vec<Self> {
-        vec![Self { command: command.to_vec(), host: None }; count as usize]
+        vec![Self { command: command.to_vec(), host: None, limit: SILENCE }; count as usize]
     }
 }
 
@@ -88,10 +93,12 @@ impl<'a> Processes<'a> {
         let (members, lost) = (RefCell::new(members), RefCell::default());
         let processes = Self { members, lost, lines, ending, stop };
         processes.replies::<()>().map_err(|error| processes.not_started(error))?;
-        let start = values.map(|(dataset, pool)| (dataset.luggage(), pool));
         for member in processes.members.borrow_mut().iter_mut() {
-            member.ask(&Request::<()>::Start(start));
-            values.inspect(|(dataset, _)| member.send_data(dataset));
+            let values_there = values.map(|(dataset, pool)| (dataset.luggage(), pool));
+            // One on this host has them in its environment.
+            let variables = member.host.as_ref().map(|_| variables()).unwrap_or_default();
+            member.ask(&Request::<()>::Start { values: values_there, variables }, stop);
+            values.inspect(|(dataset, _)| member.send_data(dataset, stop));
         }
         processes.replies::<()>()?;
         Ok(processes)
@@ -140,7 +147,8 @@ impl<'a> Processes<'a> {
     /// Asks a process for the time by a clock that is `offset_ns` behind its host's, and compares it.
     fn round_trip(&self, process: usize, offset_ns: i64) -> Result<HostClock> {
         let before = (now_ns(), unix_ns());
-        self.members.borrow_mut()[process].ask(&Request::<()>::Clock { shift_ns: -offset_ns });
+        self.members.borrow_mut()[process]
+            .ask(&Request::<()>::Clock { shift_ns: -offset_ns }, self.stop);
         let (answered, line) = self.next()?;
         let took_ns = now_ns() - before.0;
         let Some(line) = line else { return Err(self.ended(answered)) };
@@ -237,7 +245,7 @@ impl<'a> Processes<'a> {
         request: impl Fn(u32) -> Request<P>,
     ) -> Result<Vec<O>> {
         for (process, member) in (0..).zip(self.members.borrow_mut().iter_mut()) {
-            member.ask(&request(process));
+            member.ask(&request(process), self.stop);
         }
         self.replies()
     }
@@ -268,12 +276,36 @@ impl<'a> Processes<'a> {
         Ok(replies.into_iter().flat_map(|(_, done)| done).collect())
     }
 
+    /// Adds to the time that no process has said anything; an error if that is too long for one. What
+    /// this process was stopped for is not counted.
+    fn waited(&self) -> Result<()> {
+        let mut members = self.members.borrow_mut();
+        members.iter_mut().for_each(|member| member.silent += LOOK);
+        let silent = members.iter_mut().enumerate().max_by_key(|(_, member)| member.silent);
+        let Some((process, member)) = silent.filter(|(_, member)| member.silent > member.limit)
+        else {
+            return Ok(());
+        };
+        let error = member.given_up().context(member.name(process));
+        let lost = || Lost { host: member.host.clone(), error: error.to_string() };
+        self.lost.borrow_mut().get_or_insert_with(lost);
+        Err(error)
+    }
+
     fn next(&self) -> Result<(usize, Option<String>)> {
         loop {
             self.stop.check()?;
             match self.lines.recv_timeout(LOOK) {
-                Ok(line) => return Ok(line),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok((process, line)) => {
+                    let is_beat = line.as_deref() == Some("\"alive\"");
+                    if let Some(member) = self.members.borrow_mut().get_mut(process) {
+                        member.silent = Duration::ZERO;
+                    }
+                    if !is_beat {
+                        return Ok((process, line));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.waited()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::failed("the worker processes have ended"));
                 }
@@ -293,6 +325,7 @@ fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
             )))
         }
         Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),
+        Reply::Alive => Err(Error::failed("it shows that it runs, and nothing else")),
         Reply::Done(done) => Ok(done),
         Reply::Failed(why) => Err(Error::failed(why)),
     }
@@ -308,6 +341,9 @@ struct WorkerProcess {
     host: Option<String>,
     /// The clock of that host.
     clock: HostClock,
+    /// How long it may say nothing, and how long it has.
+    limit: Duration,
+    silent: Duration,
 }
 
 /// How long a process may take to end by itself before it is killed.
@@ -334,8 +370,10 @@ impl WorkerProcess {
         let lines = lines.clone();
         let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
         output.map(|output| thread::spawn(move || pass_on(output)));
-        let Launch { command, host } = launch.clone();
-        Ok(Self { child, input, command, host, clock: HostClock::default() })
+        input.iter().for_each(do_not_block);
+        let Launch { command, host, limit } = launch.clone();
+        let (clock, silent) = (HostClock::default(), Duration::ZERO);
+        Ok(Self { child, input, command, host, clock, limit, silent })
     }
 
     /// What it is called in errors.
@@ -349,13 +387,19 @@ impl WorkerProcess {
     }
 
     /// A process that has ended cannot be asked; why it ended is found when it does not reply.
-    fn ask<P: Serialize>(&mut self, request: &Request<P>) {
-        let _ = self.input.as_mut().map(|input| send(input, request));
+    fn ask<P: Serialize>(&mut self, request: &Request<P>, stop: &Stop) {
+        let _ = self.input(stop).map(|mut input| send(&mut input, request));
+    }
+
+    /// Its standard input, unless it is to end.
+    fn input<'a>(&'a mut self, stop: &'a Stop) -> Option<Input<'a>> {
+        let Self { input, limit, silent, .. } = self;
+        Some(Input { pipe: input.as_mut()?, limit: *limit, silent, stop })
     }
 
     /// Sends what [`Request::Start`] announced.
-    fn send_data(&mut self, dataset: &Dataset) {
-        let Some(input) = &mut self.input else { return };
+    fn send_data(&mut self, dataset: &Dataset, stop: &Stop) {
+        let Some(input) = self.input(stop) else { return };
         let mut to = BufWriter::with_capacity(1 << 16, input);
         // As in `ask`.
         let _ = dataset.send(&mut to).and_then(|()| to.flush());
@@ -365,12 +409,26 @@ impl WorkerProcess {
     fn wait(&mut self, until: Instant) {
         while let Ok(None) = self.child.try_wait() {
             if Instant::now() >= until {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                return;
+                return self.kill();
             }
             thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// Ends it, and what it has started to reach a host.
+    fn kill(&mut self) {
+        kill_group(&self.child);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Ends a process that says nothing, and returns its error.
+    fn given_up(&mut self) -> Error {
+        drop(self.input.take());
+        self.kill();
+        let limit = units::show_duration(self.limit);
+        let option = if self.host.is_some() { " (--host-timeout is the limit)" } else { "" };
+        Error::failed(format!("has said nothing for {limit}{option}"))
     }
 
     /// The error of a process that ended in the middle.
@@ -380,6 +438,42 @@ impl WorkerProcess {
         self.wait(Instant::now() + ENDING);
         let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         Error::failed(format!("ended before its work was done ({how})"))
+    }
+}
+
+/// The standard input of a process that may not read it.
+struct Input<'a> {
+    pipe: &'a mut ChildStdin,
+    limit: Duration,
+    /// How long the process has said nothing.
+    silent: &'a mut Duration,
+    stop: &'a Stop,
+}
+
+impl Write for Input<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const PAUSE: Duration = Duration::from_millis(1);
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.pipe.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return written,
+            }
+            if waited > self.limit {
+                // The next wait for its reply ends at once.
+                *self.silent = waited;
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if self.stop.is_set() {
+                return Err(io::Error::other("the user wishes to stop"));
+            }
+            thread::sleep(PAUSE);
+            waited += PAUSE;
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pipe.flush()
     }
 }
 
@@ -407,5 +501,26 @@ fn leave_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
+/// Ends all processes in the group of one that has not been waited for.
+#[cfg(unix)]
+fn kill_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    // It may have ended.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn kill_group(_: &Child) {}
+
 #[cfg(not(unix))]
 fn leave_group(_: &mut Command) {}
+
+/// Lets what is written fail instead of waiting for a process that does not read.
+#[cfg(unix)]
+fn do_not_block(pipe: &ChildStdin) {
+    // Without that it waits.
+    let _ = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
+}
+
+#[cfg(not(unix))]
+fn do_not_block(_: &ChildStdin) {}

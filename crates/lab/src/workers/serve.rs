@@ -2,17 +2,20 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread,
     time::Duration,
 };
 
-use model::{Blobs, Error, Result, Rows};
+use model::{Blobs, Error, Result, Rows, give_variables};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Workers,
-    message::{JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
+    message::{BEAT, JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
 };
 use crate::{
     Stop,
@@ -30,13 +33,15 @@ pub struct Finders {
 pub fn serve(
     find: Finders,
     input: impl Read + Send + 'static,
-    output: impl Write,
+    output: impl Write + Send + 'static,
     stop: &'static Stop,
 ) -> Result<()> {
     let mut input = BufReader::new(input);
     let (sender, requests) = channel();
-    let mut client = Client { requests, output };
+    let output = Arc::new(Mutex::new(output));
+    let mut client = Client { requests, output: output.clone() };
     client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version: VERSION.to_owned() })?;
+    thread::spawn(move || beat(&output));
     if input.fill_buf().map_err(|e| Error::io("standard input", e))?.is_empty() {
         // Whoever started this process wants it no longer.
         return Ok(());
@@ -87,8 +92,9 @@ fn start(input: &mut impl BufRead) -> Result<Option<(Dataset, Pool)>> {
     let read = input.by_ref().take(1 << 20).read_line(&mut line);
     read.map_err(|e| Error::io("standard input", e))?;
     match parse(&line) {
-        Ok(Request::<()>::Start(None)) => Ok(None),
-        Ok(Request::Start(Some((luggage, pool)))) => {
+        Ok(Request::<()>::Start { values, variables }) => {
+            give_variables(variables);
+            let Some((luggage, pool)) = values else { return Ok(None) };
             let dataset = Dataset::receive(luggage, input);
             let dataset = dataset.map_err(|e| Error::io("the dataset", e))?;
             Ok(Some((dataset, Pool::from(pool))))
@@ -96,6 +102,18 @@ fn start(input: &mut impl BufRead) -> Result<Option<(Dataset, Pool)>> {
         _ => Err(Error::usage(
             "this is started by `storemark run --processes` and `storemark rows`, not by hand",
         )),
+    }
+}
+
+/// Shows every now and then that this process runs, so that one that is stopped, or whose host is, is
+/// noticed.
+fn beat(output: &Mutex<impl Write>) {
+    loop {
+        thread::sleep(BEAT);
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        if send(&mut *output, &Reply::<()>::Alive).is_err() {
+            return;
+        }
     }
 }
 
@@ -126,7 +144,8 @@ fn unexpected() -> Error {
 /// The process that asks.
 struct Client<W> {
     requests: Receiver<String>,
-    output: W,
+    /// Shared with what shows that this process runs.
+    output: Arc<Mutex<W>>,
 }
 
 impl<W: Write> Client<W> {
@@ -135,7 +154,8 @@ impl<W: Write> Client<W> {
     }
 
     fn reply<O: Serialize>(&mut self, reply: &Reply<O>) -> Result<()> {
-        send(&mut self.output, reply).map_err(|e| Error::io("standard output", e))
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut *output, reply).map_err(|e| Error::io("standard output", e))
     }
 
     fn done(&mut self) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::{
     common::{Output, Placing, Running, caches},
     options::options,
-    value::{Integer, Name, Rate, Share, Size, Text, UpTo, Written, all, one},
+    value::{Integer, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
 };
 use crate::{
     Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
@@ -133,6 +133,9 @@ options! {
         /// What a lost host does to the run: stop, or go-on with the hosts that are left;
         /// default: stop
         lost_host: Option<Written<LostHost>> = "WHAT",
+        /// The longest time that a host may take to start a worker, and that it may then say nothing;
+        /// default: 60s
+        host_timeout: Option<Written<Time>> = "TIME",
     }
 
     /// Settings that every target takes whose engine has them.

@@ -14,7 +14,7 @@ use pagecache::Found;
 
 use super::CacheOptions;
 use super::{show::Show, summary};
-use crate::{exit::Failure, output};
+use crate::{command_line::arguments, exit::Failure, output};
 
 /// Set for the process that a daemon's starter starts.
 const MARK: &str = "STOREMARK_CACHE_DAEMON";
@@ -32,7 +32,7 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
     let reads_list = options.list.as_deref() == Some(Path::new("-"));
     let wrong = |cause| Error::io("the daemon cannot be started", cause);
     let mut daemon = Command::new(env::current_exe().map_err(wrong)?)
-        .args(env::args_os().skip(1))
+        .args(arguments().iter().skip(1))
         .env(MARK, "1")
         .stdin(if reads_list { Stdio::inherit() } else { Stdio::null() })
         .stdout(Stdio::piped())

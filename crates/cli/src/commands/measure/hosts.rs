@@ -1,6 +1,6 @@
 //! The hosts that clients run on, and how a worker is started there.
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
 use lab::Hosts;
 use model::{
@@ -21,14 +21,21 @@ const SLURM: &str = "slurm";
 /// Where Slurm names the hosts of an allocation.
 const NODES: &str = "SLURM_JOB_NODELIST";
 
+/// Three times what passes between two signs of life of a worker.
+const LEAST_LIMIT: Duration = Duration::from_secs(6);
+
 /// The hosts that `clients` asks for; absent: this one.
 pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
     let (names, launch) = (all(&clients.hosts), one(&clients.launch));
     let go_on = one(&clients.lost_host) == Some(LostHost::GoOn);
     if names.is_empty() && launch.is_none() {
-        return match clients.lost_host {
+        let alone = [
+            ("--lost-host", clients.lost_host.is_some()),
+            ("--host-timeout", clients.host_timeout.is_some()),
+        ];
+        return match alone.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(None),
-            Some(_) => Err(Error::usage("--lost-host needs --hosts or --launch slurm")),
+            Some((name, _)) => Err(Error::usage(format!("{name} needs --hosts or --launch slurm"))),
         };
     }
     if cfg!(not(unix)) {
@@ -47,7 +54,14 @@ pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
             names[twice]
         )));
     }
-    Ok(Some(Hosts { names, launch: template(&launch)?, go_on }))
+    let limit = one(&clients.host_timeout);
+    if limit.is_some_and(|limit| limit < LEAST_LIMIT) {
+        return Err(Error::usage(format!(
+            "--host-timeout: accepted is {}s or more: a worker shows that it runs every few seconds",
+            LEAST_LIMIT.as_secs()
+        )));
+    }
+    Ok(Some(Hosts { names, launch: template(&launch)?, go_on, limit }))
 }
 
 /// What a shell runs, with `{host}` in it.

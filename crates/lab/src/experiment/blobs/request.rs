@@ -1,10 +1,15 @@
 //! What `storemark run` is asked for.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Plan, Settings, Workload};
 
-use crate::{Amount, experiment::request::Target, workers::processes::Launch, workload::BlobWork};
+use crate::{
+    Amount,
+    experiment::request::Target,
+    workers::processes::{Launch, SILENCE},
+    workload::BlobWork,
+};
 
 /// `storemark run`: values under keys.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
@@ -71,6 +76,8 @@ pub struct Hosts {
     pub launch: String,
     /// Whether the run goes on without a host that is lost.
     pub go_on: bool,
+    /// How long a host may take to start a worker, or say nothing; `None`: the usual limit.
+    pub limit: Option<Duration>,
 }
 
 impl Hosts {
@@ -79,7 +86,8 @@ impl Hosts {
         let of = |name: &String| {
             let line = self.launch.replace("{host}", name);
             let command = ["sh", "-c", &line].map(OsString::from).to_vec();
-            vec![Launch { command, host: Some(name.clone()) }; each as usize]
+            let limit = self.limit.unwrap_or(SILENCE);
+            vec![Launch { command, host: Some(name.clone()), limit }; each as usize]
         };
         names.iter().flat_map(of).collect()
     }
