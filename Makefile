@@ -1,9 +1,9 @@
 # `make run` measures, `make test` is the whole gate. CI runs nothing else.
 
 # Features that are in no usual build, and are tested.
-FEATURES = rocksdb,s3
+FEATURES = rocksdb
 
-.PHONY: run build charts test tools format lint walls check browser docs bench deny torture
+.PHONY: run build charts test tools format lint walls check browser docs release bench deny torture
 
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
@@ -19,7 +19,7 @@ build: tools charts
 charts:
 	@! command -v npm >/dev/null || test -e crates/report/web/dist/stamp || touch crates/report/build.rs
 
-test: tools programs format lint walls check browser docs
+test: tools programs format lint walls check browser docs release
 
 # One line about what is missing, before anything fails half-way.
 tools:
@@ -86,6 +86,10 @@ browser:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features $(FEATURES) --no-deps --locked --quiet
+
+# The program as it is released: its size, its commit and a trial of it.
+release: tools charts
+	.ci/release program
 
 # The lab's own loop, calls of SQLite through a table, and each adapter, against bare loops, interleaved.
 bench:
