@@ -78,12 +78,14 @@ fn linked_differently(record: &Record, facts: &StoreFacts) -> Option<FindingKind
     let both = [facts.target, plan.baseline].map(|target| &plan.targets[target]);
     let lib = |target: &PlannedTarget| target.settings.get(LIBRARY).map(str::to_owned);
     let [own, baseline] = both.map(lib);
-    if both[0].engine != both[1].engine || own.is_some() == baseline.is_some() {
+    let same = both[0].engine == both[1].engine && !plan.is_reference(facts.target);
+    if !same || own.is_some() == baseline.is_some() {
         return None;
     }
     let options = |loaded: Option<String>| {
         let mut all = environment.libraries.iter();
-        let found = all.find(|of| of.name == both[0].engine && of.loaded == loaded);
+        let is_own = |name: &str| name.eq_ignore_ascii_case(&both[0].engine);
+        let found = all.find(|of| is_own(&of.name) && of.loaded == loaded);
         let options = found.into_iter().flat_map(|library| &library.options);
         // Which compiler it was is another matter.
         options.filter(|option| !option.starts_with("COMPILER=")).cloned().collect::<BTreeSet<_>>()

@@ -427,7 +427,7 @@ fn a_build_in_the_program_is_no_shared_library() {
     let library = |loaded: Option<&str>, options: &[&str]| Library {
         loaded: loaded.map(str::to_owned),
         options: options.iter().map(|&option| option.to_owned()).collect(),
-        ..Library::new("sqlite", "3.50.0")
+        ..Library::new("SQLite", "3.50.0")
     };
     record.header.environment.libraries = vec![
         library(None, &["COMPILER=gcc-12", "THREADSAFE=1"]),
