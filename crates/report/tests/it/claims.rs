@@ -210,6 +210,11 @@ fn every_command_on_the_page_is_a_step_and_every_claim_can_be_told_from_the_othe
             for claim in &step.claims {
                 let (low, high) = claim.range();
                 assert!(low <= high, "{name}: {}", what(claim));
+                assert!(
+                    claim.says.as_ref().is_some_and(|says| !says.is_empty()),
+                    "{}",
+                    what(claim)
+                );
             }
         }
     }
