@@ -43,6 +43,21 @@ fn every_style_and_group_is_measured_and_leaves_nothing() {
 }
 
 #[test]
+fn a_target_may_have_rows_a_transaction_of_its_own() {
+    let world = World::new();
+    let line = "rows sqlite:?batch=2&sync=off sqlite:?sync=off --style text --durability none";
+    let ran = world.ok(&format!("{line} {QUICK} --json r.jsonl"));
+    assert!(ran.out.contains("sqlite sync=off batch=2 text"), "{}", ran.out);
+    let record = fs::read_to_string(world.path("r.jsonl")).unwrap();
+    assert!(record.contains(r#""in_effect":{"batch":"2""#), "{record}");
+    for wrong in ["0", "many", "2&batch=3"] {
+        let ran = world.run(&format!("rows sqlite:?batch={wrong} {QUICK}"));
+        assert_eq!(ran.code, Some(1), "{wrong}: {}", ran.err);
+        assert!(ran.err.contains("batch"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_record_shows_the_page_again() {
     let world = World::new();
     let ran = world.ok(&format!("rows csv: sqlite: {QUICK} --json r.jsonl"));

@@ -532,8 +532,8 @@ findings! {
     [Warning] LinkedDifferently {
         options: String = "Compile options that only one of both has; empty: none.",
     } => "a difference in time may come from how SQLite was built, not from its version: one of both is \
-        part of the program and one a shared library{only}; `storemark sqlite build --name own` makes a \
-        library of the program's SQLite, and lib=own in place of no lib= compares two libraries",
+        part of the program and one a shared library{only}; `storemark sqlite build --name plain` makes a \
+        library of the program's SQLite, and lib=plain in place of no lib= compares two libraries",
         only = if options.is_empty() {
             String::new()
         } else {

@@ -51,7 +51,7 @@ options! {
 
         /// Rows that each process inserts; default: 200000
         rows: Option<Written<Size>> = "N",
-        /// Rows of a transaction; default: 100,000
+        /// Rows of a transaction; default: 100,000. A target may have its own: sqlite:?batch=30k
         batch: Option<Written<Size>> = "N",
         /// How rows are handed over: text (one SQL string a row), prepared, multi (many rows a
         /// statement), bulk (the engine's own way), delayed (INSERT DELAYED). A file has one way,

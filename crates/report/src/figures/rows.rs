@@ -118,6 +118,9 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
     }
 }
 
+/// Rows of a transaction that were published, where a target has a number of its own.
+const PUBLISHED_BATCHES: [(&str, &str); 2] = [("sqlite", "100000"), ("mariadb", "30000")];
+
 /// Seconds were published with two decimals.
 const ROUNDED: f64 = 0.005;
 
@@ -133,7 +136,10 @@ fn published_for(
 ) -> Option<&'static study::RowFigures> {
     let plan = &record.header.plan;
     let in_effect = &facts(record, target)?.in_effect;
-    let engine = &plan.targets.get(target)?.engine;
+    let planned = plan.targets.get(target)?;
+    let engine = &planned.engine;
+    let batch = PUBLISHED_BATCHES.iter().find(|(of, _)| of == engine).map(|(_, batch)| *batch);
+    planned.settings.get("batch").is_none_or(|own| Some(own) == batch).then_some(())?;
     let all = studies::rows();
     let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
     let Experiment::Rows { rows } = plan.experiment else { return None };

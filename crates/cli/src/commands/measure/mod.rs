@@ -250,7 +250,10 @@ pub(crate) fn usable(spec: &RunSpec, target: &str) -> Result<()> {
     };
     let mut settings = Settings::default();
     for (name, value) in &Target::parse(target).settings {
-        settings.set(name, value);
+        // Rows of a transaction are no setting of an engine.
+        if !matches!(spec, RunSpec::Rows(_)) || name != "batch" {
+            settings.set(name, value);
+        }
     }
     engine.usable().and_then(|()| engine.check(facet, &settings))
 }

@@ -1,22 +1,29 @@
 //! What `storemark rows` measures: a target for each style.
 
+use std::ffi::OsStr;
+
 use engines::registry;
 use lab::{Group, RowTarget, RowsRequest, Target};
 use model::{
     Engine, Error, Facet, Result, Rows,
     rows::Style,
     spec::{RowsSpec, one},
+    units,
 };
 
 use crate::targets;
+
+/// The setting of any target that says how many rows a transaction has.
+const BATCH: &str = "batch";
 
 pub(super) fn request(spec: &RowsSpec) -> Result<RowsRequest> {
     let (rows, batch) = spec.rows_and_batch()?;
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     for text in &spec.targets {
-        let target = resolve(text.as_ref())?;
+        let (target, own) = named(text.as_ref())?;
         target.engine.usable().map_err(|e| e.context(&target.label))?;
-        targets.extend(in_styles(spec, &target, true)?);
+        let all = in_styles(spec, &target, true)?.into_iter();
+        targets.extend(all.map(|one| RowTarget { batch: own.or(one.batch), ..one }));
     }
     for (text, every_style) in spec.default_targets().iter().filter(|_| spec.targets.is_empty()) {
         if let Some(target) = usable(spec, text, &mut missing)? {
@@ -44,8 +51,24 @@ fn groups(spec: &RowsSpec) -> Vec<Group> {
     groups
 }
 
-fn resolve(text: &std::ffi::OsStr) -> Result<Target<dyn Rows>> {
+fn resolve(text: &OsStr) -> Result<Target<dyn Rows>> {
     targets::scratch(text, Facet::Rows, registry::rows)
+}
+
+/// A named target, and the rows of a transaction that it has of its own: `sqlite:?batch=30k`.
+fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
+    let mut words = model::Target::parse(text);
+    let Some(place) = words.settings.iter().position(|(name, _)| name == BATCH) else {
+        return Ok((resolve(text)?, None));
+    };
+    words.check().map_err(|e| e.context(&words))?;
+    let (_, value) = words.settings.remove(place);
+    let batch = units::parse_size(&value).ok().filter(|batch| *batch > 0).ok_or_else(|| {
+        let text = text.to_string_lossy();
+        Error::usage(format!("{text}: batch={value}: accepted is a number of rows, 1 or more"))
+    })?;
+    let target = resolve(words.to_string().as_ref())?;
+    Ok((Target { label: format!("{} {BATCH}={value}", target.label), ..target }, Some(batch)))
 }
 
 /// A default target; one that cannot be measured here is added to `missing`: its name, and why.

@@ -21,9 +21,9 @@ use std::{
 };
 
 use model::{
-    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet, Filesystem,
-    Finding, FindingKind, Operation, Order, Plan, Result, Sample, Server, Settings, Work, Workload,
-    record::Line,
+    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet,
+    Filesystem, Finding, FindingKind, Operation, Order, Plan, Result, Sample, Server, Settings,
+    Work, Workload, record::Line,
 };
 
 use super::{
