@@ -101,7 +101,7 @@ bench:
 # gate runs the first cases of each.
 torture: tools programs
 	@command -v c++ >/dev/null || { echo "storemark: a C++ compiler is missing (Debian: apt-get install g++): it builds libFuzzer" >&2; exit 1; }
-	@for search in interrupted_commands killed_backups damaged_stores; do \
+	@for search in interrupted_commands killed_backups replaced_stores damaged_stores; do \
 	  STOREMARK_TORTURE=1000 cargo test --locked --features $(FEATURES) -p storemark --test it -- \
 	    --nocapture $$search || failed=1; \
 	done; STOREMARK_TORTURE=200 cargo test --locked --features $(FEATURES) -p storemark-engines --test conformance -- \

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Exists,
     /// The data is damaged or not of the expected form.
     Corrupt,
+    /// What was read is not what was written, or what was read before. Exit code 2.
+    Differs,
     /// The operating system or the engine's library failed.
     Failed,
     /// The user asked to stop.

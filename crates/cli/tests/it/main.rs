@@ -9,6 +9,7 @@ mod backup;
 mod bad_input;
 mod cache;
 mod calibrate;
+mod changing;
 mod compare;
 mod compare_records;
 mod damaged;

@@ -34,6 +34,11 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
+    /// The path of the store itself.
+    pub(crate) fn shown(&self) -> &Path {
+        self.original.as_deref().unwrap_or(&self.place.path)
+    }
+
     /// An error of a copy names the store.
     pub(crate) fn names(&self, error: Error) -> Error {
         let Some(original) = &self.original else { return error };

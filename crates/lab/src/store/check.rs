@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, time::Instant};
 
-use model::{Error, Item, Mode, Result, Scan, Session, units::show_count};
+use model::{Error, ErrorKind, Item, Mode, Result, Scan, Session, units::show_count};
 
 use super::ReadyStore;
 use crate::{
@@ -58,7 +58,8 @@ pub(crate) fn same_keys(
 
 /// The error of a value that was written and cannot be read as it was.
 pub(crate) fn not_as_written(key: &str) -> Error {
-    Error::corrupt(format!("key {key} does not hold what was written to it"))
+    let what = format!("key {key} does not hold what was written to it");
+    Error::new(ErrorKind::Differs, what)
 }
 
 /// Values that are read even if the time for it is over: fewer would give no figure.
@@ -106,6 +107,28 @@ pub(crate) fn note_values(
     })?;
     session.commit()?;
     Ok(count)
+}
+
+/// Reads the values of the data again until one is not as it was noted, and returns its key.
+pub(crate) fn first_changed(
+    dataset: &Dataset,
+    session: &mut dyn Session,
+    stop: &Stop,
+) -> Result<Option<String>> {
+    let mut buffer = Vec::new();
+    session.begin(Mode::Read)?;
+    // Without a checksum a value was not read yet.
+    for entry in dataset.entries().iter().filter(|entry| entry.check != 0) {
+        stop.check()?;
+        buffer.resize(entry.size as usize, 0);
+        let key = dataset.key(entry);
+        let length = session.get(key, &mut buffer)?;
+        let same = length == Some(buffer.len()) && checksum(&buffer) == entry.check;
+        if !same {
+            return Ok(Some(key.to_string()));
+        }
+    }
+    session.commit().map(|()| None)
 }
 
 /// Reads values through the target's own path, in the dataset's order, until the time is over. Returns

@@ -473,7 +473,9 @@ fn finish_all(
         let Stores { dataset, targets, scratches, .. } = stores;
         let preparation = StorePreparation { job, index, target, source, amount };
         let finish = || {
-            let (mut finished, findings) = finish(job, (place, amount), target, own?, dataset)?;
+            let finished = finish(job, (place, amount), target, own?, dataset);
+            let finished = finished.map_err(|error| source.blame(error, dataset, job.stop));
+            let (mut finished, findings) = finished?;
             preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };

@@ -248,6 +248,24 @@ impl Source {
         Ok(count)
     }
 
+    /// Returns `error`, or, if the data that `dataset` was read from have changed since, an error that says
+    /// so: then no store that was filled from them is to blame.
+    pub(super) fn blame(&self, error: Error, dataset: &Dataset, stop: &Stop) -> Error {
+        let From::Existing(readable) = &self.from else { return error };
+        if !matches!(error.kind(), ErrorKind::Differs | ErrorKind::Corrupt) {
+            return error;
+        }
+        let changed =
+            self.with(|store| check::first_changed(dataset, &mut *store.session()?, stop));
+        let Ok(Some(key)) = changed else { return error };
+        let source = readable.shown().display();
+        let what = format!(
+            "{source}: changed while it was measured (key {key}); stop what writes to it, or measure \
+             a copy"
+        );
+        Error::new(ErrorKind::Differs, what)
+    }
+
     /// How much there is. Generated values are not generated for it.
     pub(in crate::experiment) fn amount(&self, stop: &Stop) -> Result<Amount> {
         if let Some(chosen) = &self.chosen {
