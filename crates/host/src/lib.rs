@@ -35,6 +35,7 @@ mod space;
 mod stop;
 mod text;
 mod thread_meter;
+mod unchecked;
 mod writers;
 
 pub use access::{
@@ -66,6 +67,7 @@ pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;
 pub use thread_meter::{Spent, ThreadMeter};
+pub use unchecked::{WITHOUT, does_without, unchecked};
 pub use writers::writers;
 
 /// Other systems do not describe their mounts.

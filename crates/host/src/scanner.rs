@@ -70,10 +70,14 @@ mod tests {
         fs,
         panic::{AssertUnwindSafe, catch_unwind},
         sync::mpsc,
+        time::{Duration, Instant},
     };
 
     use super::*;
-    use crate::{files::user_id, scratch::Scratch};
+    use crate::{files::user_id, scratch::Scratch, unchecked};
+
+    /// Longest time to wait for an open.
+    const LONGEST: Duration = Duration::from_secs(60);
 
     /// As root each open waits for the scanner, also of files in folders that are newer than it; elsewhere
     /// one line says why there is none.
@@ -85,9 +89,8 @@ mod tests {
             Ok(mount) => mount,
             Err(error) => {
                 let why = error.to_string();
-                let is_root = user_id() == Some(0);
-                assert!(!is_root || why.contains("mount failed"), "{why}");
-                return;
+                assert!(user_id() != Some(0) || why.contains("mount failed"), "{why}");
+                return unchecked("root", why);
             }
         };
         fs::create_dir(mount.join("new")).unwrap();
@@ -96,15 +99,16 @@ mod tests {
         let opens = Opens::below(&mount).unwrap();
         let (sender, opened) = mpsc::channel();
         let waiting = std::thread::spawn(move || sender.send(File::open(file).is_ok()));
-        let mut read = String::new();
+        let (mut read, started) = (String::new(), Instant::now());
         while read.is_empty() {
+            assert!(started.elapsed() < LONGEST, "nobody opens the file");
             opens.answer(|mut file| {
                 file.read_to_string(&mut read).unwrap();
                 assert!(opened.try_recv().is_err(), "it waits for the answer");
                 true
             });
         }
-        assert_eq!((&*read, opened.recv()), ("content", Ok(true)));
+        assert_eq!((&*read, opened.recv_timeout(LONGEST)), ("content", Ok(true)));
         waiting.join().unwrap().unwrap();
     }
 
@@ -113,15 +117,21 @@ mod tests {
     fn openers_go_on_without_the_scanner() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new_in(parent.path()).unwrap();
-        let Ok(mount) = crate::image::mount_again(scratch.path()) else { return };
+        let mount = match crate::image::mount_again(scratch.path()) {
+            Ok(mount) => mount,
+            Err(error) => return unchecked("root", error),
+        };
         let file = mount.join("file");
         fs::write(&file, "content").unwrap();
         let opens = Opens::below(&mount).unwrap();
         let waiting = file.clone();
         let opener = std::thread::spawn(move || fs::read(waiting));
         // The opener was asked about, and is never answered.
-        let gone = || loop {
-            opens.answer(|_| panic!("on purpose"));
+        let started = Instant::now();
+        let gone = || {
+            while started.elapsed() < LONGEST {
+                opens.answer(|_| panic!("on purpose"));
+            }
         };
         assert!(catch_unwind(AssertUnwindSafe(gone)).is_err());
         drop(opens);
@@ -138,7 +148,10 @@ mod tests {
     fn clamd_decides_what_is_opened() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new_in(parent.path()).unwrap();
-        let Ok(mount) = crate::image::mount_again(scratch.path()) else { return };
+        let mount = match crate::image::mount_again(scratch.path()) {
+            Ok(mount) => mount,
+            Err(error) => return unchecked("root", error),
+        };
         let clamd = Clamd::start(scratch.path()).unwrap();
         let file = |name: &str, content: &str| {
             fs::write(mount.join(name), content).unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn is_root() -> bool {
 /// Says why a part of a test is left out.
 fn needs_root(what: &str) -> bool {
     if !is_root() {
-        eprintln!("{what}: left out, because only root can do it");
+        host::unchecked("root", format!("only root can do it: {what}"));
     }
     is_root()
 }
@@ -42,7 +42,7 @@ impl Mounted {
         if ran.status.success() {
             return Some(Self(place));
         }
-        eprintln!("no file system can be mounted here: {}", String::from_utf8_lossy(&ran.stderr));
+        host::unchecked("root", String::from_utf8_lossy(&ran.stderr));
         None
     }
 

@@ -108,8 +108,7 @@ pub(crate) fn open_world() -> World {
 
 /// Whether tests have to do without the server of `engine`, which is not installed.
 fn is_without(engine: &str) -> bool {
-    let named = std::env::var("STOREMARK_WITHOUT").unwrap_or_default();
-    named.split(',').any(|name| name.trim() == engine)
+    crate::servers::without(engine)
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Commands under way: started, watched through their records, ended by signals.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::Once,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -23,6 +25,51 @@ pub(crate) fn within(seconds: u64, mut is_so: impl FnMut() -> bool) -> bool {
         sleep(Duration::from_millis(20));
     }
     true
+}
+
+/// How long a command of a test may run. A wait for one ends at the latest then.
+const LONGEST: Duration = Duration::from_secs(20 * 60);
+
+/// Ends commands that run for longer than any test needs, with all that they have started, so that no test
+/// waits for ever (Linux: /proc).
+pub(crate) fn end_old_children() {
+    static START: Once = Once::new();
+    START.call_once(|| {
+        std::thread::spawn(|| {
+            let mut seen = BTreeMap::new();
+            loop {
+                sleep(Duration::from_secs(5));
+                let children = children(std::process::id());
+                seen.retain(|child, _| children.contains(child));
+                for child in children {
+                    if seen.entry(child.clone()).or_insert_with(Instant::now).elapsed() > LONGEST {
+                        end_tree(child.0);
+                    }
+                }
+            }
+        });
+    });
+}
+
+/// The processes whose parent is `parent`, each with the time of its start.
+fn children(parent: u32) -> Vec<(u32, String)> {
+    let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let child = |id: u32| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        let is_child = fields.nth(1)?.parse() == Ok(parent);
+        is_child.then(|| Some((id, fields.nth(17)?.to_owned())))?
+    };
+    ids.filter_map(child).collect()
+}
+
+fn end_tree(id: u32) {
+    let line = fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    eprintln!("ended after {} s: {}", LONGEST.as_secs(), line.replace('\0', " "));
+    let below = children(id);
+    let _ = Command::new("kill").args(["-s", "KILL", &id.to_string()]).status();
+    below.into_iter().for_each(|(child, _)| end_tree(child));
 }
 
 pub(crate) fn signal(id: u32, name: &str) {

@@ -5,9 +5,7 @@
 mod kinds;
 
 use std::{
-    env,
     fs::{self, Permissions},
-    io::Write,
     os::unix::{
         fs::{FileTypeExt, MetadataExt, PermissionsExt},
         net::UnixStream,
@@ -26,10 +24,9 @@ use kinds::{Existing, Kind, MARIADB, POSTGRES, VALKEY};
 /// Whether the engine `name` is left out because its server is not installed. A line to standard
 /// error says so, which the harness does not capture.
 pub(crate) fn without(name: &str) -> bool {
-    let named = env::var("STOREMARK_WITHOUT").unwrap_or_default();
-    let out = named.split(',').any(|word| word.trim() == name);
+    let out = host::does_without(name);
     if out {
-        let _ = writeln!(std::io::stderr(), "STOREMARK_WITHOUT: 1 test unchecked: {name}");
+        host::unchecked(name, "its server is not installed");
     }
     out
 }

@@ -21,6 +21,7 @@ pub(crate) struct Ran {
 
 impl World {
     pub(crate) fn new() -> Self {
+        crate::running::end_old_children();
         Self(TempDir::new().unwrap())
     }
 

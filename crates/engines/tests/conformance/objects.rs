@@ -7,11 +7,11 @@ use model::{ErrorKind, KeyKind};
 
 use crate::{
     case::{Case, Ease, Place, bytes, checked},
-    servers::engines,
+    servers::engine_unless_left_out,
 };
 
 fn case(pairs: &[(&str, &str)]) -> Option<Case> {
-    let engine = engines().find(|engine| engine.name() == "s3")?;
+    let engine = engine_unless_left_out("s3")?;
     Some(Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) })
 }
 

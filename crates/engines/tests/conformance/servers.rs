@@ -109,6 +109,17 @@ pub(crate) fn left_out() -> &'static [&'static str] {
     })
 }
 
+/// The engine `name`; `None` if it is left out, which a line counts.
+pub(crate) fn engine_unless_left_out(name: &str) -> Option<&'static dyn Blobs> {
+    if left_out().contains(&name) {
+        let _ = writeln!(std::io::stderr(), "{WITHOUT}: 1 test unchecked: {name}");
+        return None;
+    }
+    let engine = engines().find(|engine| engine.name() == name);
+    assert!(engine.is_some(), "the engine {name} is not in this build");
+    engine
+}
+
 /// An engine on a server that storemark starts goes with the engine that starts it.
 fn is_without(name: &str, named: &[&str]) -> bool {
     let server = remote(name).map_or(name, |remote| remote.server);

@@ -1,0 +1,39 @@
+//! Tests that need what a machine may not have.
+
+use std::{
+    env,
+    fmt::Display,
+    io::{Write, stderr},
+};
+
+/// Names what tests do without, with commas between: a server (`mariadb`), `root`, `fuse`, `strace`, `shm`.
+pub const WITHOUT: &str = "STOREMARK_WITHOUT";
+
+/// Leaves out a test for want of `what`, if the variable [`WITHOUT`] names it: a line to standard error,
+/// which the harness does not capture, counts it. Panics if the variable does not, so that no test is left
+/// out that nobody knows of.
+pub fn unchecked(what: &str, why: impl Display) {
+    assert!(
+        does_without(what),
+        "this test needs {what}: {why}; {WITHOUT}={what} leaves such tests out"
+    );
+    // Without standard error nobody counts.
+    let _ = writeln!(stderr(), "{WITHOUT}: 1 test unchecked: {what}: {why}");
+}
+
+/// Whether the variable [`WITHOUT`] names `what`.
+pub fn does_without(what: &str) -> bool {
+    let named = env::var(WITHOUT).unwrap_or_default();
+    named.split(',').any(|word| word.trim() == what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "this test needs no-such-thing: it is not here")]
+    fn what_is_left_out_without_being_named_fails() {
+        unchecked("no-such-thing", "it is not here");
+    }
+}
