@@ -286,13 +286,17 @@ fn a_host_that_says_nothing_is_named() {
     let world = world_with(here);
     let mut child = under_way(&world, "--host-timeout 6s");
     let stopped = workers(&world, "b");
-    stopped.iter().for_each(|worker| signal(*worker, "STOP"));
+    for worker in &stopped {
+        signal(*worker, "STOP");
+    }
     let ended = within(120, || child.try_wait().unwrap().is_some());
     child.kill().unwrap();
     let err = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
     assert!(ended && err.contains("host b: has said nothing for 6.0 s"), "{err}");
     assert!(world.ok("report r.json").words().contains("host b was lost (has said nothing"));
-    stopped.iter().for_each(|worker| signal(*worker, "CONT"));
+    for worker in &stopped {
+        signal(*worker, "CONT");
+    }
     none_is_left(&world);
 }
 

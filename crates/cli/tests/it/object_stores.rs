@@ -414,7 +414,7 @@ fn a_refusal_without_a_reason_is_one_sentence() {
         std::thread::spawn(move || {
             for mut client in listener.incoming().flatten() {
                 use std::io::{Read, Write};
-                let _ = client.read(&mut [0; 65536]);
+                let _ = client.read(&mut [0; 8192]);
                 let _ = client.write_all(answer.as_bytes());
             }
         });

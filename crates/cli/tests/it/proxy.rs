@@ -77,7 +77,7 @@ fn serve(mut client: TcpStream, port: u16, fate: &dyn Fn(&str) -> Fate) -> Optio
 }
 
 fn more(client: &mut TcpStream, request: &mut Vec<u8>) -> Option<()> {
-    let mut some = [0; 65536];
+    let mut some = vec![0; 65536];
     let read = client.read(&mut some).ok().filter(|read| *read > 0)?;
     request.extend_from_slice(&some[..read]);
     Some(())

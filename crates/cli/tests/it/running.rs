@@ -69,7 +69,9 @@ fn end_tree(id: u32) {
     eprintln!("ended after {} s: {}", LONGEST.as_secs(), line.replace('\0', " "));
     let below = children(id);
     let _ = Command::new("kill").args(["-s", "KILL", &id.to_string()]).status();
-    below.into_iter().for_each(|(child, _)| end_tree(child));
+    for (child, _) in below {
+        end_tree(child);
+    }
 }
 
 pub(crate) fn signal(id: u32, name: &str) {
