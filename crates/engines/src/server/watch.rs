@@ -318,8 +318,8 @@ impl Watched {
             (true, false) => watch.limit().min(STOPPING),
             (true, true) => watch.limit().min(REMOVING),
         };
-        let is_due = self.since.elapsed() >= limit && watch.state.load(Relaxed) == OPEN;
-        if is_due {
+        // Again and again: a driver may open another socket meanwhile.
+        if self.since.elapsed() >= limit {
             watch.end(is_stopped && !self.is_removal);
         }
         true
