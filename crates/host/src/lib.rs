@@ -62,7 +62,7 @@ pub use processes::occupied_bytes;
 pub use programs::programs;
 pub use run_clock::{Instant, Passed, RunClock};
 pub use scratch::{LOCK, Scratch, empty_folder, enterable, lock_folder, random, remove_folder};
-pub use space::{Extents, Space, extents, free_bytes, shortage, space, walk};
+pub use space::{Extents, Space, extents, free_bytes, repeated_files, shortage, space, walk};
 pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;

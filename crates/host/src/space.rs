@@ -37,6 +37,17 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
     Ok(space)
 }
 
+/// Counts the files below `folder` that are a file with another name there, too (hard links).
+pub fn repeated_files(folder: &Path) -> Result<u64> {
+    let (mut seen, mut repeated) = (HashSet::new(), 0);
+    walk(folder, &mut |_, meta| {
+        let again = meta.is_file() && identity(meta).is_some_and(|file| !seen.insert(file));
+        repeated += u64::from(again);
+        Ok(())
+    })?;
+    Ok(repeated)
+}
+
 /// Files and the pieces in which they are stored on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extents {

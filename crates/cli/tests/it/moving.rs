@@ -484,6 +484,19 @@ fn reading_a_database_with_a_log_leaves_nothing_next_to_it() {
 }
 
 #[test]
+fn hard_links_are_not_measured_in_silence() {
+    let world = World::new();
+    world.write("in/a", [7; 5000]);
+    for name in ["in/b", "in/c"] {
+        fs::hard_link(world.path("in/a"), world.path(name)).unwrap();
+    }
+    for line in ["run in pack: --read --rounds 1", "run pack: --data in --read --rounds 1"] {
+        let said = world.ok(line).err;
+        assert!(said.contains("in: 2 of its names are hard links to files"), "{line}: {said}");
+    }
+}
+
+#[test]
 fn a_store_of_another_kind_is_named() {
     let world = World::after(["init a.db --count 3 --size 100", "copy a.db redb:a.redb"]);
     world.ok("copy a.db fjall:a.fjall");

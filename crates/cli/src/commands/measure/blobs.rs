@@ -9,6 +9,7 @@ use model::{
     Access, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions, Result,
     Settings, Work,
     spec::{BlobsSpec, one},
+    units::show_count,
 };
 
 use super::hosts;
@@ -227,9 +228,27 @@ fn data(spec: &BlobsSpec, resolved: &[Resolved], seed: u64) -> Result<Data> {
         }
         (Some(_), None) if shaped => Err(Error::usage(format!("{SHAPES}; --data has its own"))),
         (Some(folder), None) => directory(folder.path()),
-        (None, Some(_)) => Ok(Data::Targets),
+        (None, Some(target)) => {
+            let folder = target.location.as_ref().filter(|path| path.is_dir());
+            let own = folder.filter(|_| target.engine.name() == registry::folders().name());
+            own.map_or(Ok(()), |folder| say_hard_links(folder)).map(|()| Data::Targets)
+        }
         (None, None) => Ok(Data::Generated(spec.generated(seed))),
     }
+}
+
+/// Prints how many values are the same file as another one.
+fn say_hard_links(folder: &Path) -> Result<()> {
+    let repeated = host::repeated_files(folder)?;
+    if repeated > 0 {
+        output::say(&format!(
+            "{}: {} of its names are hard links to files with other names there: each is measured as a \
+             value, but the system caches a file once",
+            folder.display(),
+            show_count(repeated)
+        ));
+    }
+    Ok(())
 }
 
 /// A user's folder, every file by its path.
@@ -243,5 +262,6 @@ pub(crate) fn directory(path: &Path) -> Result<Data> {
     left_out.retain(|entry| !entry.kind.is_property());
     copy::say_left_out(path, &left_out);
     store.close()?;
+    say_hard_links(path)?;
     Ok(Data::Store { engine, path: path.to_owned(), settings: options.settings })
 }
