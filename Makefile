@@ -8,7 +8,7 @@ FEATURES = rocksdb
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
 run: tools charts
-	cargo build --profile quick --locked -p storemark --no-default-features --features sqlite
+	cargo build --profile quick --locked -p storemark --no-default-features --features sqlite,lmdb,redb,fjall
 	@echo; target/quick/storemark run
 	@echo; echo "This program is target/quick/storemark. With all engines: cargo install --locked --path crates/cli"
 

@@ -133,8 +133,8 @@ impl<'a> Costs<'a> {
     /// Whether it is shown that nothing which can be taken costs less than `now` by more than matters.
     pub fn is_best(self, now: usize, wanted: impl Fn(usize) -> bool) -> bool {
         let others = self.ranking_of(wanted).into_iter().filter(|other| other.target != now);
-        let ratios = others.filter_map(|other| self.ratio(other.target, now));
-        ratios.fold(true, |all, ratio| all && ratio.low >= 1.0 / (1.0 + SAME))
+        let mut ratios = others.filter_map(|other| self.ratio(other.target, now));
+        ratios.all(|ratio| ratio.low >= 1.0 / (1.0 + SAME))
     }
 
     /// Times as many rounds as there are after which it is known whether `target` costs less than `now`: the

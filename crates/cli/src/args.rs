@@ -37,7 +37,7 @@ const WIDTH: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
-  storemark run                              files against SQLite on generated blobs
+  storemark run                              files against each engine on generated blobs
   storemark run --data ~/thumbnails          the same with your own files
   storemark advise ~/thumbnails              which store and settings suit them
   storemark copy thumbs.db files:thumbs      move the data to the winner
@@ -50,14 +50,13 @@ Examples:
     name = "storemark",
     version = VERSION,
     max_term_width = WIDTH,
-    disable_help_subcommand = true,
-    after_long_help = EXAMPLES
+    disable_help_subcommand = true
 )]
 pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_long_help = examples::RUN)]
     Run(Box<BlobsSpec>),
-    /// Find the store and the settings that suit your data: one command, one answer
+    /// Find the store and the settings that suit your data: one answer
     Advise(Box<AdviseOptions>),
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
     #[command(after_long_help = examples::ROWS)]
@@ -65,15 +64,13 @@ pub(crate) enum Command {
     /// Compare queues of tasks: the published test of SQLite against a file for each task
     #[command(after_long_help = examples::QUEUE)]
     Queue(Box<TasksSpec>),
-    /// Replace objects over and over, and measure what that does to stores: the published test of
-    /// files against a database as both age
+    /// Measure stores whose objects are replaced over and over, as they age
     #[command(after_long_help = examples::AGE)]
     Age(Box<AgeingSpec>),
-    /// Back up a folder with its catalogue in different stores, and measure each step: the published
-    /// test of two versions of SQLite below a backup program
+    /// Measure backups whose catalogue is in different stores; keep and restore them
     #[command(after_long_help = examples::BACKUP)]
     Backup(Box<BackupOptions>),
-    /// Measure the whole life of stores: look up, list, open cold, back up, grow, delete, reclaim
+    /// Measure the whole life of stores: list, open cold, back up, grow, delete, reclaim
     #[command(after_long_help = examples::LIFE)]
     Life(Box<LifeSpec>),
     /// Run a published experiment, and compare its figures with those measured here
@@ -96,7 +93,7 @@ pub(crate) enum Command {
     Verify(VerifyOptions),
     /// Remove the tables that killed runs left on a server
     Clean(CleanOptions),
-    /// List the engines, their settings, what each durability class does in them, and what they lack
+    /// List the engines with their settings, durability classes and limits
     Engines(EnginesOptions),
     /// Compile other builds of SQLite, to be measured with lib=NAME
     Sqlite(SqliteOptions),
@@ -115,6 +112,36 @@ pub(crate) enum Command {
     /// Do what another storemark asks for (started by `rows` and `run --processes`)
     #[command(hide = true)]
     Worker,
+}
+
+/// The commands by what a user wants; those without a heading are only in the long help.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Measure", &["run", "advise", "life"]),
+    ("Repeat a published experiment", &["study", "rows", "queue", "age", "backup"]),
+    ("Understand", &["report", "compare", "doctor", "engines", "cache", "stat"]),
+    ("Move and check data", &["copy", "verify", "import", "export"]),
+    ("Help", &["help"]),
+    ("", &["init", "sqlite", "clean", "calibrate", "completions", "man"]),
+];
+
+/// What is around the commands in the help of the program.
+const TEMPLATE: &str = "{about}\n\nUsage: storemark <COMMAND>{after-help}\n\nOptions:\n{options}";
+
+/// The commands of `all` under their headings; `rare` ones too, or their names.
+fn groups(all: &clap::Command, rare: bool) -> String {
+    let about = |name: &&str| {
+        let about = all.find_subcommand(name).and_then(clap::Command::get_about);
+        format!("  {name:<12} {}", about.map(ToString::to_string).unwrap_or_default())
+    };
+    let shown = GROUPS.iter().filter(|(heading, _)| rare || !heading.is_empty());
+    let group = |(heading, names): &(&str, &[&str])| {
+        let heading = if heading.is_empty() { "Rarely needed" } else { heading };
+        let lines: Vec<_> = names.iter().map(about).collect();
+        format!("\n{heading}:\n{}", lines.join("\n"))
+    };
+    let more =
+        if rare { "" } else { "\n\nRarely needed commands, with examples: storemark --help" };
+    shown.map(group).collect::<Vec<_>>().join("\n").trim_start().to_owned() + more
 }
 
 /// Options that kvtest also takes with a single dash.
@@ -154,19 +181,22 @@ pub(crate) fn visible() -> clap::Command {
     let all = command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     let about = all.get_about().cloned().unwrap_or_default();
-    let after = all.get_after_long_help().cloned().unwrap_or_default();
     clap::Command::new("storemark")
         .version(VERSION)
         .about(about)
-        .after_long_help(after)
+        .after_help(groups(&all, false))
+        .after_long_help(groups(&all, true) + "\n\n" + EXAMPLES)
+        .help_template(TEMPLATE)
         .disable_help_subcommand(true)
         .max_term_width(WIDTH)
         .subcommands(shown)
 }
 
 fn command() -> clap::Command {
+    let all = Command::command().help_template(TEMPLATE);
+    let (brief, long) = (groups(&all, false), groups(&all, true) + "\n\n" + EXAMPLES);
     // `mut_subcommand` would move it to the end.
-    Command::command().mut_subcommands(|command| {
+    all.after_help(brief).after_long_help(long).mut_subcommands(|command| {
         let is_run = command.get_name() == "run";
         command.mut_args(|arg| {
             let rare = is_run && !is_among(BRIEF, arg.get_id().as_str());
@@ -269,6 +299,20 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Command::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_and_lines_are_short() {
+        let all = command();
+        let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
+        for command in shown {
+            let name = command.get_name();
+            let groups = GROUPS.iter().flat_map(|(_, names)| names.iter());
+            assert_eq!(groups.filter(|other| **other == name).count(), 1, "{name}");
+        }
+        for line in groups(&all, true).lines() {
+            assert!(line.chars().count() <= WIDTH && !line.trim_end().ends_with("  "), "{line}");
+        }
     }
 
     #[test]

@@ -254,7 +254,11 @@ impl Unfinished {
         let unfinished = Self { named: named.to_owned(), path, partial, file: None, failed: false };
         unfinished.try_out().map_err(|error| {
             let what = format!("{} {}", form.option, named.display());
-            Error::io(what, error).with_kind(ErrorKind::Usage)
+            let parent = unfinished.path.parent().filter(|parent| *parent != Path::new(""));
+            match parent.filter(|parent| !parent.is_dir()) {
+                Some(parent) => Error::usage(format!("{what}: {} is no folder", parent.display())),
+                None => Error::io(what, error).with_kind(ErrorKind::Usage),
+            }
         })?;
         Ok(unfinished)
     }

@@ -368,6 +368,7 @@ pub struct DurabilitySettings {
 
 impl DurabilitySettings {
     /// The same for an engine that keeps commits in the memory of its process.
+    #[must_use]
     pub const fn lost_if_killed(self) -> Self {
         Self { lost_if_killed: true, ..self }
     }

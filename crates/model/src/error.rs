@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Interrupted,
     /// The time that it may take was over.
     Overdue,
+    /// The user that runs storemark has no right to it.
+    Denied,
 }
 
 /// An error: kind, sentence, cause. One pointer wide, so that a hot path's `Result` stays small.
@@ -70,6 +72,7 @@ impl Error {
         let kind = match cause.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::Missing,
             std::io::ErrorKind::AlreadyExists => ErrorKind::Exists,
+            std::io::ErrorKind::PermissionDenied => ErrorKind::Denied,
             _ => ErrorKind::Failed,
         };
         Self(Box::new(Inner { kind, message: what.to_string(), source: Some(Box::new(cause)) }))
@@ -129,10 +132,18 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
         match &self.0.source {
-            Some(source) => write!(f, ": {source}"),
+            Some(source) => write!(f, ": {}", without_number(&source.to_string())),
             None => Ok(()),
         }
     }
+}
+
+/// What the system says without its number for it: `No such file or directory (os error 2)`.
+fn without_number(said: &str) -> &str {
+    let is_number = |tail: &str| {
+        tail.strip_suffix(')').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    said.rsplit_once(" (os error ").filter(|(_, tail)| is_number(tail)).map_or(said, |(of, _)| of)
 }
 
 impl fmt::Debug for Error {

@@ -48,6 +48,9 @@ pub(crate) struct ReportOptions {
     /// Show all findings
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Print results and errors only, not what could not be read of a record
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// One at most; none: tables for a terminal.
@@ -67,8 +70,13 @@ pub(crate) struct FormOptions {
 
 /// The record at `path`, or those of a sweep; what could not be read of it is said.
 fn read(path: &Path) -> Result<Vec<Record>> {
+    read_with(path, false)
+}
+
+/// The same, `quiet` or not.
+fn read_with(path: &Path, quiet: bool) -> Result<Vec<Record>> {
     let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
-    for warning in warnings {
+    for warning in warnings.into_iter().filter(|_| !quiet) {
         output::say(&format!("{}: {warning}", path.display()));
     }
     Ok(records)
@@ -106,7 +114,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 
 pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
     let all: Vec<Vec<Record>> =
-        options.records.iter().map(|path| read(path)).collect::<Result<_>>()?;
+        options.records.iter().map(|path| read_with(path, options.quiet)).collect::<Result<_>>()?;
     let mut taken = Taken::measured(all.iter().flatten().flat_map(measured));
     let page = files::page(options.html.as_deref(), &mut taken)?;
     if let Some(folder) = &options.export_hdr {

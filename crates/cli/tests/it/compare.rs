@@ -10,7 +10,8 @@ fn exported() -> World {
 fn the_first_target_is_the_baseline_unless_another_is_named() {
     let world = exported();
     let row = |out: &str, target: &str| {
-        out.lines().find(|line| line.starts_with(target)).unwrap().to_owned()
+        let start = format!("{target}  ");
+        out.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
     };
     let out = world.ok("run a.db a.dir --rounds 5").out;
     assert!(row(&out, "a.db").ends_with("baseline"), "{out}");

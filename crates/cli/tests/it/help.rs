@@ -64,6 +64,27 @@ fn every_command_has_a_short_help_and_a_long_one_with_examples() {
     }
 }
 
+/// What few need is in the long help; there every command is, once.
+#[test]
+fn the_short_help_fits_a_screen_and_leaves_out_what_few_need() {
+    let world = World::new();
+    let [short, long] = ["-h", "--help"].map(|option| world.ok(option).out);
+    let is_listed = |page: &str, command: &str| {
+        page.lines().filter(|line| line.starts_with(&format!("  {command:<12} "))).count()
+    };
+    for command in COMMANDS {
+        let rare = ["init", "sqlite", "clean", "calibrate", "completions", "man"];
+        assert_eq!(is_listed(&short, command), usize::from(!rare.contains(&command)), "{command}");
+        assert_eq!(is_listed(&long, command), 1, "{command}: {long}");
+    }
+    assert!(short.lines().count() <= 44, "{short}");
+    assert!(long.contains("Examples:\n  storemark run "), "{long}");
+    let run = world.ok("run -h").out;
+    for option in ["--blob-api", "--jmode", "--nosync", "--multitrans", "--cache-size", "--fsync"] {
+        assert!(!run.contains(option), "{option}: {run}");
+    }
+}
+
 #[test]
 fn the_examples_of_what_makes_and_moves_stores_work_as_they_stand() {
     let world = World::new();

@@ -17,7 +17,7 @@ options! {
     /// How long to measure, and where.
     pub struct Running under "Run" {
         /// What the others are compared with: a target as written, or its number; default: the
-        /// first (rows, without targets: SQLite as it is set)
+        /// first
         baseline: Option<Written<Text>> = "TARGET",
         /// Run exactly N rounds, however long they take
         rounds: Vec<Written<UpTo<{ u32::MAX }>>> = "N",

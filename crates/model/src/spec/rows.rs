@@ -47,7 +47,8 @@ options! {
     /// Inserts rows of two integers, sums one column and changes every row: the published
     /// comparison of SQLite with MySQL, in each way to hand rows over
     pub struct RowsSpec under "Workload" {
-        targets = "What to measure; none: what was published, as far as this machine has it";
+        targets = "What to measure; none: what was published, as far as this machine has it, compared with \
+            SQLite as it is set";
 
         /// Rows that each process inserts; default: 200000
         rows: Option<Written<Size>> = "N",

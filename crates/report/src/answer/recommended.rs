@@ -40,10 +40,11 @@ struct Compared<'a> {
 /// `None` if the run has no single store to take: it did something else, or its baseline is no store.
 pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recommendation> {
     let plan = &run.header.plan;
+    let work = measured(plan, figures);
     let compared = Compared {
         plan,
-        costs: Costs::new(run, share_of_reads(plan)?),
-        work: measured(plan, figures)?,
+        costs: Costs::new(run, share_of_reads(plan, &work)?),
+        work,
         stores: stores(run),
         rounds: rounds(run),
     };
@@ -51,29 +52,30 @@ pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recomm
 }
 
 /// The share of reads among the operations that were measured; `None` if they have no shares.
-fn share_of_reads(plan: &Plan) -> Option<f64> {
+fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
     let is_plain = |work: &Work| {
         matches!(
             work,
             Work::Blobs { operation: Operation::Read | Operation::Update, rate: None, .. }
         )
     };
-    match plan.workloads.as_slice() {
-        [one] => Some(if one.work.writes() { 0.0 } else { 1.0 }),
-        [one, other] if is_plain(&one.work) && is_plain(&other.work) => {
-            (one.work.writes() != other.work.writes()).then_some(READS)
-        }
+    if plan.workloads.len() > 1 && !plan.workloads.iter().all(|of| is_plain(&of.work)) {
+        return None;
+    }
+    let writes = |rows: &&[Figures]| plan.workloads[rows[0].case.workload].work.writes();
+    match measured.iter().map(writes).collect::<Vec<_>>()[..] {
+        [writes] => Some(if writes { 0.0 } else { 1.0 }),
+        [one, other] => (one != other).then_some(READS),
         _ => None,
     }
 }
 
-/// The rows of each workload in the first cache state; `None` if one was not measured.
-fn measured<'a>(plan: &Plan, figures: &'a [Figures]) -> Option<Vec<&'a [Figures]>> {
+/// The rows of each workload that was measured in the first cache state.
+fn measured<'a>(plan: &Plan, figures: &'a [Figures]) -> Vec<&'a [Figures]> {
     let cache = plan.caches.first().copied().unwrap_or_default();
     let rows = |workload| cases(figures).find(|rows| rows[0].case == Case { workload, cache });
-    let all = (0..plan.workloads.len())
-        .map(|workload| rows(workload).filter(|rows| rows.iter().any(|row| row.rounds > 0)));
-    all.collect()
+    let all = (0..plan.workloads.len()).filter_map(rows);
+    all.filter(|rows| rows.iter().any(|row| row.rounds > 0)).collect()
 }
 
 impl Compared<'_> {
@@ -93,13 +95,15 @@ impl Compared<'_> {
         let wanted = |target: usize| target == baseline || self.can_be_taken(target);
         let choice = self.costs.choice(Some(baseline), wanted)?;
         if choice.chosen == baseline {
-            let says = vec![self.kept(choice.best, wanted)];
+            let kept = Some(self.kept(choice.best, wanted));
+            let says = [kept, self.not_measured()].into_iter().flatten().collect();
             return Some(Recommendation { says, target: None });
         }
         let says = [Some(self.gains(choice.chosen)), self.limits(choice.chosen)];
         let faster = choice.faster.and_then(|other| self.faster_still(choice.chosen, other));
         let variant = self.faster_variant(choice.chosen);
-        let says = says.into_iter().chain([faster, variant, self.weight()]).flatten().collect();
+        let more = [faster, variant, self.weight(), self.not_measured()];
+        let says = says.into_iter().chain(more).flatten().collect();
         Some(Recommendation { says, target: Some(choice.chosen) })
     }
 
@@ -227,6 +231,15 @@ impl Compared<'_> {
         let shown = ratios.filter(|(_, ratio)| ratio.high < 1.0);
         let (target, ratio) = shown.min_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
         Some(format!("{}: {}.", begin(&self.opened(target)), faster(&ratio, "that")))
+    }
+
+    /// What has no figure, so that it did not count.
+    fn not_measured(&self) -> Option<String> {
+        let is_measured =
+            |workload: &usize| self.work.iter().any(|rows| rows[0].case.workload == *workload);
+        let lacking = (0..self.plan.workloads.len()).filter(|workload| !is_measured(workload));
+        let names: Vec<_> = lacking.map(|of| words::workload_name(self.plan, of)).collect();
+        (!names.is_empty()).then(|| format!("Not measured yet: {}.", and(&names)))
     }
 
     /// By which shares it was chosen.

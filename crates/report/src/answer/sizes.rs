@@ -15,7 +15,7 @@ pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
     evens.retain(|even| index(&even.target).is_some_and(|target| !plan.is_reference(target)));
     let lines = evens.iter().take(NAMED).map(|even| {
         let other = index(&even.target).unwrap_or(plan.baseline);
-        line(plan, even, [name(plan, other), name(plan, plan.baseline)])
+        line(plan, even, &[name(plan, other), name(plan, plan.baseline)])
     });
     let more = evens.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more are in the tables."));
@@ -23,7 +23,7 @@ pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
 }
 
 /// `names` are those of the target and of the baseline.
-fn line(plan: &Plan, even: &TargetBreakEven, names: [String; 2]) -> String {
+fn line(plan: &Plan, even: &TargetBreakEven, names: &[String; 2]) -> String {
     let place = words::about(plan, even.case, &even.others);
     let [least, most] = even.sizes.map(show_size);
     // The target is ahead of the baseline below the first crossing, or the other way round.
@@ -33,11 +33,13 @@ fn line(plan: &Plan, even: &TargetBreakEven, names: [String; 2]) -> String {
         let low = crossing.low.map_or_else(|| format!("below {least}"), size);
         let high = crossing.high.map_or_else(|| format!("above {most}"), size);
         ahead = 1 - ahead;
-        line += &format!(" up to {} ({low} to {high}), then {}", size(crossing.size), names[ahead]);
+        let (at, next) = (size(crossing.size), &names[ahead]);
+        line = format!("{line} up to {at} ({low} to {high}), then {next}");
     }
     if even.found.crossings.is_empty() {
-        line += &format!(" before {} at all sizes from {least} to {most}", names[1 - ahead]);
-        line += if even.found.refuted { "" } else { ", not shown at some" };
+        let unsure = if even.found.refuted { "" } else { ", not shown at some" };
+        let other = &names[1 - ahead];
+        line = format!("{line} before {other} at all sizes from {least} to {most}{unsure}");
     }
     line + "."
 }

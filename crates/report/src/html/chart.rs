@@ -33,7 +33,7 @@ pub(super) struct Chart {
     /// How to read it.
     #[serde(skip)]
     read: &'static str,
-    /// What it shows, if a sentence says it better.
+    /// Under which conditions it was measured, or what it shows if a sentence says it better.
     #[serde(skip)]
     pub(super) sentences: Vec<String>,
     /// Its figures.
@@ -77,6 +77,8 @@ pub(super) enum Unit {
     PerSecond,
     /// One figure over another.
     Ratio,
+    /// A time over that of the baseline: people say how many times faster or slower that is.
+    TimeRatio,
     /// From 0 to 100.
     Percentile,
 }
@@ -201,7 +203,7 @@ impl Chart {
                     p { (self.read) }
                 }
                 @if !self.sentences.is_empty() {
-                    ul { @for sentence in &self.sentences { li { (sentence) } } }
+                    ul.conditions { @for sentence in &self.sentences { li { (sentence) } } }
                 }
                 @if drawn {
                     div.plot data-chart=(id) role="img"

@@ -133,19 +133,27 @@ fn answered(part: &Part<'_>) -> Markup {
     let more = part.each_once(answers.iter().map(|answer| answer.more.clone()));
     html! {
         @for (side, answer) in part.sides.iter().zip(&answers) {
-            p.answer { (named(part, side)) (answer.says.join(" ")) }
+            @let (first, rest) = answer.says.split_at(answer.says.len().min(1));
+            p.answer { (named(part, side)) (first.concat()) }
+            @for sentence in rest { p { (sentence) } }
             @for one in side.findings.iter().filter(|one| is_wrong(one)).take(1) {
                 p.wrong { "Do not rely on it: " (words::finding(part.plan(), one)) "." }
             }
             ul.cases { @for line in &answer.cases { li { (line) } } }
         }
-        ul.more { @for (on, text) in more { li { (on) (text) } } }
+        ul.more { @for (on, text) in more { li { (on) (with_command(&text)) } } }
         @if !part.is_sweep() { p.measured { "Measured: " (data) "." } }
         @for side in &part.sides {
             @let machine = words::machine(&side.records[0].header.environment);
             p.measured { (named(part, side)) (machine) "." }
         }
     }
+}
+
+/// A sentence that ends with a command, which a button copies.
+fn with_command(text: &str) -> Markup {
+    let Some((what, command)) = text.split_once(": storemark ") else { return html! { (text) } };
+    html! { (what) ": " code.command { "storemark " (command) } }
 }
 
 fn is_wrong(finding: &MergedFinding) -> bool {

@@ -15,7 +15,7 @@ const KINDS = new Map(Object.entries({ dots, lines, bars, matrix }));
 
 const KEYS = "Arrow keys go from mark to mark.";
 
-/** Draws `chart` into `plot`, which takes its table's place. Returns a function that draws it again when the page has changed. */
+/** Draws `chart` into `plot`. Returns a function that draws it again when the page has changed. */
 export function drawChart(plot, chart, page) {
   const kind = KINDS.get(chart.kind);
   if (!kind) throw new Error(`this page cannot draw a chart of the kind "${chart.kind}"`);
@@ -45,8 +45,6 @@ export function drawChart(plot, chart, page) {
     count(plot, instance);
   };
   draw();
-  const table = plot.parentElement.querySelector("details");
-  if (table) table.open = false;
   return draw;
 }
 

@@ -2,6 +2,7 @@
 // shows why; its table is there in any case.
 
 import { drawChart } from "./chart.js";
+import { copyButtons } from "./copy.js";
 import { element } from "./element.js";
 import { watchPrint } from "./print.js";
 import { sortTables } from "./sort.js";
@@ -16,6 +17,7 @@ function main() {
     .map((plot) => attempt(plot, data))
     .filter(Boolean);
   sortTables();
+  copyButtons();
   const redraw = () => drawn.forEach((again) => again());
   watchTheme(redraw);
   watchPrint(redraw);

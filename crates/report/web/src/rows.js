@@ -1,5 +1,5 @@
 // The layout of dots and bars: groups below each other, in each group a row for each series that
-// has a point in it, the least value first. Each row has its name and its figure: on a wide page on
+// has a point in it, the least value first, limits of the machine below the stores. Each row has its name and its figure: on a wide page on
 // its left and right, on a narrow one above it.
 
 import { horizontal } from "./axis.js";
@@ -10,6 +10,7 @@ const ROW = 22;
 const TWO_LINES = 38;
 const HEAD = 24;
 const GAP = 8;
+const APART = 10;
 const BELOW = 52;
 const WIDE = 620;
 const FIGURES = 92;
@@ -35,7 +36,9 @@ export function layOut(chart, look) {
       heads.push({ name: group.name, at: next + HEAD / 2 });
       next += HEAD;
     }
-    for (const { name, series } of group.rows) {
+    for (const [nth, { name, series, isLimit }] of group.rows.entries()) {
+      // Limits of the machine are apart from the stores.
+      if (isLimit && nth > 0 && !group.rows[nth - 1].isLimit) next += APART;
       const height = wide ? ROW : TWO_LINES;
       rows.set(`${g} ${series}`, { name: flat ? group.name : name, at: next + height - ROW / 2 });
       next += height;
@@ -49,10 +52,11 @@ export function layOut(chart, look) {
 const rowsOf = ({ series }, group, look) => series
   .flatMap(({ target, name, points }, s) => {
     const point = points.find(({ at }) => at === group);
-    const called = look.target(target).isLimit ? `${name} (reference)` : name;
-    return point ? [{ name: called, series: s, value: point.value ?? point.low ?? 0 }] : [];
+    const { isLimit } = look.target(target);
+    const called = isLimit ? `${name} (reference)` : name;
+    return point ? [{ name: called, series: s, isLimit, value: point.value ?? point.low ?? 0 }] : [];
   })
-  .sort((one, other) => one.value - other.value);
+  .sort((one, other) => one.isLimit - other.isLimit || one.value - other.value);
 
 /** The options that dots and bars share. */
 export function frame(axis, scale, layout, look) {

@@ -31,7 +31,7 @@ export function scaleOf(axis, values, { zero = false, places = [], ends = [] } =
 function plainScale(axis, values, zero) {
   if (axis.unit === "percentile") return percentiles(values);
   const positive = values.every((value) => value > 0);
-  return axis.log && positive ? logarithmic(values) : linear(values, zero);
+  return axis.log && positive ? logarithmic(values, axis.unit) : linear(values, zero);
 }
 
 function near(axis, values, ends) {
@@ -50,11 +50,20 @@ function linear(values, zero) {
   return { to: (value) => value, min, max, ticks: (most) => even(min, max, most) };
 }
 
-function logarithmic(values) {
+function logarithmic(values, unit) {
   const [low, high] = extent(values);
   const margin = Math.max(0.01, Math.log10(high / low) * 0.04);
   const [min, max] = [Math.log10(low) - margin, Math.log10(high) + margin];
-  return { to: Math.log10, min, max, ticks: (most) => decades(10 ** min, 10 ** max, most) };
+  const places = unit === "time-ratio" ? aroundOne : decades;
+  return { to: Math.log10, min, max, ticks: (most) => places(10 ** min, 10 ** max, most) };
+}
+
+/** Ticks at 1, and at the same multiples to both sides: 3 times faster, 3 times slower. */
+function aroundOne(low, high, most) {
+  if (low > 1 || high < 1) return decades(low, high, most);
+  const multiples = decades(1, Math.max(1 / low, high), Math.ceil(most / 2) + 1).filter((value) => value > 1.0001);
+  const all = [...multiples.map((value) => 1 / value).reverse(), 1, ...multiples];
+  return all.filter((value) => value >= low * 0.999 && value <= high * 1.001);
 }
 
 const PERCENTILES = [0, 50, 90, 99, 99.9, 99.99, 99.999, 99.9999, 100];

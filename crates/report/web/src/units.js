@@ -20,6 +20,8 @@ export function show(value, unit, digits = 4) {
       return `${number(value, digits)}/s`;
     case "ratio":
       return `${number(value, digits)}×`;
+    case "time-ratio":
+      return faster(value, digits);
     case "percentile":
       return percentile(value);
     default:
@@ -29,11 +31,16 @@ export function show(value, unit, digits = 4) {
 
 /** The same as short as possible, for an axis. */
 export const tick = (value, unit) =>
-  value === 0 ? "0" : show(value, unit, 3).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+  value === 0 ? "0" : shortest(unit === "time-ratio" ? `${number(inverse(value), 3)}×` : show(value, unit, 3));
+
+const shortest = (shown) => shown.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
 /** `low` to `high`, with "?" for an end that is not known. */
 export function range(low, high, unit) {
   if (low == null && high == null) return "";
+  if (unit === "time-ratio" && low > 0 && high <= 1) {
+    return `${number(1 / high, 4)} to ${show(low, unit)}`;
+  }
   const end = (value) => (value == null ? "?" : show(value, unit));
   return `${end(low)} to ${end(high)}`;
 }
@@ -50,6 +57,14 @@ function scaled(value, units, digits, least = digits) {
   const [name, size] = units.findLast(([, size]) => rounded >= size) ?? units[0];
   return `${number(value / size, digits, least)}${SPACE}${name}`;
 }
+
+/** A ratio of times as the text says it: `3.7× faster`. */
+const faster = (value, digits) => {
+  if (value === 1) return "1×";
+  return `${number(inverse(value), digits)}× ${value < 1 ? "faster" : "slower"}`;
+};
+
+const inverse = (value) => (value > 0 && value < 1 ? 1 / value : value);
 
 const percentile = (value) => (value >= 100 ? "max" : `p${+value.toPrecision(8)}`);
 

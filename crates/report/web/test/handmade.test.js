@@ -168,7 +168,6 @@ describe("a long line", () => {
 
 describe("a table", () => {
   test("is sorted by the column whose head is clicked, what is unknown last", withPage(async (page) => {
-    await page.locator("#chart-ratio summary").click();
     const head = page.locator("#chart-ratio th", { hasText: "figure" });
     const order = () => page.locator("#chart-ratio tbody tr td:first-child").allTextContents();
     await head.getByRole("button").click();
@@ -227,8 +226,11 @@ describe("the keyboard", () => {
     assert.ok(summaries.every((index) => index >= 0));
   }));
 
-  test("opens a table", withPage(async (page) => {
+  test("closes and opens a table", withPage(async (page) => {
+    assert.ok(await page.locator("#chart-ratio table").isVisible());
     await page.locator("#chart-ratio summary").focus();
+    await page.keyboard.press("Enter");
+    assert.ok(!(await page.locator("#chart-ratio table").isVisible()));
     await page.keyboard.press("Enter");
     assert.ok(await page.locator("#chart-ratio table").isVisible());
   }));
@@ -259,6 +261,7 @@ describe("the keyboard", () => {
 describe("on paper", () => {
   test("a dark page is light, its tables open, its drawings as wide as the sheet", withPage(async (page) => {
     const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.locator("#chart-ratio summary").click();
     await emulate(page, { media: "print", colorScheme: "dark" });
     await page.locator("#chart-ratio table").waitFor();
     assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), before);

@@ -35,6 +35,17 @@ test("ticks are on the axis, few, and at least two", () => {
   }
 });
 
+test("a ratio of times has ticks at the same multiples to both sides of 1", () => {
+  const { ticks } = scaleOf({ unit: "time-ratio", log: true }, [0.2, 1, 6]);
+  const found = ticks(9);
+  assert.ok(found.includes(1) && found.length >= 3, found.join(" "));
+  const above = found.filter((value) => value > 1);
+  for (const value of found.filter((value) => value < 1)) {
+    assert.ok(above.length === 0 || Math.max(...above) < 1 / value - 1e-9
+      || above.some((other) => Math.abs(other * value - 1) < 1e-9), found.join(" "));
+  }
+});
+
 test("a ratio's axis has a tick at 1 when 1 is on it", () => {
   for (const [low, high] of [[0.3, 2.5], [0.01, 40], [0.9, 1.2], [0.0001, 10000]]) {
     for (const most of [4, 8, 12]) {

@@ -10,7 +10,7 @@ Targets:
   `storemark engines` lists all engines and their settings
 
 Examples:
-  storemark run                                        files against SQLite on generated blobs
+  storemark run                                        files against each engine on generated blobs
   storemark run test1.db test1.dir --blob-api          two stores of your own, reading
   storemark run test1.db test1.dir --update            updates, on scratch copies
   storemark run --data ~/thumbnails                    your own files, in scratch stores

@@ -191,7 +191,11 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         }
     };
     if dataset.entries().is_empty() {
-        return Err(Error::usage("there are no keys to measure with"));
+        let named = match &job.part.data {
+            crate::Data::Store { path, .. } => format!("{}: ", path.display()),
+            _ => String::new(),
+        };
+        return Err(Error::usage(format!("{named}holds no values to measure with")));
     }
     for target in job.part.targets.iter().filter(|_| is_compared) {
         if let (Some(path), false) = (&target.location, reads_a_copy(target)?) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use model::{Cache, Case, Plan, Work, Workload, units::show_rate};
 
 use super::{
@@ -33,8 +34,19 @@ pub(super) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>])
         let table = table_of(groups, tables::times);
         dots(chart, groups, ratio).described(how_much(part), READ_RATIO, table)
     };
-    chart.of(place)
+    let mut chart = chart.of(place);
+    chart.sentences = conditions(groups);
+    chart
 }
+
+/// Operations, commits and durability of each case, unless they are many.
+fn conditions(groups: &[CaseGroup<'_>]) -> Vec<String> {
+    let of = |(_, run, row): (&str, Run<'_>, &Figures)| words::case_title(run.record, row.case);
+    let all: Vec<_> = measured(groups).map(of).unique().collect();
+    if all.len() > FEW { Vec::new() } else { all }
+}
+
+const FEW: usize = 4;
 
 fn time(run: Run<'_>, row: &Figures) -> Option<Interval> {
     let rounds = Series::new(run.record, row.case, row.target).unit_times().values;

@@ -170,7 +170,12 @@ fn how_much(part: &Part<'_>) -> String {
     format!("How much faster or slower is each store than {}?", part.baseline())
 }
 
-/// The axis of times over the baseline's.
+/// The axis of times over the baseline's, upright.
+fn upright_axis(part: &Part<'_>) -> Axis {
+    Axis::log(format!("slower ↑ {} ↓ faster", part.baseline()), Unit::TimeRatio)
+}
+
+/// The same from left to right.
 fn ratio_axis(part: &Part<'_>) -> Axis {
-    Axis::log(format!("time ÷ that of {}", part.baseline()), Unit::Ratio)
+    Axis::log(format!("faster ← {} → slower", part.baseline()), Unit::TimeRatio)
 }

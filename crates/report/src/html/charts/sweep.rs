@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::Case;
 
 use super::{
-    Axis, Chart, Interval, Kind, Mark, Part, Side, Unit, cases, groups, measured, ratio_axis,
-    table_of,
+    Axis, Chart, Interval, Kind, Mark, Part, Side, Unit, cases, groups, measured, table_of,
+    upright_axis,
 };
 use crate::{
     PageMatrix, Scaling,
@@ -44,7 +44,7 @@ pub(super) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
 
 fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     let along = Axis::log("size of blobs", Unit::Bytes);
-    let mut chart = Chart::lines("break-even", along, ratio_axis(part)).around_one();
+    let mut chart = Chart::lines("break-even", along, upright_axis(part)).around_one();
     let mut groups = groups(part, &[case], |run, _| run.varied());
     groups.retain(|group| others(group.run.record) == *varied);
     for (_, run, row) in measured(&groups) {

@@ -26,7 +26,7 @@ export function handmade(data) {
 const figure = ({ id, title, how = "" }) => `<figure class="chart" id="chart-${id}">
 <figcaption><h3>${escaped(title)}</h3>${how}</figcaption>
 <div class="plot" data-chart="${id}" role="img" aria-label="${escaped(title)}"></div>
-<details><summary>Table</summary><table><thead><tr><th>target</th><th class="number">figure</th></tr></thead>
+<details open><summary>Table</summary><table><thead><tr><th>target</th><th class="number">figure</th></tr></thead>
 <tbody>${ROWS.map(row).join("")}</tbody></table></details></figure>`;
 
 // In an order that no sort makes; a unit of its own hides how large a figure is.
