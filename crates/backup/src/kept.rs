@@ -120,7 +120,7 @@ pub struct Kept {
     repository: Repository,
     folder: PathBuf,
     about: About,
-    _lock: Option<File>,
+    _lock: Option<Lock>,
     /// Holds the copy of a catalogue that cannot be read where it is.
     _copy: Option<Scratch>,
 }
@@ -146,14 +146,14 @@ impl Kept {
 
     /// Opens the repository in `folder`, which is this user's, to add a backup.
     pub fn open_to_save(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
-        make_own(folder, false)?;
+        check_ownership(folder, engine, false)?;
         let lock = lock(folder)?;
         let mut about = expect_about(folder)?;
         let store = engine.open(&location(folder), &options(settings, Access::Write));
         let store = store.map_err(|e| e.context("catalogue"))?;
         if about.identity.is_none() {
-            about.identity = Some(raise(&*store)?);
-            make_own(folder, true)?;
+            about.identity = Some(number_catalogue(&*store)?);
+            check_ownership(folder, engine, true)?;
             about.write(folder)?;
         }
         let repository = Repository::kept(folder.join("packs"), store, about.identity);
@@ -163,7 +163,7 @@ impl Kept {
     /// Makes a repository in `folder`, which holds nothing, or one whose making was interrupted.
     pub fn create(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let failed = |path: &Path, e| Error::io(path.display(), e);
-        create_own_folder(folder)?;
+        create_own_folder(folder, engine)?;
         let lock = lock(folder)?;
         let (packs, catalogue) = (folder.join("packs"), folder.join("catalogue"));
         match host::create_folder(&packs, 0o700) {
@@ -179,9 +179,11 @@ impl Kept {
         if catalogue.exists() {
             fs::remove_dir_all(&catalogue).map_err(|e| failed(&catalogue, e))?;
         }
-        host::create_folder(&catalogue, 0o700).map_err(|e| failed(&catalogue, e))?;
+        host::create_folder(&catalogue, 0o700)
+            .and_then(|()| host::set_mode(&catalogue, private_mode(engine)))
+            .map_err(|e| failed(&catalogue, e))?;
         let store = engine.create(&location(folder), &options(settings, Access::Write))?;
-        let identity = raise(&*store)?;
+        let identity = number_catalogue(&*store)?;
         for path in [&catalogue, folder] {
             os::sync_folder(path).map_err(|e| failed(path, e))?;
         }
@@ -225,7 +227,7 @@ fn expect_about(folder: &Path) -> Result<About> {
 
 /// Gives a catalogue a number, and notes how many records it has. One that was interrupted before the
 /// repository had the number keeps it.
-fn raise(store: &dyn Store) -> Result<Identity> {
+fn number_catalogue(store: &dyn Store) -> Result<Identity> {
     let mut catalogue = Catalogue::new(store.session()?);
     catalogue.begin(Mode::Write)?;
     let backups = catalogue.snapshots()?.last().map_or(0, |last| last.version);
@@ -270,14 +272,14 @@ fn open_copy(
     settings: &Settings,
 ) -> Result<(Box<dyn Store>, Scratch)> {
     let scratch = Scratch::new_in(&std::env::temp_dir())?;
-    let path = copy_catalogue(folder, &scratch)?;
+    let path = copy_catalogue(folder, engine, &scratch)?;
     let store = engine.open(&path, &options(settings, Access::Write));
     Ok((store.map_err(|e| e.context("catalogue"))?, scratch))
 }
 
 /// Copies the catalogue of a repository into a scratch folder, and returns where the store is.
-fn copy_catalogue(folder: &Path, scratch: &Scratch) -> Result<PathBuf> {
-    let to = scratch.folder("catalogue", None)?.join("copy");
+fn copy_catalogue(folder: &Path, engine: &dyn Blobs, scratch: &Scratch) -> Result<PathBuf> {
+    let to = scratch.folder("catalogue", engine.account())?.join("copy");
     let copied = copy_tree(&folder.join("catalogue"), &to, scratch.path(), &|| Ok(()))?;
     match copied.problems.into_iter().next() {
         Some(problem) => Err(Error::failed(format!("catalogue: cannot be copied: {problem}"))),
@@ -296,14 +298,14 @@ fn options(settings: &Settings, access: Access) -> OpenOptions {
 }
 
 /// Makes the folder of a new repository, which only this user can read from the first moment on.
-fn create_own_folder(folder: &Path) -> Result<()> {
+fn create_own_folder(folder: &Path, engine: &dyn Blobs) -> Result<()> {
     let failed = |e| Error::io(folder.display(), e);
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent).map_err(|e| Error::io(parent.display(), e))?;
     }
     match host::create_folder(folder, 0o700) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        created => return created.map_err(failed),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
     }
     for entry in fs::read_dir(folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
@@ -315,7 +317,13 @@ fn create_own_folder(folder: &Path) -> Result<()> {
             )));
         }
     }
-    make_own(folder, true)
+    check_ownership(folder, engine, true)
+}
+
+/// The mode of a repository and of the folder with its store: another user that a server works as passes
+/// through both.
+fn private_mode(engine: &dyn Blobs) -> u32 {
+    if engine.account().is_some() { 0o711 } else { 0o700 }
 }
 
 /// What a repository has next to [`ABOUT`].
@@ -324,7 +332,7 @@ const OWN: [&str; 4] = ["lock", "catalogue", "packs", SET_ASIDE];
 /// Checks that the folder of a repository and what is in it is this user's, and no link: another user
 /// could lead what is written elsewhere. One that others can write to, or that is to be `private`, is
 /// closed to them first.
-fn make_own(folder: &Path, private: bool) -> Result<()> {
+fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<()> {
     let failed = |path: &Path, e| Error::io(path.display(), e);
     let foreign = |path: &Path| {
         let path = path.display();
@@ -337,7 +345,7 @@ fn make_own(folder: &Path, private: bool) -> Result<()> {
         return Err(foreign(folder));
     }
     if private || host::is_open_to_write(&meta) {
-        host::set_mode(folder, 0o700).map_err(|e| failed(folder, e))?;
+        host::set_mode(folder, private_mode(engine)).map_err(|e| failed(folder, e))?;
     }
     let about = [ABOUT.to_owned(), format!("{ABOUT}.new")];
     let stores = [location(folder)];
@@ -347,7 +355,8 @@ fn make_own(folder: &Path, private: bool) -> Result<()> {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             meta => meta.map_err(|e| failed(&path, e))?,
         };
-        if !host::is_mine(&meta) {
+        let is_servers = engine.account().is_some() && path == location(folder);
+        if !host::is_mine(&meta) && !is_servers {
             return Err(foreign(&path));
         }
         if meta.is_symlink() {
@@ -357,20 +366,31 @@ fn make_own(folder: &Path, private: bool) -> Result<()> {
     Ok(())
 }
 
+/// The lock of a repository. It is given up on purpose: a process that was just started may still hold a
+/// copy of the open file.
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The system gives it up with the last copy.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Refuses a second process.
-fn lock(folder: &Path) -> Result<File> {
+fn lock(folder: &Path) -> Result<Lock> {
     let path = folder.join("lock");
     let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;
-    locked(folder, file.try_lock()).map(|()| file)
+    locked(folder, file.try_lock()).map(|()| Lock(file))
 }
 
 /// Refuses a process that writes at the same time. Where there is no lock, or the file system has none,
 /// nothing can be done about it.
-fn lock_shared(folder: &Path) -> Result<Option<File>> {
+fn lock_shared(folder: &Path) -> Result<Option<Lock>> {
     let Ok(file) = os::open_file(&folder.join("lock")) else { return Ok(None) };
     match file.try_lock_shared() {
         Err(TryLockError::Error(_)) => Ok(None),
-        done => locked(folder, done).map(|()| Some(file)),
+        done => locked(folder, done).map(|()| Some(Lock(file))),
     }
 }
 

@@ -84,7 +84,7 @@ pub fn restore(
         planned.map(|()| (later, restored))
     })?;
     stop()?;
-    let lost = lost(&mut catalogue, snapshot, &later)?.or(disagreement);
+    let lost = missing_paths(&mut catalogue, snapshot, &later)?.or(disagreement);
     restored.finish(later)?;
     restored.problems.extend(lost.map(|what| Problem { path: to.to_owned(), what }));
     restored.problems.sort_by(|a, b| a.path.cmp(&b.path));
@@ -105,7 +105,7 @@ fn root_of(catalogue: &mut Catalogue<'_>, snapshot: &Snapshot) -> Result<(Stat, 
 }
 
 /// Says so if the catalogue has fewer paths of the snapshot than it had when that was taken.
-fn lost(
+fn missing_paths(
     catalogue: &mut Catalogue<'_>,
     snapshot: &Snapshot,
     later: &Later,
@@ -131,7 +131,11 @@ impl Restored {
         self.problems.extend(problems.into_iter().chain(without));
         // Those inside first: they change the times of those around them, which are closed meanwhile.
         for (folder, stat) in folders.iter().rev() {
-            self.problems.extend(tried("owner, mode and time", folder, os::restore(folder, stat))?);
+            self.problems.extend(problem_of(
+                "owner, mode and time",
+                folder,
+                os::restore(folder, stat),
+            )?);
         }
         Ok(())
     }
@@ -139,7 +143,7 @@ impl Restored {
 
 /// What came of a step that concerns one path: nothing, or the problem. An error that concerns all others
 /// too ends the restore.
-fn tried(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option<Problem>> {
+fn problem_of(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option<Problem>> {
     match outcome {
         Ok(()) => Ok(None),
         Err(error) if os::concerns_all(&error) => Err(Error::io(path.display(), error)),
@@ -155,7 +159,7 @@ fn link_all(links: &[(PathBuf, PathBuf)], damaged: &[Problem]) -> Result<Vec<Pro
     for (first, link) in links {
         match damaged.get(first).filter(|_| !first.exists()) {
             Some(what) => without.push(Problem { path: link.clone(), what: (*what).clone() }),
-            None => without.extend(tried("second name", link, fs::hard_link(first, link))?),
+            None => without.extend(problem_of("second name", link, fs::hard_link(first, link))?),
         }
     }
     Ok(without)
@@ -288,7 +292,7 @@ impl<'a, 's> Plan<'a, 's> {
                 Content::Blocks(blocks) => self.file(path, stat, blocks)?,
                 Content::Link(target) => {
                     let made = os::link(&target, &path).and_then(|()| os::restore(&path, &stat));
-                    self.later.problems.extend(tried("symbolic link", &path, made)?);
+                    self.later.problems.extend(problem_of("symbolic link", &path, made)?);
                 }
                 Content::Nothing => {}
             }
@@ -304,7 +308,7 @@ impl<'a, 's> Plan<'a, 's> {
         number: u32,
     ) -> Result<Option<(PathBuf, u32)>> {
         let step = "the folder, and all in it";
-        if let Some(problem) = tried(step, &path, host::create_folder(&path, 0o700))? {
+        if let Some(problem) = problem_of(step, &path, host::create_folder(&path, 0o700))? {
             self.problem(problem.path, problem.what);
             return Ok(None);
         }
@@ -355,7 +359,7 @@ fn write_files(
             restored.files += 1;
             restored.bytes += stat.size;
             let set = os::restore_file(&file, &stat);
-            restored.problems.extend(tried("owner, mode and time", &path, set)?);
+            restored.problems.extend(problem_of("owner, mode and time", &path, set)?);
         }
     }
 }
@@ -365,7 +369,7 @@ impl Restored {
         match os::create(path) {
             Ok(file) => Ok(Some(file)),
             Err(error) => {
-                self.problems.extend(tried("cannot be created", path, Err(error))?);
+                self.problems.extend(problem_of("cannot be created", path, Err(error))?);
                 Ok(None)
             }
         }

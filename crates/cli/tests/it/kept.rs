@@ -177,6 +177,28 @@ fn a_repository_is_private_whatever_holds_its_catalogue() {
     }
 }
 
+/// As root a server runs as another user, who has the store and nothing else.
+#[test]
+fn a_catalogue_in_a_server_is_kept_by_its_user() {
+    let world = World::new();
+    set_mode(&world.path(""), 0o711);
+    world.write("src/file", "x");
+    for engine in ["mariadb", "postgres", "valkey"] {
+        let kept = format!("kept-{engine}");
+        world.ok(&format!("backup src {engine}: --keep {kept}"));
+        assert!(world.ok(&format!("backup src --keep {kept}")).out.starts_with("backup 2: "));
+        world.ok(&format!("backup check {kept}"));
+        world.ok(&format!("backup restore {kept} restored-{engine}"));
+        assert_restored(&world, &format!("restored-{engine}"));
+        let open = if is_root() { 0o711 } else { 0o700 };
+        let parts =
+            [("", open), ("catalogue", open), ("packs", 0o700), ("storemark-backup", 0o600)];
+        for (part, allowed) in parts {
+            assert_eq!(mode(&world.path(&kept).join(part)), allowed, "{engine} {part}");
+        }
+    }
+}
+
 /// The list of a file 0600 that lets one more user read it makes the system report 0660.
 #[test]
 fn an_access_list_opens_nothing_to_the_group() {
