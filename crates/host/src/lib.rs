@@ -59,6 +59,7 @@ pub use mounts::filesystems;
 pub use pid_file::{PidFile, leave_terminal};
 pub use placement::{FilesystemChoice, Placement, Placements};
 pub use processes::occupied_bytes;
+pub use processor::last_level_cache_bytes;
 pub use programs::programs;
 pub use run_clock::{Instant, Passed, RunClock};
 pub use scratch::{LOCK, Scratch, empty_folder, enterable, lock_folder, random, remove_folder};

@@ -21,9 +21,14 @@ pub(crate) fn cpu() -> Cpu {
     Cpu {
         model: fs::read_to_string("/proc/cpuinfo").ok().as_deref().and_then(model),
         count: u32::try_from(count).unwrap_or(u32::MAX),
-        last_level_cache_bytes: last_level_cache(&first.join("cache")),
+        last_level_cache_bytes: last_level_cache_bytes(),
         governor: read_line(first.join("cpufreq/scaling_governor")),
     }
+}
+
+/// The size of the cache that is nearest to memory; `None`: not known.
+pub fn last_level_cache_bytes() -> Option<u64> {
+    last_level_cache(&Path::new(PROCESSORS).join("cpu0").join("cache"))
 }
 
 /// Whether the processor reports that it runs under a hypervisor (x86 only).

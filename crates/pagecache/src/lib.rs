@@ -56,6 +56,7 @@
 mod crawl;
 mod files;
 mod lock;
+mod mapped;
 mod names;
 mod pages;
 mod sys;
@@ -65,6 +66,7 @@ mod warm;
 pub use crawl::{Action, Crawl, CrawlOptions, Found, Problem, Root, Skipped, Visitor};
 pub use files::Files;
 pub use lock::{Locked, lock_all};
+pub use mapped::populate;
 pub use names::{Names, Opened, can_see_names, name_is_cached, open};
 pub use pages::{Pages, Span, page_size, residency_map};
 pub use warm::{BUFFER, Evictor, can_drop_all, can_evict, drop_all, evict, warm};

@@ -5,7 +5,8 @@ use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let before = sample.before.unwrap_or_default();
     if sample.as_found {
-        let resident = before.resident_share().filter(|_| !before.shows(Cache::Warm));
+        let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
+        let resident = before.resident_share().filter(|_| fetched && !before.shows(Cache::Warm));
         return resident
             .map(|resident| FindingKind::PartlyInMemory { resident })
             .into_iter()

@@ -149,13 +149,14 @@ impl Dataset {
         self.round.clone().map_or(&self.entries, |round| &self.entries[round])
     }
 
-    /// Returns the keys of the round alone, in their order.
-    pub(crate) fn of_round(&self) -> Cow<'_, Self> {
-        if self.round.is_none() {
-            return Cow::Borrowed(self);
-        }
+    /// Returns the keys of the round alone, in their order, behind `lead` other keys. Where a round touches
+    /// all keys, there are no others.
+    pub(crate) fn of_round(&self, lead: usize) -> Cow<'_, Self> {
+        let Some(round) = self.round.clone() else { return Cow::Borrowed(self) };
         let mut part = Self { deflated: self.deflated, ..Self::new(self.keys) };
-        for entry in self.round_entries() {
+        let others = self.entries[..round.start].iter().rev();
+        let others = others.chain(self.entries[round.end..].iter().rev()).take(lead);
+        for entry in others.chain(&self.entries[round]) {
             let entered = part.enter(self.key(entry), entry.size, entry.check);
             entered.expect("a name that fitted once fits again");
         }

@@ -140,7 +140,11 @@ mod tests {
             set.arrange(Order::Permutation, None, Part::in_round(round, 10), round.into());
             let part = keys(&set);
             assert!((100..=101).contains(&part.len()));
-            assert_eq!(keys(&set.of_round()), part, "the same in a dataset of its own");
+            assert_eq!(keys(&set.of_round(0)), part, "the same in a dataset of its own");
+            let led = keys(&set.of_round(7));
+            assert_eq!(led[7..], part);
+            assert!(led[..7].iter().all(|key| !part.contains(key)));
+            assert_eq!(set.of_round(5000).entries().len(), 1003, "each key once");
             assert!(part.into_iter().all(|key| seen.insert(key)), "no key comes twice");
         }
         assert_eq!(seen.len(), 1003);

@@ -1,6 +1,9 @@
 //! Workers on values.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use host::RunClock;
 use model::{Access, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store, Workload};
@@ -13,7 +16,7 @@ use crate::{
     store::ReadyStore,
     workload::{
         Done, Pass, PassInput, PassOutcome, Timing, drawn, during,
-        interleaved::{LaneDone, Turns, epoch},
+        interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
     },
 };
 
@@ -150,8 +153,8 @@ impl BlobRequest {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct EpochRequest {
     pub(crate) stores: Vec<StoreRequest>,
-    /// Bytes of each store's own cache that are filled first.
-    pub(crate) caches: Vec<u64>,
+    /// What each needs before its reads count.
+    pub(crate) warm_ups: Vec<WarmUp>,
     pub(crate) workload: Workload,
     /// What operations are drawn from, if they are.
     pub(crate) seed: u64,
@@ -159,6 +162,23 @@ pub(crate) struct EpochRequest {
 
 /// What came of each store; why it failed.
 pub(crate) type EpochDone = std::result::Result<LaneDone, String>;
+
+/// The stores of an epoch in a worker process.
+struct WorkerStores<'a> {
+    stores: &'a [StoreRequest],
+    find: Find,
+}
+
+impl Opener for WorkerStores<'_> {
+    fn open(&self, store: usize) -> Result<Box<dyn Store>> {
+        self.stores[store].open(self.find, Blobs::open)
+    }
+
+    fn files(&self, store: usize) -> Vec<PathBuf> {
+        let StoreRequest { engine, location, .. } = &self.stores[store];
+        (self.find)(engine).map(|engine| engine.files(Path::new(location))).unwrap_or_default()
+    }
+}
 
 impl EpochRequest {
     /// Lets `work` have a worker that makes epochs.
@@ -171,9 +191,9 @@ impl EpochRequest {
     ) -> Result<()> {
         let ops = drawn(&self.workload, dataset, self.seed)?;
         let input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
-        let open = |store: usize| self.stores[store].open(find, Blobs::open);
+        let opener = WorkerStores { stores: &self.stores, find };
         work(&mut |turns, _| {
-            let done = epoch(&input, turns, &self.caches, open);
+            let done = epoch(&input, turns, &self.warm_ups, &opener);
             Ok(done.into_iter().map(|done| done.map_err(|error| error.to_string())).collect())
         })
     }

@@ -5,6 +5,7 @@ use std::{
     cell::OnceCell,
     collections::BTreeMap,
     ops::ControlFlow::{Break, Continue},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -80,20 +81,38 @@ pub(crate) struct LaneDone {
     pub(crate) latencies: Option<Latencies>,
 }
 
-/// Opens a store for each of `caches` on this thread in random order, and reads all of them in turns.
-/// `caches` are bytes that each keeps in a cache of its own, which is filled first. A store that fails
-/// leaves, and the others go on.
+/// What a store needs to be as in a program that has read at random for long.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct WarmUp {
+    /// Bytes that it keeps in a cache of its own, which is filled.
+    pub(crate) cache: u64,
+    /// Whether the files that it has mapped are in memory, so that their pages are mapped.
+    pub(crate) in_memory: bool,
+}
+
+/// How an epoch opens its stores, by their number.
+pub(crate) trait Opener {
+    fn open(&self, store: usize) -> Result<Box<dyn Store>>;
+
+    /// The files and folders of a store.
+    fn files(&self, _store: usize) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}
+
+/// Opens a store for each of `warm_ups` on this thread in random order, and reads all of them in turns.
+/// A store that fails leaves, and the others go on.
 pub(crate) fn epoch(
     input: &PassInput<'_>,
     turns: Turns,
-    caches: &[u64],
-    open: impl Fn(usize) -> Result<Box<dyn Store>>,
+    warm_ups: &[WarmUp],
+    opener: &impl Opener,
 ) -> Vec<Result<LaneDone>> {
     match &input.ops {
-        None => run(input, turns, caches, open, || input.walk(0, 0)),
+        None => run(input, turns, warm_ups, opener, || input.walk(0, 0)),
         Some(ops) => {
             let drawn = || ops.ops(input.dataset, 0, input.workload.count).cycle();
-            run(input, turns, caches, open, drawn)
+            run(input, turns, warm_ups, opener, drawn)
         }
     }
 }
@@ -121,11 +140,11 @@ fn fill_cache(session: &mut dyn Session, cache: u64) -> Result<f64> {
 fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     input: &PassInput<'_>,
     turns: Turns,
-    caches: &[u64],
-    open: impl Fn(usize) -> Result<Box<dyn Store>>,
+    warm_ups: &[WarmUp],
+    opener: &impl Opener,
     ops: impl Fn() -> I,
 ) -> Vec<Result<LaneDone>> {
-    let stores = caches.len();
+    let stores = warm_ups.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(turns.seed);
     let mut shuffled = || {
         let mut order: Vec<usize> = (0..stores).collect();
@@ -136,8 +155,8 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     let opened: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
     let mut lanes: Vec<_> = (0..stores).map(|_| None).collect();
     for number in shuffled() {
-        let (place, cache) = (&opened[number], caches[number]);
-        let lane = Lane::open(input, turns, (&meter, place, cache), || open(number), ops());
+        let store = (number, &opened[number], &warm_ups[number]);
+        let lane = Lane::open(input, turns, (&meter, opener), store, ops());
         lanes[number] = Some(lane);
     }
     let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
@@ -182,21 +201,25 @@ impl<'a> Lane<'a> {
     fn open<'op>(
         input: &PassInput<'_>,
         turns: Turns,
-        (meter, place, cache): (&'a ThreadMeter, &'a OnceCell<Box<dyn Store>>, u64),
-        open: impl FnOnce() -> Result<Box<dyn Store>>,
+        (meter, opener): (&'a ThreadMeter, &impl Opener),
+        (number, place, warm_up): (usize, &'a OnceCell<Box<dyn Store>>, &WarmUp),
         ops: impl Iterator<Item = Op<'op>>,
     ) -> Result<Self> {
         let mut buffer = input.buffer();
         let (before, start_ns) = (host::occupied_bytes(&[]), now_ns());
-        let store = open()?;
+        let store = opener.open(number)?;
         let open_ns = now_ns().saturating_sub(start_ns);
         let mut session = place.get_or_init(|| store).session()?;
-        let cache_filled = fill_cache(&mut *session, cache)?;
+        let cache_filled = fill_cache(&mut *session, warm_up.cache)?;
         let mut first = Spent::default();
         let tally = meter.measure(&mut first, || {
             let part = input.part(turns.first, 0);
             op::run(&part, ops, &mut *session, &mut buffer, &mut NoClock)
         })?;
+        if warm_up.in_memory {
+            // Where that cannot be done, reads map pages as they come to them.
+            let _ = pagecache::populate(&opener.files(number));
+        }
         let memory = before.zip(host::occupied_bytes(&[]));
         let memory_bytes = memory.map(|(before, after)| after.saturating_sub(before));
         let clock = EveryNth::new(input.work.operation.actions(), now_ns());
@@ -308,6 +331,15 @@ mod tests {
     #[derive(Clone)]
     struct Noting(usize, Log);
 
+    /// Opens stores that note who reads them.
+    struct Logged(Log);
+
+    impl Opener for Logged {
+        fn open(&self, store: usize) -> Result<Box<dyn Store>> {
+            Ok(Box::new(Noting(store, self.0.clone())))
+        }
+    }
+
     impl Store for Noting {
         fn keys(&self) -> KeyKind {
             KeyKind::Integers
@@ -352,8 +384,9 @@ mod tests {
         let workload = Workload::alone(work.planned(), turns.count);
         let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
         let log = Log::default();
-        let open = |number| Ok(Box::new(Noting(number, log.clone())) as Box<dyn Store>);
-        let done: Vec<_> = epoch(&input, turns, &[0; STORES], open).into_iter().flatten().collect();
+        let opener = Logged(log.clone());
+        let warm_ups = vec![WarmUp::default(); STORES];
+        let done: Vec<_> = epoch(&input, turns, &warm_ups, &opener).into_iter().flatten().collect();
         assert_eq!(done.len(), STORES);
         assert!(done[0].bytes > 0 && done.iter().all(|lane| lane.bytes == done[0].bytes));
         let log = log.lock().unwrap();

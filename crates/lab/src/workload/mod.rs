@@ -25,7 +25,7 @@ pub use op::{Op, Tally};
 pub(crate) use op::{Walk, WorkerPass, run};
 pub(crate) use op_stream::OpStream;
 pub use pass::BlobWork;
-pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn};
+pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn, index};
 pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;
 

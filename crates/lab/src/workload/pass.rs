@@ -248,6 +248,6 @@ fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> Range<u64> {
     move |part| start(part)..start(part + 1)
 }
 
-pub(super) fn index(entry: u64) -> usize {
+pub(crate) fn index(entry: u64) -> usize {
     usize::try_from(entry).expect("entries are in memory")
 }

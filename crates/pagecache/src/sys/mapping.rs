@@ -80,6 +80,21 @@ impl Drop for Mapping {
     }
 }
 
+/// Maps the pages of a range that this process has mapped, as a read of each would.
+#[cfg(target_os = "linux")]
+pub(crate) fn populate(start: usize, length: usize) -> io::Result<()> {
+    let start = ptr::with_exposed_provenance_mut(start);
+    // SAFETY: this reads pages on behalf of the process and changes none; a range that is not mapped,
+    // or no longer, is an error.
+    unsafe { rustix::mm::madvise(start, length, rustix::mm::Advice::LinuxPopulateRead) }
+        .map_err(io::Error::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn populate(_: usize, _: usize) -> io::Result<()> {
+    Err(crate::unsupported("mapping pages ahead"))
+}
+
 /// Loads and locks all that the process has mapped.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) fn lock_all() -> io::Result<()> {

@@ -9,6 +9,6 @@ mod none;
 
 pub(crate) use cachestat::cachestat;
 #[cfg(unix)]
-pub(crate) use mapping::{Mapping, lock_all, lock_limit};
+pub(crate) use mapping::{Mapping, lock_all, lock_limit, populate};
 #[cfg(not(unix))]
-pub(crate) use none::{Mapping, lock_all, lock_limit};
+pub(crate) use none::{Mapping, lock_all, lock_limit, populate};

@@ -33,3 +33,7 @@ pub(crate) fn lock_all() -> io::Result<()> {
 pub(crate) fn lock_limit() -> Option<u64> {
     None
 }
+
+pub(crate) fn populate(_: usize, _: usize) -> io::Result<()> {
+    Err(crate::unsupported("mapping pages ahead"))
+}

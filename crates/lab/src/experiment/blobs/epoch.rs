@@ -3,14 +3,15 @@
 //! percent.
 
 use std::{
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
 
 use host::Spent;
 use model::{
-    Batch, Cache, Case, Error, First, Load, Measured, Operation, Passes, Residency, Result, Sample,
-    Workload,
+    Batch, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes, Residency,
+    Result, Sample, Store, Workload,
 };
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, calibration::FIRST_PART, copies};
@@ -28,8 +29,8 @@ use crate::{
         processes::{Launch, Processes},
     },
     workload::{
-        BlobWork, PassInput, drawn,
-        interleaved::{LaneDone, Turns, epoch},
+        BlobWork, PassInput, drawn, index,
+        interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
     },
 };
 
@@ -115,6 +116,9 @@ pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64, epoch: f64) -> (
     (count, Some(slice))
 }
 
+/// Reads of a first pass over other keys, at least: after them a process is no longer new to its stores.
+const FIRST_READS: u64 = 2000;
+
 /// Operations of an epoch at least, and slices.
 const FEWEST: u64 = 100;
 const FEWEST_SLICES: u64 = 4;
@@ -175,11 +179,12 @@ impl Blobs<'_> {
         };
         let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
         let looked = start.elapsed();
-        let caches: Vec<_> =
-            trial.targets.iter().map(|target| self.cache(*target, &workload)).collect();
-        let stores_and_caches = (&*stores, &*caches);
+        let warm = before.iter().map(|before| before.is_none_or(|seen| seen.shows(Cache::Warm)));
+        let warm_up =
+            |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
+        let warm_ups: Vec<_> = trial.targets.iter().zip(warm).map(warm_up).collect();
         let (done, load) =
-            self.in_turns(stores_and_caches, workload, turns, output.round.into())?;
+            self.in_turns((&stores, &warm_ups), workload, turns, output.round.into())?;
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
@@ -226,37 +231,46 @@ impl Blobs<'_> {
             return Turns { first, pass, count, slice, lead, seed };
         }
         // No key is read twice: it would be in the processor's cache. The first pass has others.
-        let first = keys / FIRST_PART;
-        let (slice, lead) = whole(slice.min((keys - first) / FEWEST_SLICES));
-        let slices = ((keys - first) / (slice + lead)).max(1);
-        let count = (slices * slice).min(keys - first);
+        let (slice, lead) = whole(slice.min(keys / FEWEST_SLICES));
+        let slices = (keys / (slice + lead)).max(1);
+        let count = (slices * slice).min(keys);
+        let first = self.lead(keys);
         Turns { first, pass: count + slices * lead, count, slice, lead, seed }
     }
 
-    /// Bytes of a store's own cache that an epoch fills first: where it reads all keys, its first pass
-    /// does, and a small cache is filled by that of a part.
-    fn cache(&self, target: usize, workload: &Workload) -> u64 {
+    /// Keys of other parts that a first pass reads, before so many `keys` of the round's own.
+    fn lead(&self, keys: u64) -> u64 {
+        let others = self.stores.dataset.entries().len() as u64 - keys;
+        (keys / FIRST_PART).max(FIRST_READS).min(others)
+    }
+
+    /// What a store needs before an epoch reads a part of the keys: where it reads all of them, its first
+    /// pass does that, and a small cache is filled by the first pass over a part.
+    fn warm_up(&self, target: usize, workload: &Workload, in_memory: bool) -> WarmUp {
+        if workload.parts.is_none() {
+            return WarmUp::default();
+        }
         let own = self.stores.targets[target].facts.memory_bytes.unwrap_or(0);
-        let is_filled = workload.parts.is_none() || own <= SMALL_CACHE;
-        if is_filled { 0 } else { own.min(self.stores.all.bytes) }
+        let cache = if own <= SMALL_CACHE { 0 } else { own.min(self.stores.all.bytes) };
+        WarmUp { cache, in_memory }
     }
 
     /// What came of each of `stores`, and what else went on in the machine.
     pub(super) fn in_turns(
         &self,
-        (stores, caches): (&[&ReadyStore], &[u64]),
+        (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
         workload: Workload,
         turns: Turns,
         round: u64,
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
         let seed = derive(self.job.request.seed, Use::Picks, round);
         if self.job.request.worker.is_empty() {
-            return self.on_a_thread((stores, caches), workload, turns, seed);
+            return self.on_a_thread((stores, warm_ups), workload, turns, seed);
         }
-        let worker = self.fresh_worker()?;
+        let worker = self.fresh_worker(index(turns.first))?;
         let ids = worker.ids();
         let stores = stores.iter().map(|ready| StoreRequest::new(ready)).collect();
-        let request = EpochRequest { stores, caches: caches.to_vec(), workload, seed };
+        let request = EpochRequest { stores, warm_ups: warm_ups.to_vec(), workload, seed };
         worker.with(
             |_| JobRequest::Epoch(request.clone()),
             |workers| {
@@ -269,10 +283,10 @@ impl Blobs<'_> {
         )
     }
 
-    /// Starts a worker process with the keys of the round in their order.
-    fn fresh_worker(&self) -> Result<Processes<'_>> {
+    /// Starts a worker process with the keys of the round in their order, behind so many others.
+    fn fresh_worker(&self, lead: usize) -> Result<Processes<'_>> {
         let Self { job, stores, pool, .. } = self;
-        let dataset = stores.dataset.of_round();
+        let dataset = stores.dataset.of_round(lead);
         let launch = Launch::here(&job.request.worker, 1);
         Processes::start(&launch, Some((&dataset, pool.0)), job.stop)
     }
@@ -280,22 +294,30 @@ impl Blobs<'_> {
     /// The same without a worker process.
     fn on_a_thread(
         &self,
-        (stores, caches): (&[&ReadyStore], &[u64]),
+        (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
         workload: Workload,
         turns: Turns,
         seed: u64,
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
-        let dataset = &self.stores.dataset;
+        let dataset = &*self.stores.dataset.of_round(index(turns.first));
         let ops = drawn(&workload, dataset, seed)?;
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
         let meter = host::Meter::start(&[]);
-        let opened: Vec<_> = stores.iter().map(|of| (of.engine, &of.path, &of.options)).collect();
-        let open = |store: usize| {
-            let (engine, path, options) = opened[store];
-            engine.open(path, options)
-        };
-        let done = thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, caches, open))));
+        let opened = stores.iter().map(|of| (of.engine, &*of.path, &of.options));
+        let opener = OwnStores(opened.collect());
+        let done =
+            thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, warm_ups, &opener))));
         Ok((done, meter.stop().load))
+    }
+}
+
+/// Stores that this process opens for an epoch.
+struct OwnStores<'a>(Vec<(&'static dyn model::Blobs, &'a Path, &'a OpenOptions)>);
+
+impl Opener for OwnStores<'_> {
+    fn open(&self, store: usize) -> Result<Box<dyn Store>> {
+        let (engine, path, options) = self.0[store];
+        engine.open(path, options)
     }
 }
 

@@ -7,8 +7,9 @@ use std::{
 };
 
 use model::{
-    Access, Cache, Durability, Error, ErrorKind, Facet, Finding, FindingKind, KeyKind, OpenOptions,
-    Operation, Order, Owner, Result, Session, Settings, Store, units::show_duration,
+    Access, Cache, DatasetSummary, Durability, Error, ErrorKind, Facet, Finding, FindingKind,
+    KeyKind, OpenOptions, Operation, Order, Owner, Result, Session, Settings, Store,
+    units::show_duration,
 };
 
 use super::{
@@ -55,6 +56,9 @@ pub(super) fn stores(
     if is_listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
         stores.dataset.mix(is_whole, derive(request.seed, Use::Sample, 0));
+        if job.draws_keys() {
+            stores.dataset.truncate(enough_keys(&stores.dataset.summary()));
+        }
         warm_all(job, amount, &mut prepared)?;
         let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
         stores.dataset.truncate(count);
@@ -120,23 +124,31 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
 }
 
 fn warm(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<()> {
-    ready.as_found.set(target.location.is_some() && job.is_too_large(ready, amount)?);
+    ready.as_found.set(job.is_too_large(target, ready, amount)?);
     cache_state::reach(ready, Cache::Warm).map(drop)
 }
 
-/// The part of the time in which a store of the user is read into memory from start to end.
+/// The part of the time in which a store is read into memory from start to end.
 const WARMING: f64 = 0.25;
-/// The same of a store that is in memory.
+/// The same of a store of the user that is in memory.
 const WARMING_ANEW: f64 = 0.05;
 /// Bytes a second of a common disk, and seconds to open and read a small file.
 const DISK: f64 = 1e9;
-const OPENING: f64 = 30e-6;
+const OPENING: f64 = 150e-6;
 /// The part of the free memory that a store may take to be measured in memory.
 const IN_MEMORY: f64 = 0.8;
 
+/// How many keys are enough to be measured of those that are listed.
+fn enough_keys(listed: &DatasetSummary) -> usize {
+    let cache = host::last_level_cache_bytes().unwrap_or(0).saturating_mul(CACHES);
+    let mean = (listed.bytes / listed.count.max(1)).max(1);
+    let keys = (cache / mean).clamp(FEW_KEYS, ENOUGH_KEYS);
+    usize::try_from(keys).unwrap_or(usize::MAX)
+}
+
 impl Job<'_> {
     /// Whether a store of `amount` cannot be read into memory in the time that there is for it.
-    fn is_too_large(self, ready: &ReadyStore, amount: Amount) -> Result<bool> {
+    fn is_too_large(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<bool> {
         let Some(time) = self.bound() else { return Ok(false) };
         let in_files = ready.engine.fill().whole_blocks;
         let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
@@ -151,7 +163,7 @@ impl Job<'_> {
         let is_there = || {
             cache_state::seen(ready).map(|seen| seen.is_some_and(|seen| seen.shows(Cache::Warm)))
         };
-        Ok(takes > WARMING_ANEW && is_there()?)
+        Ok(target.location.is_some() && takes > WARMING_ANEW && is_there()?)
     }
 
     /// The target from whose store the data are read as they are measured.
@@ -173,7 +185,11 @@ impl Job<'_> {
 }
 
 /// The part of the time in which values are read to be checked, and so may be measured.
-const CHECKING: f64 = 0.15;
+const CHECKING: f64 = 0.3;
+/// More keys show hardly more, unless their values fit into the processor's cache a few times.
+const ENOUGH_KEYS: u64 = 500_000;
+const FEW_KEYS: u64 = 50_000;
+const CACHES: u64 = 4;
 /// The part of it in which the keys of the user's stores are compared with each other.
 const COMPARING: f64 = 0.1;
 
