@@ -132,7 +132,7 @@ pub(crate) fn all_series(record: &Record) -> impl Iterator<Item = Series<'_>> {
 }
 
 fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
-    let Series { record, case, target } = series;
+    let Series { record, case, target, .. } = series;
     let samples: Vec<_> = series.samples().collect();
     let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);

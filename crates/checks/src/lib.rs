@@ -8,6 +8,7 @@ mod advice;
 mod arithmetic;
 mod calibration;
 mod costs;
+mod extrapolation;
 mod figures;
 pub mod histogram;
 mod merged;

@@ -12,6 +12,7 @@ use stats::{Estimate, trend, two_modes};
 
 use crate::{
     arithmetic::contradictions,
+    extrapolation::sample_moves,
     figures::{Figures, all_series, figures, per, sum},
     sample::{OTHER_CPUS, is_short},
     series::{Series, facts},
@@ -85,7 +86,7 @@ fn client_limits(record: &Record, figures: &[Figures]) -> Vec<Finding> {
 }
 
 fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Vec<Finding> {
-    let Series { record, case, target } = series;
+    let Series { record, case, target, .. } = series;
     let label = &record.header.plan.targets[target].label;
     let find = |kind| Finding::target(kind, label).in_workload(case.workload).in_cache(case.cache);
     kinds.into_iter().map(find).collect()
@@ -112,7 +113,8 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref()).filter(|_| judged);
     let slices = ratio_depends_on_slices(series).filter(|_| judged);
-    about(series, [left_out, wide, sizes, slices].into_iter().flatten())
+    let moves = sample_moves(series, row.ratio.as_ref()).filter(|_| judged);
+    about(series, [moves, left_out, wide, sizes, slices].into_iter().flatten())
 }
 
 /// Least share of the rounds that must count: those that do not are no random ones.
@@ -150,7 +152,7 @@ fn modes(times: &[f64]) -> Option<FindingKind> {
     (ratio > 1.0 + MATTERS).then_some(FindingKind::TwoModes { ratio })
 }
 
-fn stalled(Series { record, case, target }: Series<'_>) -> Option<FindingKind> {
+fn stalled(Series { record, case, target, .. }: Series<'_>) -> Option<FindingKind> {
     let lines = timelines(record, case, target);
     let wall: f64 = lines.iter().map(|line| line.wall_ms).sum();
     let mut causes = BTreeMap::<&Option<String>, f64>::new();

@@ -14,11 +14,13 @@ pub struct Series<'a> {
     pub record: &'a Record,
     pub case: Case,
     pub target: usize,
+    /// Whether it is about trials over half of a sample; others are about all of the keys.
+    pub of_half: bool,
 }
 
 impl<'a> Series<'a> {
     pub fn new(record: &'a Record, case: Case, target: usize) -> Self {
-        Self { record, case, target }
+        Self { record, case, target, of_half: false }
     }
 
     #[must_use]
@@ -37,7 +39,16 @@ impl<'a> Series<'a> {
     }
 
     fn all(self) -> impl Iterator<Item = &'a Sample> {
-        self.record.samples_of(self.case, self.target)
+        let of_size = move |sample: &&Sample| {
+            sample.passes().is_some_and(|passes| passes.half) == self.of_half
+        };
+        self.record.samples_of(self.case, self.target).filter(of_size)
+    }
+
+    /// The trials over half of a sample.
+    #[must_use]
+    pub(crate) fn half(self) -> Self {
+        Self { of_half: true, ..self }
     }
 
     /// The rounds that it has a trial of, whether that gives figures or not.

@@ -5,7 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
-use crate::series::{CLIENTS, Series};
+use crate::{
+    extrapolation,
+    series::{CLIENTS, Series},
+};
 
 /// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
 /// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
@@ -98,7 +101,13 @@ pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
     let judged = stats::judge(&table.collect::<Vec<_>>(), looks(plan));
     let verdict =
         |((series, known), judged): ((Series<'_>, Option<Verdict>), Judgement)| match known {
-            None => (judged.verdict.into(), judged.ratio),
+            None => {
+                let judged = match extrapolation::factor(series, baseline) {
+                    Some(factor) => judged.extended(factor),
+                    None => judged,
+                };
+                (judged.verdict.into(), judged.ratio)
+            }
             Some(Verdict::Baseline) => (Verdict::Baseline, None),
             // It has no part in the level of the table.
             Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),

@@ -170,6 +170,10 @@ pub struct Passes {
     /// Where each round touches a part of the keys: which one, from 0 on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u64>,
+    /// Whether only keys of the first half of a sample were touched: what all of the data shows is
+    /// extrapolated from the two sizes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub half: bool,
     /// Share of the store's own cache that was filled before the first pass; absent: all, or nothing had
     /// to be filled.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -67,6 +67,20 @@ pub struct Judgement {
     pub level: f64,
 }
 
+impl Judgement {
+    /// The same of a ratio that may be `factor` times as large elsewhere: the interval contains that, too.
+    #[must_use]
+    pub fn extended(self, factor: f64) -> Self {
+        let ratio = self.ratio.map(|ratio| Estimate {
+            low: ratio.low * factor.min(1.0),
+            high: ratio.high * factor.max(1.0),
+            ..ratio
+        });
+        let verdict = ratio.as_ref().map_or(self.verdict, Verdict::of_interval);
+        Self { verdict, ratio, ..self }
+    }
+}
+
 /// The logarithms of a ratio.
 struct Ratio {
     mean: Mean,

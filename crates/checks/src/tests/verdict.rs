@@ -178,3 +178,51 @@ fn waiting_for_a_processor_is_not_the_stores_time() {
     assert!((row.waited_share().unwrap() - 2.0 / 3.0).abs() < 1e-9);
     assert_eq!(figures(&record)[0].waited_share(), None);
 }
+
+/// A run on a sample of one in sixteen values, of which every fourth round touches half: there the target
+/// takes so many thousandths of the baseline's time, on the whole sample 700.
+fn sampled(on_half: u64) -> Record {
+    let mut record = run(20, &[(700, 5)]);
+    if let model::Experiment::Blobs { sampled_from, .. } = &mut record.header.plan.experiment {
+        *sampled_from = Some(model::SampledFrom { count: 16 * COUNT, bytes: 16 });
+    }
+    for round in (3..20).step_by(4) {
+        for own in record.samples.iter_mut().filter(|own| own.round == round) {
+            own.passes_mut().unwrap().half = true;
+            own.wall_ns = COUNT * if own.target == 1 { NS * on_half / 1_000 } else { NS };
+        }
+    }
+    record
+}
+
+fn moves(record: &Record) -> Option<f64> {
+    crate::of_record(record).into_iter().find_map(|finding| match finding.kind {
+        model::FindingKind::SampleMoves { share, .. } => Some(share),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_sample_that_shows_the_same_as_half_of_it_shows_all() {
+    let record = sampled(700);
+    let row = &figures(&record)[1];
+    assert_eq!((row.verdict, row.rounds, moves(&record)), (Verdict::Faster, 15, None));
+    assert!(row.ratio.unwrap().high < 0.71, "{row:?}");
+}
+
+#[test]
+fn a_ratio_that_moves_with_the_sample_is_extrapolated_or_open() {
+    // By a twentieth with twice the values, and four doublings to all of them.
+    let record = sampled(667);
+    let row = &figures(&record)[1];
+    let (ratio, share) = (row.ratio.unwrap(), moves(&record).unwrap());
+    assert!((0.04..0.06).contains(&share), "{share}");
+    assert!(ratio.low < 0.7 && (0.84..0.88).contains(&ratio.high), "{ratio:?}");
+    assert_eq!(row.verdict, Verdict::Faster);
+    // By a fifth: on all values it may be slower.
+    let record = sampled(583);
+    let row = &figures(&record)[1];
+    assert!(row.ratio.unwrap().high > 1.4, "{row:?}");
+    assert_eq!(row.verdict, Verdict::Inconclusive);
+    assert!(moves(&record).is_some());
+}

@@ -62,6 +62,16 @@ impl Dataset {
         self.entries = ranks.filter_map(entry).collect();
     }
 
+    /// Returns the first half of the keys in key order, in the order of the entries here.
+    pub(crate) fn first_half(&self) -> Self {
+        let mut half = self.clone();
+        half.round = None;
+        let mut ids: Vec<i64> = self.entries.iter().map(|entry| entry.id).collect();
+        let (_, middle, _) = ids.select_nth_unstable(self.entries.len() / 2);
+        half.entries.retain(|entry| entry.id < *middle);
+        half
+    }
+
     /// Leaves out each entry with a chance of one half.
     pub(crate) fn halve(&mut self, random: &mut Xoshiro256PlusPlus) {
         let all = std::mem::replace(self, Self { deflated: self.deflated, ..Self::new(self.keys) });
@@ -152,6 +162,16 @@ mod tests {
         assert!(keys(&set).iter().all(|key| seen.contains(key)));
         set.arrange(Order::Asc, None, Part::ALL, 0);
         assert_eq!(set.round_entries().len(), 1003);
+    }
+
+    #[test]
+    fn the_first_half_has_the_smaller_keys() {
+        let mut set = dataset(0..1001);
+        set.mix(true, 4);
+        let half = set.first_half();
+        let mut keys: Vec<i64> = keys(&half).iter().map(|key| key.parse().unwrap()).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, (0..500).collect::<Vec<_>>());
     }
 
     #[test]

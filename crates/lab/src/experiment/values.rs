@@ -134,6 +134,7 @@ impl ValuesTrial<'_> {
             slice: None,
             copy: None,
             part: None,
+            half: false,
             cache_filled: None,
             latency: latency(latencies(&outcomes), wall)?,
             over_time: timeline(&outcomes),

@@ -462,6 +462,14 @@ findings! {
         random and checked in the time that there was; the intervals contain what that adds; more \
         --time draws more";
 
+    [Warning, worst ("", share.abs())] SampleMoves {
+        share: f64 = "By how much the ratio is larger on the whole sample than on half of it.",
+        expected: RatioInterval = "The ratio, whose interval contains what is expected on all of the \
+            data.",
+    } => "the ratio is for a sample: with twice as many values it moves by {moved}; on all of the data \
+        expect {expected}, which the interval contains",
+        moved = percent(share.abs());
+
     [if *touched * 2 < *keys { Warning } else { Note }] KeysNotCovered {
         touched: u64 as show_count = "Distinct keys a pass touches, or can touch.",
         keys: u64 as show_count = "Keys in the dataset.",

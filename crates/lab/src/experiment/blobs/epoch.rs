@@ -3,6 +3,7 @@
 //! percent.
 
 use std::{
+    borrow::Cow,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -16,7 +17,7 @@ use model::{
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, calibration::FIRST_PART, copies};
 use crate::{
-    dataset::{Part, Use, derive},
+    dataset::{Dataset, Part, Use, derive},
     experiment::{
         Output, Trial,
         values::{latency, missed},
@@ -183,8 +184,7 @@ impl Blobs<'_> {
         let warm_up =
             |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
         let warm_ups: Vec<_> = trial.targets.iter().zip(warm).map(warm_up).collect();
-        let (done, load) =
-            self.in_turns((&stores, &warm_ups), workload, turns, output.round.into())?;
+        let (done, load) = self.in_turns((&stores, &warm_ups), workload, turns, output.round)?;
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
@@ -199,8 +199,10 @@ impl Blobs<'_> {
             let sampled =
                 done.and_then(|done| sample(done, turns, (copy, part), (before, seen()?), &load));
             match sampled {
-                Ok(sample) => {
+                Ok(mut sample) => {
                     let as_found = ready.as_found.get();
+                    let (_, half) = self.stores.keys_in(output.round);
+                    sample.passes_mut().into_iter().for_each(|passes| passes.half = half);
                     output.sample(Sample { workload: index, as_found, ..sample }, None)?;
                 }
                 Err(error) => output.failed.push((*target, error)),
@@ -216,7 +218,8 @@ impl Blobs<'_> {
         reason = "a float is cast to the nearest integer"
     )]
     pub(super) fn turns(&self, workload: &Workload, round: u32) -> Turns {
-        let keys = self.stores.dataset.round_entries().len() as u64;
+        let (dataset, _) = self.stores.keys_in(round);
+        let keys = dataset.round_entries().len() as u64;
         let slice = workload.slice.unwrap_or(workload.count) as f64;
         let slice = (slice * SLICES[round as usize % SLICES.len()]) as u64;
         let batch = if let Batch::Of(operations) = workload.batch { operations.max(1) } else { 1 };
@@ -234,14 +237,9 @@ impl Blobs<'_> {
         let (slice, lead) = whole(slice.min(keys / FEWEST_SLICES));
         let slices = (keys / (slice + lead)).max(1);
         let count = (slices * slice).min(keys);
-        let first = self.lead(keys);
+        let others = dataset.entries().len() as u64 - keys;
+        let first = (keys / FIRST_PART).max(FIRST_READS).min(others);
         Turns { first, pass: count + slices * lead, count, slice, lead, seed }
-    }
-
-    /// Keys of other parts that a first pass reads, before so many `keys` of the round's own.
-    fn lead(&self, keys: u64) -> u64 {
-        let others = self.stores.dataset.entries().len() as u64 - keys;
-        (keys / FIRST_PART).max(FIRST_READS).min(others)
     }
 
     /// What a store needs before an epoch reads a part of the keys: where it reads all of them, its first
@@ -261,13 +259,14 @@ impl Blobs<'_> {
         (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
         workload: Workload,
         turns: Turns,
-        round: u64,
+        round: u32,
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
-        let seed = derive(self.job.request.seed, Use::Picks, round);
+        let seed = derive(self.job.request.seed, Use::Picks, round.into());
         if self.job.request.worker.is_empty() {
-            return self.on_a_thread((stores, warm_ups), workload, turns, seed);
+            return self.on_a_thread((stores, warm_ups), workload, turns, (seed, round));
         }
-        let worker = self.fresh_worker(index(turns.first))?;
+        let dataset = self.round_keys(turns, round);
+        let worker = self.fresh_worker(&dataset)?;
         let ids = worker.ids();
         let stores = stores.iter().map(|ready| StoreRequest::new(ready)).collect();
         let request = EpochRequest { stores, warm_ups: warm_ups.to_vec(), workload, seed };
@@ -283,12 +282,16 @@ impl Blobs<'_> {
         )
     }
 
-    /// Starts a worker process with the keys of the round in their order, behind so many others.
-    fn fresh_worker(&self, lead: usize) -> Result<Processes<'_>> {
-        let Self { job, stores, pool, .. } = self;
-        let dataset = stores.dataset.of_round(lead);
-        let launch = Launch::here(&job.request.worker, 1);
-        Processes::start(&launch, Some((&dataset, pool.0)), job.stop)
+    /// The keys of an epoch in their order, those of the first pass before the others.
+    fn round_keys(&self, turns: Turns, round: u32) -> Cow<'_, Dataset> {
+        let (dataset, _) = self.stores.keys_in(round);
+        dataset.of_round(index(turns.first))
+    }
+
+    /// Starts a worker process with the keys of a round.
+    fn fresh_worker(&self, dataset: &Dataset) -> Result<Processes<'_>> {
+        let launch = Launch::here(&self.job.request.worker, 1);
+        Processes::start(&launch, Some((dataset, self.pool.0)), self.job.stop)
     }
 
     /// The same without a worker process.
@@ -297,9 +300,9 @@ impl Blobs<'_> {
         (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
         workload: Workload,
         turns: Turns,
-        seed: u64,
+        (seed, round): (u64, u32),
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
-        let dataset = &*self.stores.dataset.of_round(index(turns.first));
+        let dataset = &*self.round_keys(turns, round);
         let ops = drawn(&workload, dataset, seed)?;
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
         let meter = host::Meter::start(&[]);

@@ -207,6 +207,8 @@ pub(crate) fn prepare<'a>(
     };
     let (mut blobs, round) = ready(job, (source, listing), &caches, (kept, cache))?;
     blobs.stores.sampled = sampled;
+    blobs.stores.half =
+        sampled.filter(|_| job.draws_keys()).map(|_| blobs.stores.dataset.first_half());
     let Blobs { stores, limiter, .. } = &blobs;
     let (summary, drawn, available) = (stores.summary(), stores.drawn(), stores.all.count);
     let sampled_from = sampled.map(|sampled| sampled.from);
@@ -581,7 +583,8 @@ impl Experiment for Blobs<'_> {
         let (order, seed) = (part.work[0].order, derive(request.seed, Use::Keys, round.into()));
         let parts = self.workloads[trial.workloads.start].parts.unwrap_or(1);
         let own = Part::in_round(round, parts);
-        self.stores.dataset.arrange(order, part.start, own, seed);
+        let sets = [Some(&mut self.stores.dataset), self.stores.half.as_mut()];
+        sets.into_iter().flatten().for_each(|set| set.arrange(order, part.start, own, seed));
         let processes = self.processes.as_ref();
         match processes.map_or(Ok(()), |them| them.arrange(order, part.start, own, seed)) {
             // The next trial fails by it.

@@ -227,6 +227,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         targets: Vec::new(),
         baseline: 0,
         sampled: None,
+        half: None,
         findings: Vec::new(),
         failed: Vec::new(),
         scratches: Scratches::default(),

@@ -22,6 +22,8 @@ pub(super) struct Stores {
     pub(super) is_compared: bool,
     /// If the dataset is a sample.
     pub(super) sampled: Option<Sampled>,
+    /// Half of a sample, which some rounds touch alone.
+    pub(super) half: Option<Dataset>,
     pub(super) targets: Vec<PreparedTarget>,
     /// Index into `targets` of the one that the others are compared with: the first, if the one
     /// that was asked for is left out.
@@ -68,7 +70,16 @@ pub(super) struct PreparedTarget {
     pub(super) update: Option<ReadyStore>,
 }
 
+/// One in so many rounds touches half of a sample.
+const HALF_ROUNDS: u32 = 4;
+
 impl Stores {
+    /// The keys of a round, and whether they are half of a sample, as in some rounds.
+    pub(super) fn keys_in(&self, round: u32) -> (&Dataset, bool) {
+        let half = self.half.as_ref().filter(|_| round % HALF_ROUNDS == HALF_ROUNDS - 1);
+        half.map_or((&self.dataset, false), |half| (half, true))
+    }
+
     /// What the stores hold in figures, as far as the keys that were drawn show it.
     pub(super) fn summary(&self) -> DatasetSummary {
         let measured = self.dataset.summary();

@@ -1,0 +1,46 @@
+//! A sample of the data, of which some rounds touch half: how the ratio moves with the number of values,
+//! and what it is on all of them.
+
+use model::{Experiment, FindingKind};
+use stats::{Estimate, unpaired_ratio};
+
+use crate::{series::Series, sizes::interval, verdict::FEWEST_ROUNDS};
+
+/// A ratio that moves less with twice the values is taken as the same on all of them.
+const MOVES: f64 = 0.03;
+
+/// Rounds over half of a sample without which nothing is known.
+const FEWEST_HALVES: usize = 2;
+
+/// Returns the factor by which the ratio to `baseline` is another one on all of the data, if it moves with
+/// the number of values: as much for each doubling. `None` if it does not, or all data are measured.
+pub(crate) fn factor(series: Series<'_>, baseline: Series<'_>) -> Option<f64> {
+    Some(moves(series, baseline)?.point.powf(doublings(series)?))
+}
+
+/// How often the sample has to be doubled to be all of the data.
+fn doublings(series: Series<'_>) -> Option<f64> {
+    match &series.record.header.plan.experiment {
+        Experiment::Blobs { sampled_from: Some(all), summary, .. } => {
+            Some((all.count as f64 / summary.count.max(1) as f64).log2())
+        }
+        _ => None,
+    }
+}
+
+/// The ratio on the whole sample over that on half of it, if they are apart.
+fn moves(series: Series<'_>, baseline: Series<'_>) -> Option<Estimate> {
+    let halves = series.half().ratios_to(baseline.half());
+    let whole = series.ratios_to(baseline);
+    let enough =
+        halves.values.len() >= FEWEST_HALVES && whole.values.len() >= FEWEST_ROUNDS as usize;
+    let moved = unpaired_ratio(&whole, &halves).filter(|_| enough)?;
+    let is_apart = moved.low > 1.0 || moved.high < 1.0 || moved.point.ln().abs() > MOVES.ln_1p();
+    is_apart.then_some(moved)
+}
+
+/// A ratio that is another one on all of the data; `ratio` contains what is expected there.
+pub(crate) fn sample_moves(series: Series<'_>, ratio: Option<&Estimate>) -> Option<FindingKind> {
+    let moved = moves(series, series.baseline())?;
+    Some(FindingKind::SampleMoves { share: moved.point - 1.0, expected: interval(ratio?) })
+}
