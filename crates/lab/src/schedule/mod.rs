@@ -181,12 +181,11 @@ fn by_case(trials: Vec<Trial>) -> Vec<CaseRounds> {
     let mut cases: Vec<CaseRounds> = Vec::new();
     for trial in trials {
         let like = |case: &&mut CaseRounds| case.trials.iter().any(|other| other.is_like(&trial));
-        match cases.iter_mut().find(like) {
-            Some(case) => case.trials.push(trial),
-            None => {
-                let longest = Duration::ZERO;
-                cases.push(CaseRounds { trials: vec![trial], next: 0, longest, open: true });
-            }
+        if let Some(case) = cases.iter_mut().find(like) {
+            case.trials.push(trial);
+        } else {
+            let (next, longest, open) = (0, Duration::ZERO, true);
+            cases.push(CaseRounds { trials: vec![trial], next, longest, open });
         }
     }
     cases

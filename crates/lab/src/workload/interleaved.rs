@@ -152,10 +152,10 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
         order
     };
     let meter = ThreadMeter::of_this_thread();
-    let opened: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
+    let places: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
     let mut lanes: Vec<_> = (0..stores).map(|_| None).collect();
     for number in shuffled() {
-        let store = (number, &opened[number], &warm_ups[number]);
+        let store = (number, &places[number], &warm_ups[number]);
         let lane = Lane::open(input, turns, (&meter, opener), store, ops());
         lanes[number] = Some(lane);
     }
@@ -172,7 +172,7 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
         }
     }
     let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::done)).collect();
-    let closed = opened.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
+    let closed = places.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
     done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
 }
 

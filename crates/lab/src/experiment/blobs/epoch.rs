@@ -306,8 +306,8 @@ impl Blobs<'_> {
         let ops = drawn(&workload, dataset, seed)?;
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
         let meter = host::Meter::start(&[]);
-        let opened = stores.iter().map(|of| (of.engine, &*of.path, &of.options));
-        let opener = OwnStores(opened.collect());
+        let own = stores.iter().map(|of| (of.engine, &*of.path, &of.options));
+        let opener = OwnStores(own.collect());
         let done =
             thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, warm_ups, &opener))));
         Ok((done, meter.stop().load))

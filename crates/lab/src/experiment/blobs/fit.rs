@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Coverage, Data, Job, Scratches, forecast, prepare::create_filled, source::Source,
+    BlobTarget, Coverage, Job, Scratches, forecast, prepare::create_filled, source::Source,
     stores::Sampled,
 };
 use crate::{Amount, Silent, Stop, store::ReadyStore};
@@ -40,10 +40,6 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
             "--sample takes a part of the data that scratch stores are filled with; a target has \
              its own: leave out its location, and name it as --data",
         ));
-    }
-    if matches!(job.part.data, Data::Generated(_)) {
-        // Lengths of what fits nowhere are not worth counting.
-        forecast::check_room(job, &job.operations(), all)?;
     }
     let (mut count, mut seconds) = (wanted.count, None);
     let fits = |time: &Duration| {

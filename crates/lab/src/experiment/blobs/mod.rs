@@ -248,6 +248,11 @@ const LISTING: f64 = 0.1;
 /// Lists the keys of `source`, where not all of them have to be read, and makes it a sample if filling
 /// stores with all would take too long.
 fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<Sampled>)> {
+    if matches!(job.part.data, Data::Generated(_)) {
+        // What fits nowhere is not worth listing.
+        let wanted = job.part.coverage.of(source.amount(job.stop)?);
+        forecast::check_room(job, &job.operations(), wanted)?;
+    }
     let Some(time) = job.bound() else {
         let all = source.amount(job.stop)?;
         return Ok((None, fit::fit(job, source, all)?));
@@ -460,8 +465,9 @@ impl Blobs<'_> {
 
     /// Calibrates what can be measured before the first round; the others when their turn comes.
     fn calibrate_first(&mut self) -> Result<Duration> {
-        let (mut round, works) = (Duration::ZERO, self.job.part.work.len() as u32);
-        let time = self.job.request.time().and(self.job.left()).map(|left| left / works);
+        let (mut round, works) = (Duration::ZERO, self.job.part.work.len());
+        let time = self.job.request.time().and(self.job.left());
+        let time = time.map(|left| left.div_f64(works as f64));
         for index in 0..self.workloads.len() {
             let operation = self.job.part.work[index].operation;
             if self.stores.targets.iter().any(|target| target.has_store(operation)) {

@@ -63,8 +63,9 @@ pub(super) fn stores(
         let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
         stores.dataset.truncate(count);
         // The values were read through this target's own path.
-        let own = job.own_source().and_then(|own| prepared[own].as_mut().ok());
-        own.into_iter().for_each(|own| own.checked = true);
+        if let Some(own) = job.own_source().and_then(|own| prepared[own].as_mut().ok()) {
+            own.checked = true;
+        }
     } else {
         stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
         stores.dataset.arrange(Order::Permutation, None, Part::ALL, check::seed(request.seed));
