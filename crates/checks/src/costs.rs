@@ -3,7 +3,7 @@
 use model::{Case, record::Record};
 use stats::{Estimate, SAME};
 
-use crate::{series::Series, verdict::FEWEST_ROUNDS};
+use crate::series::{FEWEST_ROUNDS, Series};
 
 /// On a sample, an engine whose cost is further than this from the best's is not the best on all of the
 /// data either.

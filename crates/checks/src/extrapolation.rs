@@ -1,10 +1,10 @@
 //! A sample of the data, of which some rounds touch half: how the ratio moves with the number of values,
 //! and what it is on all of them.
 
-use model::{Experiment, FindingKind};
+use model::Experiment;
 use stats::{Estimate, unpaired_ratio};
 
-use crate::{series::Series, sizes::interval, verdict::FEWEST_ROUNDS};
+use crate::series::{FEWEST_ROUNDS, Series};
 
 /// A ratio that moves less with twice the values is taken as the same on all of them.
 const MOVES: f64 = 0.03;
@@ -28,8 +28,8 @@ fn doublings(series: Series<'_>) -> Option<f64> {
     }
 }
 
-/// The ratio on the whole sample over that on half of it, if they are apart.
-fn moves(series: Series<'_>, baseline: Series<'_>) -> Option<Estimate> {
+/// Returns the ratio on the whole sample over that on half of it, if they are apart.
+pub(crate) fn moves(series: Series<'_>, baseline: Series<'_>) -> Option<Estimate> {
     let halves = series.half().ratios_to(baseline.half());
     let whole = series.ratios_to(baseline);
     let enough =
@@ -37,10 +37,4 @@ fn moves(series: Series<'_>, baseline: Series<'_>) -> Option<Estimate> {
     let moved = unpaired_ratio(&whole, &halves).filter(|_| enough)?;
     let is_apart = moved.low > 1.0 || moved.high < 1.0 || moved.point.ln().abs() > MOVES.ln_1p();
     is_apart.then_some(moved)
-}
-
-/// A ratio that is another one on all of the data; `ratio` contains what is expected there.
-pub(crate) fn sample_moves(series: Series<'_>, ratio: Option<&Estimate>) -> Option<FindingKind> {
-    let moved = moves(series, series.baseline())?;
-    Some(FindingKind::SampleMoves { share: moved.point - 1.0, expected: interval(ratio?) })
 }

@@ -34,7 +34,7 @@ pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use record::of_record;
 pub use sample::{LONGEST_NS, of_sample};
-pub use series::{CLIENTS, Series, facts, is_usable};
+pub use series::{CLIENTS, FEWEST_ROUNDS, Series, facts, is_usable};
 pub use stores::{of_machine, of_stores};
 pub use timeline::{BackgroundTotal, Point, Stall, Timeline, timelines};
-pub use verdict::{FEWEST_ROUNDS, Verdict, unsettled};
+pub use verdict::{Verdict, unsettled};

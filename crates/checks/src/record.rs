@@ -12,14 +12,13 @@ use stats::{Estimate, trend, two_modes};
 
 use crate::{
     arithmetic::contradictions,
-    extrapolation::sample_moves,
     figures::{Figures, all_series, figures, per, sum},
     sample::{OTHER_CPUS, is_short},
-    series::{Series, facts},
-    sizes::ratio_depends_on_size,
+    series::{FEWEST_ROUNDS, Series, facts},
+    sizes::{ratio_depends_on_size, sample_moves},
     slices::ratio_depends_on_slices,
     timeline::timelines,
-    verdict::{FEWEST_ROUNDS, is_settled},
+    verdict::is_settled,
 };
 
 /// Share of the wall time that the tool's own loop may take.

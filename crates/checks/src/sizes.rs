@@ -4,7 +4,10 @@
 use model::{FindingKind, RatioInterval, record::Record};
 use stats::Estimate;
 
-use crate::{series::Series, verdict::FEWEST_ROUNDS};
+use crate::{
+    extrapolation::moves,
+    series::{FEWEST_ROUNDS, Series},
+};
 
 /// Most values that are few: one in so many. Where sizes are log-normal, fewer hold half of the bytes
 /// if the standard deviation of the logarithm is above 1.64.
@@ -39,6 +42,12 @@ pub(crate) fn ratio_depends_on_size(
         by_operations: interval(&by_operations),
         by_bytes: interval(&by_bytes),
     })
+}
+
+/// A ratio of a sample that is another one on all of the data; `ratio` contains what is expected there.
+pub(crate) fn sample_moves(series: Series<'_>, ratio: Option<&Estimate>) -> Option<FindingKind> {
+    let moved = moves(series, series.baseline())?;
+    Some(FindingKind::SampleMoves { share: moved.point - 1.0, expected: interval(ratio?) })
 }
 
 pub(crate) fn interval(&Estimate { point: ratio, low, high, .. }: &Estimate) -> RatioInterval {

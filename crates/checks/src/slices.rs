@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use model::FindingKind;
 use stats::{SAME, Values, unpaired_ratio};
 
-use crate::{series::Series, sizes::interval, verdict::FEWEST_ROUNDS};
+use crate::{
+    series::{FEWEST_ROUNDS, Series},
+    sizes::interval,
+};
 
 /// A ratio in the longest slices that is shown to be farther from that in the shortest ones than
 /// what passes for the same.

@@ -7,12 +7,8 @@ use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
 use crate::{
     extrapolation,
-    series::{CLIENTS, Series},
+    series::{CLIENTS, FEWEST_ROUNDS, Series},
 };
-
-/// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
-/// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
-pub const FEWEST_ROUNDS: u32 = 5;
 
 /// What a ratio says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -78,7 +78,8 @@ fn covered(sizes: Sizes, choice: Choice, (drawn, count): (usize, usize), rounds:
         };
         let times: Vec<_> = (0..rounds).map(time).collect();
         let mut values = Values::default();
-        for (round, ratio) in ratios_of_sums(&times).unwrap().into_iter().enumerate() {
+        let ratios = ratios_of_sums(&times).expect("times are positive");
+        for (round, ratio) in ratios.into_iter().enumerate() {
             values.push(ratio, if drawn < count { (round % drawn) as u64 } else { 0 });
         }
         let ratio = values.mean().expect("times are positive");

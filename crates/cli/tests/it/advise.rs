@@ -39,9 +39,10 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     let ran = world.ok("advise thumbs --time 60s --explain --json last.json --seed 1");
     let words = ran.words();
     // On a busy machine a minute may be too little for rounds enough.
-    let parts: &[&str] = match words.starts_with("No advice yet: ") {
-        true => &["Try --time "],
-        false => &["what is there now (plain files)", "95 % reads and 5 % updates", "Next: "],
+    let parts: &[&str] = if words.starts_with("No advice yet: ") {
+        &["Try --time "]
+    } else {
+        &["what is there now (plain files)", "95 % reads and 5 % updates", "Next: "]
     };
     for part in parts {
         assert!(words.contains(part), "{part}: {words}");
@@ -89,9 +90,10 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     world.ok("import thumbs thumbs.db");
     let before = names(&world);
     let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
-    let parts: &[&str] = match words.starts_with("No advice yet: ") {
-        true => &["Try --time "],
-        false => &["what is there now (SQLite)", "with 100 % reads"],
+    let parts: &[&str] = if words.starts_with("No advice yet: ") {
+        &["Try --time "]
+    } else {
+        &["what is there now (SQLite)", "with 100 % reads"]
     };
     assert!(parts.iter().all(|part| words.contains(part)), "{words}");
     assert_eq!(names(&world), before);

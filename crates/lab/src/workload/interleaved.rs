@@ -372,15 +372,16 @@ mod tests {
 
     #[test]
     fn stores_read_the_same_but_never_what_another_one_has_just_read() {
-        const KEYS: u64 = 100;
+        const KEYS: u8 = 100;
         const STORES: usize = 3;
         let mut dataset = Dataset::new(KeyKind::Integers);
         for key in 1..=100 {
             dataset.push_sized(Key::Int(key.into()), key).unwrap();
         }
         let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
-        let turns = Turns { first: KEYS, pass: KEYS, count: 180, slice: 9, lead: 1, seed: 1 };
-        let (pool, stop) = (Pool::new(0, KEYS, 100), Stop::new());
+        let keys = u64::from(KEYS);
+        let turns = Turns { first: keys, pass: keys, count: 180, slice: 9, lead: 1, seed: 1 };
+        let (pool, stop) = (Pool::new(0, keys, 100), Stop::new());
         let workload = Workload::alone(work.planned(), turns.count);
         let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
         let log = Log::default();
@@ -390,7 +391,7 @@ mod tests {
         assert_eq!(done.len(), STORES);
         assert!(done[0].bytes > 0 && done.iter().all(|lane| lane.bytes == done[0].bytes));
         let log = log.lock().unwrap();
-        for step in log[KEYS as usize * STORES..].chunks(10 * STORES) {
+        for step in log[usize::from(KEYS) * STORES..].chunks(10 * STORES) {
             let stores = step.iter().map(|(store, _)| store).collect::<BTreeSet<_>>();
             let keys = step.iter().map(|(_, key)| key).collect::<BTreeSet<_>>();
             assert_eq!((stores.len(), keys.len()), (STORES, step.len()), "{step:?}");

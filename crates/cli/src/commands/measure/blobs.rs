@@ -124,9 +124,10 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
 /// The targets as the user wrote them; if there are none, those of the default that this program has,
 /// and that several processes can have open if there are to be several.
 pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
-    let default = match spec.settings.settings()?.is_empty() {
-        true => &BlobsSpec::TARGETS[..],
-        false => &BlobsSpec::PLAIN_TARGETS,
+    let default = if spec.settings.settings()?.is_empty() {
+        &BlobsSpec::TARGETS[..]
+    } else {
+        &BlobsSpec::PLAIN_TARGETS
     };
     let shared = !spec.work.processes.is_empty() || !spec.clients.hosts.is_empty();
     let serves = |engine: &'static dyn Blobs| {
