@@ -173,9 +173,11 @@ pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
 fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
     let record = series.record;
     let Some(interval) = asked(series) else {
-        // What is not tried in the first round never is; what was never in its state will hardly be.
+        // What is not tried in the first round of its case never is; what was never in its state will hardly be.
         let tried = series.tried();
-        return record.samples.is_empty() || (1..FIRST_LOOK).contains(&tried);
+        let mut targets = 0..record.header.plan.targets.len();
+        let is_started = targets.any(|target| series.of(target).is_tried());
+        return !is_started || (1..FIRST_LOOK).contains(&tried);
     };
     interval.n < FIRST_LOOK || !is_settled(series, verdict) || !is_rate_known(series)
 }

@@ -226,3 +226,16 @@ fn a_ratio_that_moves_with_the_sample_is_extrapolated_or_open() {
     assert_eq!(row.verdict, Verdict::Inconclusive);
     assert!(moves(&record).is_some());
 }
+
+#[test]
+fn a_case_that_has_not_started_is_open_though_another_one_is_over() {
+    let mut record = run(20, &[(700, 10)]);
+    let update = super::fixture::workload(Operation::Update, COUNT);
+    record.header.plan.workloads.push(update);
+    let open =
+        |record: &Record, case| unsettled(record, record.header.plan.cases().nth(case).unwrap());
+    assert_eq!((open(&record, 0), open(&record, 1)), (vec![], vec![1]));
+    // The baseline alone was tried in its first round.
+    record.samples.push(model::Sample { workload: 1, ..sample(0, 0, COUNT, NS) });
+    assert_eq!(open(&record, 1), [0; 0]);
+}
