@@ -52,13 +52,20 @@ fn setting_not_in_effect(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
     let Settings(asked) = &plan.targets[facts.target].settings;
     let differs = |(name, asked): (&String, &String)| {
         let effect = facts.in_effect.get(name).unwrap_or("nothing");
-        (effect != asked).then(|| FindingKind::SettingNotInEffect {
+        (effect != asked && !is_rounded(asked, effect)).then(|| FindingKind::SettingNotInEffect {
             name: name.clone(),
             asked: asked.clone(),
             effect: effect.to_owned(),
         })
     };
     asked.iter().filter_map(differs).collect()
+}
+
+/// Whether a size is in effect but for rounding: SQLite maps a few pages less than 2 GiB at most.
+fn is_rounded(asked: &str, effect: &str) -> bool {
+    const ROUNDED: f64 = 1e-3;
+    let [asked, effect] = [asked, effect].map(|size| size.parse::<u64>().map(|size| size as f64));
+    asked.is_ok_and(|asked| effect.is_ok_and(|effect| (effect - asked).abs() < ROUNDED * asked))
 }
 
 /// Only what is written can be lost: the class matters if anything is.

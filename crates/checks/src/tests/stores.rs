@@ -446,3 +446,17 @@ fn a_build_in_the_program_is_no_shared_library() {
     record.header.plan.targets[0].settings.set("lib", "./old.so");
     assert_eq!(found(&record), [], "both are shared");
 }
+
+#[test]
+fn a_size_that_is_rounded_is_in_effect() {
+    let asked = |effect: &str| {
+        early(|r| {
+            r.header.plan.targets[1].settings.set("mmap", "2147483648".to_owned());
+            r.stores[1].in_effect.set("mmap", effect.to_owned());
+        })
+    };
+    assert_eq!(asked("2147418112"), []);
+    for other in ["2097152000", "0", "off"] {
+        assert!(matches!(asked(other)[..], [FindingKind::SettingNotInEffect { .. }]), "{other}");
+    }
+}

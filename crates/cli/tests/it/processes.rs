@@ -43,7 +43,9 @@ fn several_processes_update_one_store() {
                files: --keys 200 --size 2k --update --batch 5 --rounds 1 --json r.json";
     let out = world.ok(&format!("{run} --processes 2 --threads 4 --integrity-check -v")).out;
     assert!(out.contains("2 processes of 4 threads"), "{out}");
-    assert!(out.contains("operations/s of each worker: sqlite journal=wal "), "{out}");
+    let line = out.replace("\n  ", " ");
+    assert!(line.contains("operations/s of each worker while it works"), "{out}");
+    assert!(line.contains("is flushed: sqlite journal=wal "), "{out}");
     assert_eq!(out.matches("integrity-check: sqlite").count(), 3, "{out}");
     let record = world.record("r.json");
     assert_eq!(record.samples.len(), 4);

@@ -16,7 +16,7 @@ use crate::{
     workload::{self, BlobWork, FIRST_WRITES, NoClock, Walk, WorkerPass, drawn},
 };
 
-/// Operations of a calibrating pass: reads, and writes, which take longer.
+/// Operations of a calibrating pass at most: reads, and writes of small batches, which take longer.
 const READS: u64 = 1000;
 const WRITES: u64 = 100;
 
@@ -226,8 +226,15 @@ impl Blobs<'_> {
             )));
         }
         let closed = BlobWork { rate: None, ..work };
-        let operations = if work.operation.writes() { WRITES } else { READS };
-        Ok(self.job.workload(closed, operations.min(keys).min(most), keys))
+        let workload = self.job.workload(closed, READS.min(keys).min(most), keys);
+        // A whole batch: what is too large for a store is to fail now.
+        let writes = match workload.batch {
+            Batch::Of(operations) => operations.clamp(WRITES, READS),
+            Batch::All => READS,
+        };
+        let count =
+            if work.operation.writes() { workload.count.min(writes) } else { workload.count };
+        Ok(Workload { count, ..workload })
     }
 
     /// Tries a workload in each cache state that the target can be in.

@@ -240,6 +240,7 @@ impl Source {
         job: Job<'_>,
     ) -> Result<usize> {
         let mut sampler = Sampler::new();
+        job.progress.stage("reading the data", Some(dataset.entries().len() as u64));
         let count = self.with(|store| {
             let session = &mut *store.session()?;
             check::note_values(dataset, session, &mut sampler, until, (job.progress, job.stop))
