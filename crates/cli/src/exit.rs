@@ -47,7 +47,7 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
     output::say(&error.to_string());
     ExitCode::from(match error.kind() {
         ErrorKind::Interrupted => INTERRUPTED,
-        ErrorKind::Failed | ErrorKind::Overdue | ErrorKind::Differs => 2,
+        ErrorKind::Failed | ErrorKind::Overdue | ErrorKind::Overspent | ErrorKind::Differs => 2,
         _ if part_way => 2,
         _ => 1,
     })

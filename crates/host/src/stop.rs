@@ -15,13 +15,14 @@ use model::{Error, Result};
 /// A wish is never taken back; a limit ends with the work that it holds for.
 #[derive(Debug)]
 pub struct Stop {
-    /// `GO`, `WISHED`, or the depth of the outermost limit that is over.
+    /// `GO`, `WISHED`, `SPENT`, or the depth of the outermost limit that is over.
     state: AtomicU8,
     /// Limits that hold, one within the other.
     limits: AtomicU8,
 }
 
 const WISHED: u8 = 0;
+const SPENT: u8 = 1;
 const GO: u8 = u8::MAX;
 
 impl Default for Stop {
@@ -40,6 +41,11 @@ impl Stop {
         self.state.store(WISHED, Ordering::Relaxed);
     }
 
+    /// The requests that the work may send are spent.
+    pub fn spend(&self) {
+        self.state.fetch_min(SPENT, Ordering::Relaxed);
+    }
+
     /// Whether the user wishes to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
@@ -54,14 +60,18 @@ impl Stop {
 
     #[cold]
     fn why(&self) -> Error {
-        if self.is_set() { Error::interrupted() } else { Error::overdue() }
+        match self.state.load(Ordering::Relaxed) {
+            WISHED => Error::interrupted(),
+            SPENT => Error::overspent(),
+            _ => Error::overdue(),
+        }
     }
 
     /// Does `work`, in which [`Self::check`] fails once `time` has passed, if that is limited. A
     /// limit within another one is set by the work of that, on the same thread.
     pub fn within<T>(&self, time: Option<Duration>, work: impl FnOnce() -> T) -> T {
         let Some(time) = time else { return work() };
-        let depth = self.limits.fetch_add(1, Ordering::Relaxed) + 1;
+        let depth = self.limits.fetch_add(1, Ordering::Relaxed) + SPENT + 1;
         let result = thread::scope(|scope| {
             let (working, ended) = channel::<()>();
             scope.spawn(move || {
@@ -133,6 +143,20 @@ mod tests {
         });
         assert!(stop.is_set());
         stop.within(LONG, || assert_eq!(work(&stop), ErrorKind::Interrupted));
+    }
+
+    #[test]
+    fn what_is_spent_outlasts_limits_and_a_wish_comes_first() {
+        let stop = Stop::new();
+        stop.within(NONE, || {
+            work(&stop);
+            stop.spend();
+            assert_eq!(work(&stop), ErrorKind::Overspent);
+        });
+        stop.within(LONG, || assert_eq!(work(&stop), ErrorKind::Overspent));
+        stop.set();
+        stop.spend();
+        assert_eq!(work(&stop), ErrorKind::Interrupted);
     }
 
     #[test]

@@ -24,8 +24,8 @@ pub use experiment::{
     ageing::AgeingRequest,
     backup::BackupRequest,
     blobs::{
-        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, Room, StoreCache, equal_cache,
-        forecast,
+        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, StoreCache,
+        equal_cache, forecast,
     },
     life::LifeRequest,
     request::{ExperimentRequest, Request, Target},

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Accepts, COPY_OF, Durability, Error, Facet, LIBRARY, Library, OpenOptions, Result, Setting,
-    Settings, Store,
+    Accepts, Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, OpenOptions, Requests,
+    Result, Setting, Settings, Store,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -227,6 +227,18 @@ pub trait Blobs: Engine {
     /// The durability class of the existing server at `address`, which storemark does not change.
     fn class_at(&self, _address: &str, _settings: &Settings) -> Result<Durability> {
         Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
+    }
+
+    /// The most requests that an operation on values of `bytes` sends to a service that charges for
+    /// them, and their cost; `None`: it sends none.
+    fn requests(&self, _: Action, _bytes: u64, _: &Settings) -> Option<Requests> {
+        None
+    }
+
+    /// The most requests of a store besides those of operations: to create, list and remove so many
+    /// `values`.
+    fn store_requests(&self, _values: u64, _: &Settings) -> Option<Requests> {
+        None
     }
 
     /// Removes the tables that killed runs left in the database of the existing server at `address`.

@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Interrupted,
     /// The time that it may take was over.
     Overdue,
+    /// The requests that it may send, or their cost, were spent.
+    Overspent,
     /// The user that runs storemark has no right to it.
     Denied,
 }
@@ -88,9 +90,18 @@ impl Error {
         Self::new(ErrorKind::Overdue, "the time was over before it was done")
     }
 
+    /// The ceiling of requests was reached before the work was done.
+    pub fn overspent() -> Self {
+        Self::new(
+            ErrorKind::Overspent,
+            "the requests of --max-requests, or the money of --max-cost, were spent before it was done",
+        )
+    }
+
     /// Whether work was stopped before it was done: what it has made is neither whole nor wrong.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Interrupted | ErrorKind::Overdue)
+        use ErrorKind::{Interrupted, Overdue, Overspent};
+        matches!(self.kind(), Interrupted | Overdue | Overspent)
     }
 
     /// The same error with `context` in front of its sentence.

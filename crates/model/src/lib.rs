@@ -27,6 +27,7 @@ mod order;
 mod over_time;
 mod plan;
 pub mod record;
+mod requests;
 pub mod rows;
 mod sample;
 mod secret;
@@ -64,6 +65,10 @@ pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use plan::{
     Batch, COPY_OF, Case, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart,
     Workload,
+};
+pub use requests::{
+    BYTES_RECEIVED, BYTES_SENT, COST, DELETES, GETS, PUTS, RequestCeiling, Requests,
+    count_requests, limit_requests, requests_sent,
 };
 pub use sample::{
     BackupBytes, Cost, Device, First, HostClock, HostPart, Io, Latency, Load, Measured, Paced,

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Case, Environment, Finding, Plan, Sample, State, StoreFacts, Workload, spec::RunSpec};
+use crate::{
+    Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload, spec::RunSpec,
+};
 
 /// Version of the format. Raised when a reader of the old one would go wrong.
 pub const FORMAT: u32 = 3;
@@ -84,6 +86,10 @@ pub struct End {
     pub reason: Ended,
     /// Seconds from start to end.
     pub seconds: f64,
+    /// All requests to services that charge for them, without the removal of the objects after it;
+    /// absent: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Requests>,
 }
 
 /// Why a run ended.
@@ -94,6 +100,8 @@ pub enum Ended {
     Precise,
     /// The time was spent.
     Time,
+    /// The requests that it may send, or their cost, were spent.
+    Requests,
     /// The number of rounds asked for was run.
     Rounds,
     /// The user stopped it.

@@ -75,6 +75,16 @@ pub fn parse_rate(text: &str) -> Result<f64> {
     accepted(rate, text, wrong)
 }
 
+/// An amount of money, in any currency.
+pub fn parse_amount(text: &str) -> Result<f64> {
+    let amount = text.parse().ok().filter(|amount: &f64| *amount > 0.0 && *amount <= 1e9);
+    accepted(
+        amount,
+        text,
+        "is not an amount of money (accepted: 0.05, 2; more than 0, without a currency)",
+    )
+}
+
 /// A percentage as a share: `5%` is 0.05. Digits alone could be either.
 pub fn parse_percentage(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());

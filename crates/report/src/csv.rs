@@ -6,10 +6,11 @@ use std::{collections::BTreeSet, io::Write, ops::Deref};
 use csv::{QuoteStyle, WriterBuilder};
 use itertools::Itertools;
 use model::{
-    Batch, Error, Latency, PlannedTarget, Result, Sample, Workload, record::Record, tasks::Step,
+    Batch, Error, Latency, PlannedTarget, Requests, Result, Sample, Workload, record::Record,
+    tasks::Step,
 };
 
-use crate::{text::harmless, words};
+use crate::{figures::requests::sample_requests, text::harmless, words};
 
 /// A trial with what it is of.
 struct Trial<'a> {
@@ -181,6 +182,16 @@ const COLUMNS: &[Column] = &[
     ("device_written_bytes", "bytes written to it, whoever asked", |t| {
         t.device.map(|device| device.written_bytes).into()
     }),
+    ("puts", "requests of an object store that cost what a put does", |t| {
+        requests(t, |sent| sent.puts)
+    }),
+    ("gets", "those that cost what a get does", |t| requests(t, |sent| sent.gets)),
+    ("deletes", "those that delete", |t| requests(t, |sent| sent.deletes)),
+    ("sent_bytes", "bytes that they sent", |t| requests(t, |sent| sent.sent_bytes)),
+    ("received_bytes", "bytes that they received", |t| requests(t, |sent| sent.received_bytes)),
+    ("requests_cost", "what they cost by the target's prices, in their currency", |t| {
+        sample_requests(t).and_then(|sent| sent.cost).into()
+    }),
     ("memory_bytes", "memory in use at its end, page cache left out", |t| t.memory_bytes.into()),
     ("files_bytes", "lengths of the store's files after it", |t| {
         t.files().map(|f| f.apparent).into()
@@ -211,6 +222,10 @@ fn batch(trial: &Trial<'_>) -> Cell {
 
 fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> Cell {
     trial.sample.latency().map(of).into()
+}
+
+fn requests(trial: &Trial<'_>, of: fn(&Requests) -> u64) -> Cell {
+    sample_requests(trial).as_ref().map(of).into()
 }
 
 fn step(trial: &Trial<'_>, step: Step) -> Cell {

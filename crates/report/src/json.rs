@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Answer, Change, ComparedCase, ComparedFinding, Comparison, Figures, StoreFigures, Unlike,
-    all_findings, answer, figures, stores, tables, words,
+    Answer, Change, ComparedCase, ComparedFinding, Comparison, Figures, RequestFigures,
+    StoreFigures, Unlike, all_findings, answer, figures, requests, stores, tables, words,
 };
 
 /// Version of both forms. Raised when a reader of the old one would go wrong.
@@ -46,8 +46,24 @@ struct Run {
     rows: Vec<Row>,
     /// What each store took.
     stores: Vec<Store>,
+    /// Requests to services that charge for them: those of each target's passes, and those of the
+    /// whole run. Empty: there were none.
+    requests: Vec<SentRequests>,
     /// Findings, the worst first.
     findings: Vec<Finding>,
+}
+
+/// Requests of a part of a run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct SentRequests {
+    /// The target's label; absent: all of the run, without the removal of the objects at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// The name of the workload of its passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(flatten)]
+    figures: RequestFigures,
 }
 
 /// A target in a case.
@@ -111,6 +127,11 @@ fn run(record: &Record, figures: Vec<Figures>) -> Run {
         target: label(row.target),
         figures: row,
     };
+    let sent = |sent: RequestFigures| SentRequests {
+        target: sent.passes.map(|(_, target)| label(target)),
+        name: sent.passes.map(|(workload, _)| words::workload_name(plan, workload)),
+        figures: sent,
+    };
     let store = |store: StoreFigures| Store { target: label(store.target), figures: store };
     Run {
         point: record.header.point.as_ref().map(|point| point.varied.clone()).unwrap_or_default(),
@@ -119,6 +140,7 @@ fn run(record: &Record, figures: Vec<Figures>) -> Run {
         environment: record.header.environment.clone(),
         plan: plan.clone(),
         findings: findings.collect(),
+        requests: requests(record).into_iter().map(sent).collect(),
         stores: stores(record).into_iter().map(store).collect(),
         rows: figures.into_iter().map(row).collect(),
     }

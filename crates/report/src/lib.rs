@@ -37,6 +37,7 @@ pub use figures::{
     hosts::{HostFigures, host_figures},
     latencies::{Latencies, latencies},
     life::{LifeFigures, LifeSpace, life_figures, life_spaces},
+    requests::{RequestFigures, requests},
     rows::{RowCell, RowFigures, RowGroup, row_groups},
     scaling::{Scaling, ScalingPoint, scalings},
     several::as_runs,

@@ -93,7 +93,9 @@ fn run(world: &World, line: &str) -> Ran {
 fn refused(mut command: Command) -> String {
     let ran = Ran::from(command.output().unwrap());
     assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{}", ran.err);
-    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    // The forecast of a run that seemed possible comes first.
+    let said = ran.err.lines().filter(|line| !line.contains("requests to object stores"));
+    assert_eq!(said.count(), 1, "{}", ran.err);
     assert!(!ran.err.contains(SECRET.1) && !ran.err.contains("Signature="), "{}", ran.err);
     ran.err
 }
@@ -133,7 +135,7 @@ fn a_large_value_moves_in_parts() {
     let sample = record.samples.iter().find(|sample| sample.target == 0).unwrap();
     let count = |name: &str| sample.counters[name];
     let gets = i64::try_from(sample.operations).unwrap();
-    assert_eq!(count("requests"), 3 * gets, "5, 5 and 2 MB a value");
+    assert_eq!(count(model::GETS), 3 * gets, "5, 5 and 2 MB a value");
     assert_eq!(count("bytes received"), 12_000_000 * gets);
     // 90 a GB, and 0.4 for 1,000 requests, in millionths.
     assert_eq!(count("cost of requests, millionths"), (1_080_000 + 1_200) * gets);
@@ -421,5 +423,118 @@ fn a_refusal_without_a_reason_is_one_sentence() {
         let said = refused(command(&world, &format!("run {} --keys 3 --read", at(port, "photos"))));
         assert!(said.contains(says) && !said.contains("): ;"), "{answer}: {said}");
         assert!(!said.contains("nothing answers"), "{said}");
+    }
+}
+
+/// Every form shows the requests, those of the whole run are those that the service has seen, and the
+/// forecast is no less.
+#[test]
+fn requests_and_their_cost_are_in_every_form_and_below_the_forecast() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let seen = std::sync::Arc::new(AtomicU32::new(0));
+    let counted = seen.clone();
+    let port = proxy::listen(bucket.port, move |_| {
+        counted.fetch_add(1, Relaxed);
+        Fate::Pass
+    });
+    let at = at(port, "photos/trial") + "&prices=5,0.4,20,90";
+    let line =
+        format!("run {at} --read --update --keys 50 --rounds 1 --json run.json -v --html p.html");
+    let dry = run(&world, &format!("{line} --dry-run").replace("--json run.json", ""));
+    assert_eq!((dry.code, seen.load(Relaxed)), (Some(0), 0), "{}", dry.err);
+    let ran = run(&world, &line);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let forecast = |text: &str| -> u64 {
+        let after = text.split_once("at most about ").expect("a forecast").1;
+        after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+    };
+    let most = forecast(&dry.out);
+    assert!(dry.out.contains(", which cost ") && forecast(&ran.err) == most, "{}", ran.err);
+    let all = world.record("run.json").end.unwrap().requests.unwrap();
+    // Objects are removed after the end of the record.
+    let removing = u64::from(seen.load(Relaxed)) - all.count();
+    assert!((1..30).contains(&removing), "{all:?}, {removing} more");
+    assert!(u64::from(seen.load(Relaxed)) <= most && most < 4 * all.count(), "{most}: {all:?}");
+    let priced =
+        all.puts as f64 * 5e-3 + all.gets as f64 * 0.4e-3 + all.received_bytes as f64 * 90e-9;
+    assert!((all.cost.unwrap() - priced).abs() < 1e-6, "{all:?}, {priced}");
+    let page = fs::read_to_string(world.path("p.html")).unwrap();
+    let markdown = world.ok("report run.json --markdown -v").out;
+    for (form, text) in [("terminal", &ran.out), ("page", &page), ("Markdown", &markdown)] {
+        let text = text.to_lowercase();
+        assert!(text.contains("requests to object stores") && text.contains("whole run"), "{form}");
+    }
+    let json = world.ok("report run.json --json -").out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rows = json["runs"][0]["requests"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[2]["requests"], all.count());
+    let csv = world.ok("report run.json --csv").out;
+    let cell = |line: usize, name: &str| {
+        let column =
+            csv.lines().next().unwrap().split(',').position(|of| of == format!("\"{name}\""));
+        // No cell before it has a comma.
+        csv.lines()
+            .nth(line)
+            .unwrap()
+            .rsplit(',')
+            .nth(
+                csv.lines().next().unwrap().split(',').count()
+                    - 1
+                    - column.expect("the column exists"),
+            )
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(cell(1, "gets"), rows[0]["gets"].to_string());
+    assert!(cell(1, "requests_cost").parse::<f64>().unwrap() > 0.0);
+}
+
+/// A ceiling refuses what cannot be kept, and else ends the run with what was measured.
+#[test]
+fn a_ceiling_of_requests_or_cost_is_kept() {
+    let world = world();
+    let bucket = Bucket::start(&world);
+    let seen = std::sync::Arc::new(AtomicU32::new(0));
+    let counted = seen.clone();
+    let port = proxy::listen(bucket.port, move |_| {
+        counted.fetch_add(1, Relaxed);
+        Fate::Pass
+    });
+    let at = at(port, "photos/trial");
+    let load = "--update --keys 20 --rounds 1000";
+    for (target, ceiling, says) in [
+        (at.clone(), "--max-requests 100", "--max-requests 100: the run takes "),
+        (at.clone() + "&prices=5,0.4,20,90", "--max-cost 0.01", "--max-cost 0.010: the run takes "),
+        (at.clone(), "--max-cost 1", "--max-cost: no target has prices"),
+        ("files:".to_owned(), "--max-requests 9", "no target is an object store"),
+        (at.clone(), "--max-cost -1", "--max-cost"),
+    ] {
+        let said = refused(command(&world, &format!("run {target} {load} {ceiling}")));
+        assert!(said.contains(says), "{said}");
+    }
+    assert_eq!(seen.load(Relaxed), 0, "nothing is asked of a service before");
+    // Enough to measure; and enough to fill, but not to measure.
+    let (by_time, once) = ("--time 60s", "--rounds 1");
+    for (most, load, measured) in
+        [(900, by_time, true), (900, "--time 60s --processes 1", true), (70, once, false)]
+    {
+        seen.store(0, Relaxed);
+        let line =
+            format!("run {at} --update --keys 20 {load} --max-requests {most} --json run.json");
+        let ran = run(&world, &line);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, Some(if measured { 0 } else { 2 }), "{line}: {said}");
+        assert!(said.contains("--max-requests"), "{said}");
+        let sent = seen.load(Relaxed);
+        // A pass of a worker process counts when it is over.
+        let more = if load.contains("--processes") { 600 } else { 30 };
+        assert!((most..most + more).contains(&sent), "{line}: {sent}");
+        assert_eq!(bucket.objects(), [] as [PathBuf; 0]);
+        if measured {
+            assert!(!world.record("run.json").samples.is_empty());
+        }
+        let _ = fs::remove_file(world.path("run.json"));
     }
 }

@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use model::{BUSY_RETRIES, Error, ErrorKind, Result, units};
+use model::{
+    Action, BUSY_RETRIES, BYTES_RECEIVED, BYTES_SENT, DELETES, Error, ErrorKind, GETS,
+    LONGEST_SCAN, PUTS, Requests, Result, count_requests, units,
+};
 use rusty_s3::{
     Method, S3Action,
     actions::{CompleteMultipartUpload, ListObjectsV2, ListObjectsV2Response, ObjectIdentifier},
@@ -53,22 +56,49 @@ pub(super) struct Transfer {
     /// Parts at once.
     pub(super) concurrency: usize,
     pub(super) check: Check,
+    /// Whether its requests are those of the store: others find out whether a server of its own has
+    /// started.
+    pub(super) counted: bool,
+    /// What requests cost.
+    pub(super) prices: Option<Prices>,
     /// The longest time without any progress.
     pub(super) limit: Duration,
 }
 
-/// What one session has asked for.
-#[derive(Default)]
-struct Counts {
-    /// Requests that cost what a PUT does: PUT, POST and lists.
-    puts: AtomicI64,
-    /// Requests that cost what a GET does: GET and HEAD.
-    gets: AtomicI64,
-    /// DELETE, which is free.
-    deletes: AtomicI64,
-    retries: AtomicI64,
-    sent: AtomicI64,
-    received: AtomicI64,
+impl Transfer {
+    /// The requests with their cost, if prices are given.
+    fn priced(&self, requests: Requests) -> Requests {
+        Requests { cost: self.prices.map(|prices| prices.cost(&requests)), ..requests }
+    }
+
+    /// The most requests that an operation on values of `bytes` sends, if none is sent again.
+    pub(super) fn requests(&self, action: Action, bytes: u64) -> Requests {
+        let part = self.part as u64;
+        let parts = bytes.div_ceil(part).max(1);
+        let asks = Requests { gets: 1, ..Requests::default() };
+        let reads = Requests { gets: parts, received_bytes: bytes, ..Requests::default() };
+        // More than one are started and completed.
+        let puts = if parts > 1 { parts + 2 } else { 1 };
+        let writes = Requests { puts, sent_bytes: bytes, ..asks };
+        let lists = Requests { puts: 1, ..Requests::default() };
+        let deletes = Requests { deletes: 1, ..asks };
+        self.priced(match action {
+            Action::Read => reads,
+            Action::Update | Action::Insert => writes,
+            Action::Modify => reads + writes,
+            Action::Delete => deletes,
+            Action::Scan => lists + reads * u64::from(LONGEST_SCAN),
+            Action::Stat => asks,
+        })
+    }
+
+    /// The requests that create a store, list its `values`, and remove them.
+    pub(super) fn store_requests(&self, values: u64) -> Requests {
+        // Each page is listed to be read, and listed and deleted at the end. Besides: whether nothing
+        // is there, whose it is, whether inserts are conditional, and unfinished uploads.
+        let puts = 3 * values.div_ceil(AT_ONCE as u64) + 10;
+        self.priced(Requests { puts, ..Requests::default() })
+    }
 }
 
 /// One session's connections.
@@ -78,7 +108,9 @@ pub(super) struct Client<'l> {
     end: Option<Arc<End>>,
     link: &'l Link,
     transfer: Transfer,
-    counts: Counts,
+    /// Since they were last taken.
+    sent: Mutex<Requests>,
+    retries: AtomicI64,
 }
 
 /// The end of a list, or where it goes on.
@@ -114,7 +146,8 @@ impl<'l> Client<'l> {
             let agent = agent.clone();
             at_stop(Box::new(move || agent.clone().shutdown()))
         });
-        Self { agent, end, link, transfer, counts: Counts::default() }
+        let (sent, retries) = Default::default();
+        Self { agent, end, link, transfer, sent, retries }
     }
 
     /// Sends a request, again if the service was busy or a connection was old. Returns its answer,
@@ -140,7 +173,7 @@ impl<'l> Client<'l> {
             if !again || attempt == ATTEMPTS || self.is_ended() {
                 return answer.map_err(|why| self.unanswered(&why));
             }
-            self.counts.retries.fetch_add(1, Relaxed);
+            self.retries.fetch_add(1, Relaxed);
             sleep(wait);
             wait *= 2;
         }
@@ -159,18 +192,32 @@ impl<'l> Client<'l> {
         for (name, value) in headers {
             request = request.header(*name, &**value);
         }
-        let count = match A::METHOD {
-            Method::Put | Method::Post => &self.counts.puts,
-            Method::Get if list => &self.counts.puts,
-            Method::Get | Method::Head => &self.counts.gets,
-            Method::Delete => &self.counts.deletes,
-        };
-        count.fetch_add(1, Relaxed);
-        self.counts.sent.fetch_add(amount(body.len()), Relaxed);
+        let mut sent = Requests { sent_bytes: body.len() as u64, ..Requests::default() };
+        *match A::METHOD {
+            Method::Put | Method::Post => &mut sent.puts,
+            Method::Get if list => &mut sent.puts,
+            Method::Get | Method::Head => &mut sent.gets,
+            Method::Delete => &mut sent.deletes,
+        } = 1;
+        self.count(sent);
         match A::METHOD {
             Method::Put | Method::Post => self.agent.run(request.body(body)?),
             _ => self.agent.run(request.body(())?),
         }
+    }
+
+    /// Counts what was sent or received, with its cost.
+    fn count(&self, requests: Requests) {
+        if !self.transfer.counted {
+            return;
+        }
+        let requests = self.transfer.priced(requests);
+        *lock::hold(&self.sent) += requests;
+        count_requests(requests);
+    }
+
+    fn received(&self, length: usize) {
+        self.count(Requests { received_bytes: length as u64, ..Requests::default() });
     }
 
     /// Does `work` again while its answers break off.
@@ -182,7 +229,7 @@ impl<'l> Client<'l> {
                 Err(Lack::BrokenOff(_)) if attempt < ATTEMPTS && !self.is_ended() => {}
                 Err(Lack::BrokenOff(error) | Lack::Failed(error)) => return Err(error),
             }
-            self.counts.retries.fetch_add(1, Relaxed);
+            self.retries.fetch_add(1, Relaxed);
             sleep(wait);
             wait *= 2;
         }
@@ -225,7 +272,7 @@ impl<'l> Client<'l> {
     fn text(&self, answer: &mut Answer) -> Result<String> {
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| self.unanswered(&why))?;
-        self.counts.received.fetch_add(amount(text.len()), Relaxed);
+        self.received(text.len());
         Ok(text)
     }
 
@@ -272,7 +319,7 @@ impl<'l> Client<'l> {
         let mut reader = answer.body_mut().as_reader();
         // The connection is free for the next request once its end was seen.
         let read = reader.read_exact(into).and_then(|()| reader.read(&mut [0]));
-        self.counts.received.fetch_add(amount(into.len()), Relaxed);
+        self.received(into.len());
         match read {
             Ok(0) => Ok(()),
             Ok(_) => Err(Lack::Failed(self.odd("an answer is longer than it says"))),
@@ -388,7 +435,7 @@ impl<'l> Client<'l> {
             ureq::Error::Timeout(_) => Lack::Failed(self.silent()),
             why => Lack::BrokenOff(self.unanswered(&why)),
         })?;
-        self.counts.received.fetch_add(amount(text.len()), Relaxed);
+        self.received(text.len());
         Ok(text)
     }
 
@@ -571,20 +618,17 @@ impl<'l> Client<'l> {
     }
 
     /// The counters of [`model::Session::statistics`].
-    pub(super) fn statistics(&self, prices: Option<&Prices>) -> Vec<(&'static str, i64)> {
-        let counts = &self.counts;
-        let take = |counter: &AtomicI64| counter.swap(0, Relaxed);
-        let (puts, gets, deletes) = (take(&counts.puts), take(&counts.gets), take(&counts.deletes));
-        let (sent, received) = (take(&counts.sent), take(&counts.received));
+    pub(super) fn statistics(&self) -> Vec<(&'static str, i64)> {
+        let sent = mem::take(&mut *lock::hold(&self.sent));
         let mut all = vec![
-            ("requests", puts + gets + deletes),
-            ("bytes sent", sent),
-            ("bytes received", received),
-            (BUSY_RETRIES, take(&counts.retries)),
+            (PUTS, amount(sent.puts)),
+            (GETS, amount(sent.gets)),
+            (DELETES, amount(sent.deletes)),
+            (BYTES_SENT, amount(sent.sent_bytes)),
+            (BYTES_RECEIVED, amount(sent.received_bytes)),
+            (BUSY_RETRIES, self.retries.swap(0, Relaxed)),
         ];
-        if let Some(prices) = prices {
-            all.extend(prices.costs(puts, gets, sent, received));
-        }
+        all.extend(self.transfer.prices.iter().flat_map(|prices| prices.counters(&sent)));
         all
     }
 
@@ -612,8 +656,8 @@ fn agent(link: &Link, transfer: Transfer) -> Agent {
     config.build().into()
 }
 
-fn amount(length: usize) -> i64 {
-    i64::try_from(length).expect("a length in memory is below 2^63")
+fn amount(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 fn length(answer: &Answer) -> Option<u64> {

@@ -16,9 +16,9 @@ mod sums;
 use std::path::Path;
 
 use model::{
-    Accepts, Account, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine,
-    Error, ErrorKind, Facet, Fill, Leftover, Library, OpenOptions, Result, Setting, Settings,
-    Store, Try,
+    Accepts, Account, Action, Blobs, Capabilities, Declaration, Durability, DurabilitySettings,
+    Engine, Error, ErrorKind, Facet, Fill, Leftover, Library, OpenOptions, Requests, Result,
+    Setting, Settings, Store, Try,
 };
 
 use self::{
@@ -207,6 +207,14 @@ impl Engine for ObjectEngine {
 impl Blobs for ObjectEngine {
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
         Link::find(Path::new(address), settings).map(|_| class(settings))
+    }
+
+    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
+        Some(store::transfer(settings).requests(action, bytes))
+    }
+
+    fn store_requests(&self, values: u64, settings: &Settings) -> Option<Requests> {
+        Some(store::transfer(settings).store_requests(values))
     }
 
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {

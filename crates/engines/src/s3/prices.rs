@@ -1,6 +1,6 @@
 //! What requests cost, by a price list of the user's.
 
-use model::{Accepts, Error, Result, Setting, Settings};
+use model::{Accepts, COST, Error, Requests, Result, Setting, Settings};
 
 pub(super) const PRICES: Setting = Setting::new(
     "prices",
@@ -42,23 +42,22 @@ impl Prices {
         }
     }
 
-    /// What requests cost, and a month of what was sent.
+    /// What requests cost, and what they received.
+    pub(super) fn cost(&self, sent: &Requests) -> f64 {
+        let of = |count: u64, price: f64, per: f64| count as f64 * price / per;
+        of(sent.puts, self.thousand_puts, 1e3)
+            + of(sent.gets, self.thousand_gets, 1e3)
+            + of(sent.received_bytes, self.read_gb, 1e9)
+    }
+
+    /// The same, and what a month of what was sent costs, as counters.
     #[expect(clippy::cast_possible_truncation, reason = "a cost below 2^63 millionths")]
-    pub(super) fn costs(
-        &self,
-        puts: i64,
-        gets: i64,
-        sent: i64,
-        received: i64,
-    ) -> [(&'static str, i64); 2] {
-        let of = |count: i64, price: f64, per: f64| count as f64 * price / per * 1e6;
-        let requests = of(puts, self.thousand_puts, 1e3)
-            + of(gets, self.thousand_gets, 1e3)
-            + of(received, self.read_gb, 1e9);
-        let stored = of(sent, self.stored_gb, 1e9);
+    pub(super) fn counters(&self, sent: &Requests) -> [(&'static str, i64); 2] {
+        let stored = sent.sent_bytes as f64 * self.stored_gb / 1e9;
+        let millionths = |amount: f64| (amount * 1e6).round() as i64;
         [
-            ("cost of requests, millionths", requests.round() as i64),
-            ("cost of a month of what was sent, millionths", stored.round() as i64),
+            (COST, millionths(self.cost(sent))),
+            ("cost of a month of what was sent, millionths", millionths(stored)),
         ]
     }
 }
@@ -76,7 +75,14 @@ mod tests {
     #[test]
     fn costs_are_sums_of_counts() {
         let prices = asked("5, 0.4,20,90").unwrap().unwrap();
-        let costs = prices.costs(2_000, 10_000, 3_000_000_000, 1_000_000_000);
+        let sent = Requests {
+            puts: 2_000,
+            gets: 10_000,
+            sent_bytes: 3_000_000_000,
+            received_bytes: 1_000_000_000,
+            ..Requests::default()
+        };
+        let costs = prices.counters(&sent);
         assert_eq!(costs.map(|(_, cost)| cost), [104_000_000, 60_000_000]);
         assert_eq!(asked("none").unwrap(), None);
         assert_eq!(Prices::asked(&Settings::default()).unwrap(), None);

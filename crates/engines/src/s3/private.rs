@@ -105,7 +105,7 @@ impl Private {
         let base = Base::of(kind, &folder)?;
         let start = (kind.start)(&folder, base.port, &base.secret)?;
         let probe = base.to(KeyKind::Integers);
-        let client = Client::new(&probe, transfer);
+        let client = Client::new(&probe, Transfer { counted: false, ..transfer });
         let answers = || client.has_bucket().is_ok() || is_stopped();
         let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
         folder.write("pid", &format!("{}\n", server.pid()))?;
@@ -138,7 +138,11 @@ impl Private {
 
 /// Whether a server answers soon.
 fn answers(kind: &'static Kind, folder: &Folder) -> bool {
-    let transfer = Transfer { limit: Duration::from_secs(2), ..transfer(&Settings::default()) };
+    let transfer = Transfer {
+        limit: Duration::from_secs(2),
+        counted: false,
+        ..transfer(&Settings::default())
+    };
     Base::of(kind, folder)
         .is_ok_and(|base| Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
 }
@@ -146,6 +150,7 @@ fn answers(kind: &'static Kind, folder: &Folder) -> bool {
 /// Waits until a server delivers the first of its objects: some answer before they know where
 /// they are.
 fn serves(link: &Link, transfer: Transfer) -> Result<()> {
+    let transfer = Transfer { counted: false, ..transfer };
     let (client, started) = (Client::new(link, transfer), Instant::now());
     loop {
         let page = client.list("", None, 1)?;

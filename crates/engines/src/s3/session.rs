@@ -258,6 +258,6 @@ impl Session for ObjectSession<'_> {
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
-        self.client.statistics(self.store.prices.as_ref())
+        self.client.statistics()
     }
 }

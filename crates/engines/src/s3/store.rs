@@ -38,7 +38,6 @@ pub(super) struct ObjectStore {
     pub(super) keys: KeyKind,
     pub(super) access: Access,
     pub(super) transfer: Transfer,
-    pub(super) prices: Option<Prices>,
     pub(super) conditional: AtomicU8,
     /// Before the server, which removes them.
     removal: Option<Removal>,
@@ -73,6 +72,9 @@ pub(super) fn transfer(settings: &Settings) -> Transfer {
         part: settings.parse(PART.name).unwrap_or(8 << 20),
         concurrency: settings.parse(CONCURRENCY.name).unwrap_or(4),
         check: settings.parse(CHECK.name).unwrap_or_default(),
+        counted: true,
+        // They are checked before a store is opened.
+        prices: Prices::asked(settings).ok().flatten(),
         limit: limit(settings),
     }
 }
@@ -82,22 +84,22 @@ impl ObjectStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let transfer = transfer(&options.settings);
         let (private, link) = Private::create(path, &options.settings, transfer, options.keys)?;
-        Self::on(link, Some(private), options, options.keys)
+        Ok(Self::on(link, Some(private), options, options.keys))
     }
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let found = Private::open(path, &options.settings, transfer(&options.settings));
-        Self::of_folder(found?, options)
+        Ok(Self::of_folder(found?, options))
     }
 
     /// Uses the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let found = Private::join(path, &options.settings, transfer(&options.settings));
-        Self::of_folder(found?, options)
+        Ok(Self::of_folder(found?, options))
     }
 
-    fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Result<Self> {
+    fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Self {
         let names = link.bucket.name() == KeyKind::Names.as_str();
         let keys = if names { KeyKind::Names } else { KeyKind::Integers };
         Self::on(link, Some(private), options, keys)
@@ -107,7 +109,7 @@ impl ObjectStore {
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
-        let mut store = Self::on(find()?, None, options, options.keys)?;
+        let mut store = Self::on(find()?, None, options, options.keys);
         let client = Client::new(&store.link, transfer);
         if !client.list("", None, 1)?.contents.is_empty() {
             let what = format!("{}: there are objects already", store.link.shown);
@@ -120,27 +122,21 @@ impl ObjectStore {
 
     /// Uses the objects of another process in an existing bucket.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        Self::on(Link::find(location, &options.settings)?, None, options, options.keys)
+        Ok(Self::on(Link::find(location, &options.settings)?, None, options, options.keys))
     }
 
-    fn on(
-        link: Link,
-        private: Option<Private>,
-        options: &OpenOptions,
-        keys: KeyKind,
-    ) -> Result<Self> {
+    fn on(link: Link, private: Option<Private>, options: &OpenOptions, keys: KeyKind) -> Self {
         let settings = options.settings.clone();
-        Ok(Self {
+        Self {
             keys,
             access: options.access,
             transfer: transfer(&settings),
-            prices: Prices::asked(&settings)?,
             conditional: AtomicU8::new(UNKNOWN),
             removal: None,
             link,
             private,
             settings,
-        })
+        }
     }
 
     /// Returns how its server ended, if it did, or `error`.

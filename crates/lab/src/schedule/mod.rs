@@ -11,8 +11,9 @@ use std::{
 };
 
 use model::{
-    Error, ErrorKind, Finding, FindingKind, Plan, Result, Rounds,
+    Error, ErrorKind, Finding, FindingKind, Plan, Requests, Result, Rounds,
     record::{End, Ended, FORMAT, Header, Line, Record},
+    requests_sent,
     units::{duration_of, longer_option, show_duration},
 };
 use rand_core::SeedableRng;
@@ -62,7 +63,7 @@ pub fn measure_with(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Outcome> {
-    let began = Instant::now();
+    let (began, sent) = (Instant::now(), requests_sent());
     let measure = || {
         let expected = rehearsal::expected(request, stop, |part| {
             progress.stage("trying a small part", None);
@@ -70,6 +71,7 @@ pub fn measure_with(
                 measure(part, &mut Recorder::new(None), &Silent, stop)?;
             match ended {
                 Ended::Time => Err(Error::overdue()),
+                Ended::Requests => Err(Error::overspent()),
                 Ended::Interrupted => Err(Error::interrupted()),
                 _ => Ok(measuring),
             }
@@ -86,7 +88,7 @@ pub fn measure_with(
             )),
         }
         let outcome = run(request, prepared, recorder, (began, progress, stop));
-        finish(outcome, recorder, began)
+        finish(outcome, recorder, (began, sent))
     };
     stop.within(request.time(), measure)
 }
@@ -127,6 +129,7 @@ fn run(
     let ended = match schedule.runs(&mut *experiment, prepared.round, recorder) {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
         Err(error) if error.kind() == ErrorKind::Overdue => Ok(Ended::Time),
+        Err(error) if error.kind() == ErrorKind::Overspent => Ok(Ended::Requests),
         ended => ended,
     };
     let (measuring, lost) = (start.elapsed(), schedule.lost);
@@ -141,14 +144,19 @@ fn run(
 }
 
 /// Adds what only the whole record shows, and its last line.
-fn finish(outcome: Result<Outcome>, recorder: &mut Recorder, began: Instant) -> Result<Outcome> {
+fn finish(
+    outcome: Result<Outcome>,
+    recorder: &mut Recorder,
+    (began, sent): (Instant, Requests),
+) -> Result<Outcome> {
     let noted = note(recorder, checks::of_record);
     let reason = match &outcome {
         Ok(outcome) => outcome.ended.clone(),
         Err(error) => Ended::Failed(error.to_string()),
     };
     let seconds = began.elapsed().as_secs_f64();
-    let written = recorder.push(Line::End(End { reason, seconds }));
+    let requests = Some(requests_sent() - sent).filter(|requests| requests.count() > 0);
+    let written = recorder.push(Line::End(End { reason, seconds, requests }));
     outcome.and_then(|outcome| noted.and(written).map(|()| outcome))
 }
 

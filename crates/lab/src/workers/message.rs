@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Order, Result, Variables};
+use model::{Error, Order, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 use crate::dataset::{Luggage, Part, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
-pub(super) const PROTOCOL: u32 = 6;
+pub(super) const PROTOCOL: u32 = 7;
 
 /// How often a worker process shows that it still runs.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
@@ -75,6 +75,8 @@ pub(super) enum Reply<O> {
     Clock { now_ns: u64, unix_ns: i64 },
     /// Nothing yet: the process still runs. Unasked, every [`BEAT`].
     Alive,
+    /// The requests that this process has sent to services since it last said so. Unasked.
+    Requests(Requests),
     /// What was asked for is done: a pass, by each worker, or anything else, by none.
     Done(Vec<O>),
     /// It is not; why.

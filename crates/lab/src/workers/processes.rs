@@ -14,7 +14,7 @@ use std::{
 };
 
 use host::{now_ns, unix_ns};
-use model::{Error, HostClock, Order, Result, units, variables};
+use model::{Error, HostClock, Order, Result, count_requests, units, variables};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -297,7 +297,7 @@ impl<'a> Processes<'a> {
             self.stop.check()?;
             match self.lines.recv_timeout(LOOK) {
                 Ok((process, line)) => {
-                    let is_beat = line.as_deref() == Some("\"alive\"");
+                    let is_beat = line.as_deref().is_some_and(is_unasked);
                     if let Some(member) = self.members.borrow_mut().get_mut(process) {
                         member.silent = Duration::ZERO;
                     }
@@ -314,6 +314,21 @@ impl<'a> Processes<'a> {
     }
 }
 
+/// Whether a line answers nothing: it shows that a process runs, or which requests it has sent.
+fn is_unasked(line: &str) -> bool {
+    if !line.starts_with("\"alive\"") && !line.starts_with("{\"requests\":") {
+        return false;
+    }
+    match parse(line) {
+        Ok(Reply::<()>::Alive) => true,
+        Ok(Reply::<()>::Requests(sent)) => {
+            count_requests(sent);
+            true
+        }
+        _ => false,
+    }
+}
+
 fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
     match reply {
         Reply::Hello { protocol: PROTOCOL, version } if version == VERSION => Ok(Vec::new()),
@@ -325,7 +340,9 @@ fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
             )))
         }
         Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),
-        Reply::Alive => Err(Error::failed("it shows that it runs, and nothing else")),
+        Reply::Alive | Reply::Requests(_) => {
+            Err(Error::failed("it shows that it runs, and nothing else"))
+        }
         Reply::Done(done) => Ok(done),
         Reply::Failed(why) => Err(Error::failed(why)),
     }

@@ -1,7 +1,7 @@
 //! A worker process, from inside.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, Sender, channel},
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Blobs, Error, Result, Rows, give_variables};
+use model::{Blobs, Error, Requests, Result, Rows, give_variables, requests_sent};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -111,10 +111,24 @@ fn beat(output: &Mutex<impl Write>) {
     loop {
         thread::sleep(BEAT);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        if send(&mut *output, &Reply::<()>::Alive).is_err() {
+        let sent = send_requests(&mut *output);
+        if sent.and_then(|()| send(&mut *output, &Reply::<()>::Alive)).is_err() {
             return;
         }
     }
+}
+
+/// What [`send_requests`] has shown.
+static SHOWN: Mutex<Requests> = Mutex::new(Requests::NONE);
+
+/// Shows the requests that this process has sent to services since they were last shown, if any.
+fn send_requests(output: &mut impl Write) -> io::Result<()> {
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let sent = requests_sent();
+    let new = sent - *shown;
+    *shown = sent;
+    let is_new = new.count() > 0 || new.received_bytes > 0;
+    if is_new { send(output, &Reply::<()>::Requests(new)) } else { Ok(()) }
 }
 
 /// How long work may go on once nobody wants it any longer.
@@ -155,7 +169,8 @@ impl<W: Write> Client<W> {
 
     fn reply<O: Serialize>(&mut self, reply: &Reply<O>) -> Result<()> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        send(&mut *output, reply).map_err(|e| Error::io("standard output", e))
+        let sent = send_requests(&mut *output).and_then(|()| send(&mut *output, reply));
+        sent.map_err(|e| Error::io("standard output", e))
     }
 
     fn done(&mut self) -> Result<()> {

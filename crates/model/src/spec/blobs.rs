@@ -3,7 +3,7 @@
 use super::{
     common::{Output, Placing, Running, caches},
     options::options,
-    value::{Integer, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
+    value::{Amount, Integer, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
 };
 use crate::{
     Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
@@ -177,6 +177,11 @@ options! {
         save_plan: Option<Name> = "FILE",
         /// Show what would be measured and what it takes, and measure nothing
         dry_run: bool,
+        /// Send at most N requests to object stores, those of filling and checking included; then the
+        /// run ends with what was measured
+        max_requests: Option<Written<Size>> = "N",
+        /// The same by their cost, in the currency of a target's prices=
+        max_cost: Option<Written<Amount>> = "AMOUNT",
         /// Continue with what takes a day, or more space than seems to be free
         yes: bool,
         /// Write the latencies into folder DIR, a file for each target and kind of operation, as

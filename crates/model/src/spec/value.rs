@@ -60,6 +60,8 @@ kinds! {
     Time: Duration = units::parse_duration;
     /// Operations a second: `10k`.
     Rate: f64 = units::parse_rate;
+    /// An amount of money: `0.05`.
+    Amount: f64 = units::parse_amount;
     /// A share from 0.01 to 1, as a percentage.
     Share: u8 = units::parse_share;
     /// Any text.

@@ -7,6 +7,7 @@ pub(crate) mod explained;
 pub(crate) mod hosts;
 pub(crate) mod latencies;
 pub(crate) mod life;
+pub(crate) mod requests;
 pub(crate) mod rows;
 pub(crate) mod scaling;
 pub(crate) mod several;

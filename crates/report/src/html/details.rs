@@ -204,6 +204,26 @@ fn settings(settings: &Settings) -> Option<String> {
     (!all.is_empty()).then_some(all)
 }
 
+/// Requests to services that charge for them, if there were any.
+pub(super) fn requests(part: &Part<'_>) -> Markup {
+    let table = |run: Run<'_>| {
+        let mut table = tables::requests(run.record, &crate::requests(run.record))?;
+        table.title = run.on(run.varied());
+        Some(table)
+    };
+    let tables: Vec<Table> = part.runs().filter_map(table).collect();
+    html! {
+        @if !tables.is_empty() {
+            section {
+                h2 { "Requests to object stores" }
+                @for table in &tables {
+                    (table::markup(table))
+                }
+            }
+        }
+    }
+}
+
 /// Browsers are slow with a page of more.
 const MOST_TRIALS: usize = 5_000;
 

@@ -22,7 +22,7 @@ use crate::{
     Answer, Comparison, Figures, MergedFinding, age_groups, age_spaces, all_findings, answer,
     backup_figures, break_evens, figures,
     figures::cases,
-    life_figures, life_spaces, page_matrices, row_groups, scalings, stores, studies,
+    life_figures, life_spaces, page_matrices, requests, row_groups, scalings, stores, studies,
     table::{Block, Line, Lines, Tone},
     tables, task_figures, words,
 };
@@ -165,6 +165,7 @@ fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     if detail.all {
         let stores = stores(record);
         blocks.push(tables::stores(record, &stores).into());
+        blocks.extend(tables::requests(record, &requests(record)).map(Block::from));
         blocks.extend(tables::settings(record, &stores).map(Block::from));
     }
     blocks

@@ -8,6 +8,7 @@ mod hosts;
 mod legend;
 mod life;
 mod over_time;
+mod requests;
 mod rows;
 mod scaling;
 mod stores;
@@ -26,6 +27,7 @@ pub(crate) use self::{
     legend::legend,
     life::{life, life_spaces},
     over_time::over_time,
+    requests::requests,
     rows::{row_notes, row_ratios, row_seconds, row_styles},
     scaling::{knee, scaling, scalings},
     stores::{settings, shared_settings, stores},

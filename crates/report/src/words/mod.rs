@@ -219,6 +219,9 @@ fn why(record: &Record) -> String {
             "the time was spent before the least number of rounds was run".to_owned()
         }
         Ended::Time => "the time was spent".to_owned(),
+        Ended::Requests => {
+            "--max-requests or --max-cost was reached: what was measured is shown".to_owned()
+        }
         Ended::Rounds => "as many as asked for".to_owned(),
         Ended::Interrupted => "interrupted: what was measured is shown".to_owned(),
         Ended::Failed(how) => format!("failed: {how}; what was measured is shown"),

@@ -173,7 +173,7 @@ fn what_is_open_says_what_would_settle_it() {
         record.samples.push(sample(round, 0, 4_000));
         record.samples.push(sample(round, 1, [3_500, 4_600][round as usize % 2]));
     }
-    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0, requests: None });
     assert!(says(&record).starts_with("No answer yet: "), "{}", says(&record));
     let settles = |record: &Record, how: &str| {
         let more = more(record);

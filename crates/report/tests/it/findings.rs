@@ -47,7 +47,7 @@ fn wide_intervals_are_one_doubt_once_the_run_ended() {
         record.samples.push(sample(round, 2, [800, 1600][round as usize % 2]));
     }
     assert_eq!(doubts(&record), []);
-    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0, requests: None });
     let findings = doubts(&record);
     assert_eq!(findings.len(), 1);
     assert!(findings[0].targets.iter().eq(["pack", "sqlite"]));
@@ -58,7 +58,7 @@ fn wide_intervals_are_one_doubt_once_the_run_ended() {
 #[test]
 fn a_target_alone_is_judged_by_its_time() {
     let mut record = record(&["files"]);
-    record.end = Some(End { reason: Ended::Time, seconds: 60.0 });
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0, requests: None });
     record.samples = (0..8).map(|r| sample(r, 0, [800, 1600][r as usize % 2])).collect();
     assert!(matches!(doubts(&record)[0].kind, FindingKind::TooNoisy { .. }));
 }

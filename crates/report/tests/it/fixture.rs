@@ -52,7 +52,7 @@ pub(crate) fn typical() -> Record {
         store(1, Durability::Durable, &[("api", "blob"), ("journal", "delete"), ("sync", "full")]),
         store(2, Durability::None, &[]),
     ];
-    record.end = Some(End { reason: Ended::Precise, seconds: 48.2 });
+    record.end = Some(End { reason: Ended::Precise, seconds: 48.2, requests: None });
     record
 }
 
@@ -361,7 +361,7 @@ pub(crate) fn long(rounds: u32) -> Record {
             }
         }
     }
-    record.end = Some(End { reason: Ended::Rounds, seconds: 86_400.0 });
+    record.end = Some(End { reason: Ended::Rounds, seconds: 86_400.0, requests: None });
     record
 }
 

@@ -278,7 +278,7 @@ fn doubts_stand_by_weight_and_notes_are_counted() {
 fn the_end_says_why() {
     let mut record = typical();
     let mut last = |reason| {
-        record.end = Some(End { reason, seconds: -1.0 });
+        record.end = Some(End { reason, seconds: -1.0, requests: None });
         plain(&record, 100).lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(last(Ended::Time), "10 rounds; the time was spent; seed 42");
@@ -409,7 +409,7 @@ proptest! {
 fn a_round_that_was_cut_off_is_not_counted() {
     let mut record = typical();
     record.samples.pop();
-    record.end = Some(End { reason: Ended::Time, seconds: 30.2 });
+    record.end = Some(End { reason: Ended::Time, seconds: 30.2, requests: None });
     let page = page(&record, 200, Detail::default());
     assert!(page.contains("\n9 rounds and a part of one in 30.2 s; "), "{page}");
     // What the finding counts is what the last line counts.

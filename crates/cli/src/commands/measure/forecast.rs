@@ -8,11 +8,17 @@ use model::{
     units::{duration_of, show_count, show_duration, show_size},
 };
 
+use super::requests_ceiling::RequestTotals;
+
 /// A sweep that takes longer is started only if the user insists.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The plan as people read it. Nothing is created or measured for it.
-pub(super) fn show(requests: &[Request], stop: &Stop) -> Result<String> {
+pub(super) fn show(
+    requests: &[Request],
+    sent: Option<&RequestTotals>,
+    stop: &Stop,
+) -> Result<String> {
     let forecasts = forecasts(requests, stop)?;
     let (first, forecast) = (&requests[0], &forecasts[0]);
     let blobs = first.blobs();
@@ -38,6 +44,9 @@ pub(super) fn show(requests: &[Request], stop: &Stop) -> Result<String> {
     let _ = writeln!(text, "rounds\n  {}", describe_rounds(first, requests.len()));
     for room in rooms(&forecasts) {
         let _ = writeln!(text, "disk\n  {}", describe_room(&room));
+    }
+    if let Some(sent) = sent.and_then(RequestTotals::text) {
+        let _ = writeln!(text, "requests\n  {sent}");
     }
     let _ = writeln!(
         text,
@@ -83,14 +92,14 @@ fn forecasts(requests: &[Request], stop: &Stop) -> Result<Vec<Forecast>> {
 fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     let runs = requests.iter().zip(forecasts).enumerate();
     let least = runs.fold(Duration::ZERO, |sum, (number, (request, forecast))| {
-        sum.saturating_add(forecast.time(least(request), is_again(requests, number)))
+        sum.saturating_add(forecast.time(least_rounds(request), is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
     if limited { least.max(budget(&requests[0])) } else { least }
 }
 
 /// The least number of rounds, those of all its runs together.
-fn least(request: &Request) -> u32 {
+pub(super) fn least_rounds(request: &Request) -> u32 {
     request.rounds.min.saturating_mul(request.rounds.runs)
 }
 
@@ -137,7 +146,7 @@ fn is_again(requests: &[Request], number: usize) -> bool {
 fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = forecast.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
-    let rounds = least(request);
+    let rounds = least_rounds(request);
     format!(
         "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {rounds} rounds{}",
         show_count(forecast.data.count),

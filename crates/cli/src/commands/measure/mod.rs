@@ -5,6 +5,7 @@ pub(crate) mod examples;
 mod forecast;
 mod hosts;
 mod requests;
+mod requests_ceiling;
 mod rows;
 
 pub(crate) use blobs::directory;
@@ -71,8 +72,13 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if let Some(plan) = plan {
         save(plan, &spec)?;
     }
+    let sent = requests_ceiling::forecast(&ready.requests, stop)?;
+    requests_ceiling::set(&extras, sent.as_ref())?;
     if extras.dry_run {
-        return Ok(output::print(&forecast::show(&ready.requests, stop)?)?);
+        return Ok(output::print(&forecast::show(&ready.requests, sent.as_ref(), stop)?)?);
+    }
+    if let Some(text) = sent.and_then(|sent| sent.text()).filter(|_| !spec.shown().talk.quiet) {
+        output::say(&text);
     }
     let measured = measure(ready, record, stop)?;
     let (records, outcomes) = show(measured, &spec, page)?;
@@ -81,6 +87,10 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     }
     print_integrity(&outcomes, spec.shown())?;
     check_complete(&outcomes)?;
+    let is_over = outcomes.iter().any(|outcome| outcome.ended == Ended::Requests);
+    if is_over && records.iter().all(|record| record.samples.is_empty()) {
+        return Err(Failure::PartWay(Error::overspent()));
+    }
     if extras.strict { check_findings(&records) } else { Ok(()) }
 }
 
@@ -155,9 +165,9 @@ fn one_by_one(
             Some(_) => Failure::PartWay(error),
             None => Failure::Error(error),
         })?;
-        let interrupted = outcome.ended == Ended::Interrupted;
+        let is_last = matches!(outcome.ended, Ended::Interrupted | Ended::Requests);
         outcomes.push(outcome);
-        if interrupted {
+        if is_last {
             break;
         }
     }

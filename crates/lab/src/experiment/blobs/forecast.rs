@@ -8,7 +8,7 @@ use model::{
     units::{duration_of, show_size},
 };
 
-use super::{BlobTarget, Job, source::Source};
+use super::{BlobTarget, Job, requests, requests::RequestForecast, source::Source};
 use crate::{
     Amount, Silent, Stop,
     dataset::Entry,
@@ -34,6 +34,8 @@ pub struct Forecast {
     pub preparing_again: Duration,
     /// A round, roughly.
     pub round: Duration,
+    /// Requests to services that charge for them; `None`: no target sends any.
+    pub requests: Option<RequestForecast>,
 }
 
 /// Room on a file system.
@@ -83,6 +85,7 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
         preparing: duration_of(preparing(job, data, false)),
         preparing_again: duration_of(preparing(job, data, true)),
         round: duration_of(round),
+        requests: requests::requests(job, data),
     })
 }
 

@@ -1,0 +1,160 @@
+//! Requests to object stores: how many a run will send, what they cost, and the most that it may send.
+
+use lab::{Request, RequestForecast, Stop};
+use model::{
+    Action, Error, RequestCeiling, Requests, Result, limit_requests, spec::Extras, spec::one,
+    units::show_count,
+};
+
+use super::forecast::least_rounds;
+
+/// The requests of all runs of a command.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RequestTotals {
+    /// The most to make the stores ready, and to remove them.
+    preparing: Requests,
+    /// The most of the least number of rounds.
+    rounds: Requests,
+    /// The most of one round of each run.
+    round: Requests,
+    /// The least of all.
+    least: Requests,
+    /// Whether there is no end to the rounds but the time.
+    by_time: bool,
+    /// Whether they go to a service that may charge for them.
+    charged: bool,
+}
+
+/// Forecasts the requests; `None`: no target sends any.
+pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<RequestTotals>> {
+    if !requests.iter().any(sends_requests) {
+        return Ok(None);
+    }
+    let none = RequestTotals {
+        preparing: Requests::NONE,
+        rounds: Requests::NONE,
+        round: Requests::NONE,
+        least: Requests::NONE,
+        by_time: requests.iter().any(|request| request.rounds.max.is_none()),
+        charged: requests.iter().any(is_charged),
+    };
+    let mut totals = none;
+    for request in requests {
+        let Some(forecast) = lab::forecast(request, stop)?.requests else { continue };
+        let RequestForecast { preparing, round, .. } = forecast;
+        let rounds = least_rounds(request);
+        totals.preparing += preparing;
+        totals.round += round;
+        totals.rounds += round * u64::from(rounds);
+        totals.least += forecast.least(rounds);
+    }
+    Ok((totals != none).then_some(totals))
+}
+
+fn sends_requests(request: &Request) -> bool {
+    let targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
+    let sends = |target: &lab::Target<dyn model::Blobs>| {
+        target.engine.requests(Action::Read, 1, &target.settings).is_some()
+    };
+    targets.into_iter().any(sends)
+}
+
+fn is_charged(request: &Request) -> bool {
+    let mut targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
+    targets.any(|target| {
+        let read = target.engine.requests(Action::Read, 1, &target.settings);
+        read.is_some_and(|read| target.engine.capabilities().remote || read.cost.is_some())
+    })
+}
+
+impl RequestTotals {
+    /// The forecast in words, if anybody may charge for it.
+    pub(super) fn text(&self) -> Option<String> {
+        let all = self.preparing + self.rounds;
+        let further = if self.by_time {
+            let cost = cost(&self.round, ", ");
+            format!("; {}{cost} for each further round", show_count(self.round.count()))
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "at most about {} requests to object stores{}: {} for the rounds, {} to fill, check, \
+             calibrate and remove{further}; if each takes 1 ms at least and none is sent again",
+            show_count(all.count()),
+            cost(&all, ", which cost "),
+            show_count(self.rounds.count()),
+            show_count(self.preparing.count()),
+        );
+        self.charged.then_some(text)
+    }
+}
+
+/// The cost, if prices are given.
+fn cost(requests: &Requests, lead: &str) -> String {
+    requests.cost.map_or_else(String::new, |cost| format!("{lead}{}", show_amount(cost)))
+}
+
+/// An amount of money with two digits that count.
+fn show_amount(amount: f64) -> String {
+    let digits = if amount > 0.0 { (1.0 - amount.log10().floor()).clamp(2.0, 9.0) } else { 2.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 2 to 9")]
+    let digits = digits as usize;
+    format!("{amount:.digits$}")
+}
+
+/// Refuses ceilings that no run can keep, and has the run stop once they are reached.
+pub(super) fn set(extras: &Extras, totals: Option<&RequestTotals>) -> Result<()> {
+    let ceiling =
+        RequestCeiling { requests: one(&extras.max_requests), cost: one(&extras.max_cost) };
+    let option = match (ceiling.requests, ceiling.cost) {
+        (None, None) => return Ok(()),
+        (Some(_), _) => "--max-requests",
+        (None, Some(_)) => "--max-cost",
+    };
+    let Some(totals) = totals else {
+        let why = format!("{option}: no target is an object store, so that no request is sent");
+        return Err(Error::usage(why));
+    };
+    let RequestTotals { least, .. } = totals;
+    if ceiling.cost.is_some() && least.cost.is_none() {
+        let why =
+            "--max-cost: no target has prices, as in s3://bucket?prices=0.005,0.0004,0.023,0.09";
+        return Err(Error::usage(why));
+    }
+    if let Some(most) = ceiling.requests.filter(|most| least.count() > *most) {
+        return Err(refused("--max-requests", &show_count(most), &show_count(least.count())));
+    }
+    if let (Some(most), Some(cost)) = (ceiling.cost, least.cost)
+        && cost > most
+    {
+        return Err(refused("--max-cost", &show_amount(most), &show_amount(cost)));
+    }
+    limit_requests(ceiling, || crate::STOP.spend());
+    Ok(())
+}
+
+fn refused(option: &str, most: &str, least: &str) -> Error {
+    Error::usage(format!(
+        "{option} {most}: the run takes {least} at least; use a higher one, or a smaller --keys, \
+         --count or --rounds"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_has_two_digits_that_count() {
+        for (amount, shown) in [
+            (0.0, "0.00"),
+            (0.000_123_4, "0.00012"),
+            (0.05, "0.050"),
+            (1.0, "1.00"),
+            (12.345, "12.35"),
+            (1234.5, "1234.50"),
+        ] {
+            assert_eq!(show_amount(amount), shown);
+        }
+    }
+}
