@@ -85,6 +85,14 @@ pub fn parse_amount(text: &str) -> Result<f64> {
     )
 }
 
+/// Shows an amount of money with two digits that count.
+pub fn show_amount(amount: f64) -> String {
+    let digits = if amount > 0.0 { (1.0 - amount.log10().floor()).clamp(2.0, 9.0) } else { 2.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 2 to 9")]
+    let digits = digits as usize;
+    format!("{amount:.digits$}")
+}
+
 /// A percentage as a share: `5%` is 0.05. Digits alone could be either.
 pub fn parse_percentage(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
@@ -305,6 +313,20 @@ mod tests {
         #[test]
         fn every_integer_survives_printing(value: i64) {
             prop_assert_eq!(parse_integer(&value.to_string()).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn an_amount_has_two_digits_that_count() {
+        for (amount, shown) in [
+            (0.0, "0.00"),
+            (0.000_123_4, "0.00012"),
+            (0.05, "0.050"),
+            (1.0, "1.00"),
+            (12.345, "12.35"),
+            (1234.5, "1234.50"),
+        ] {
+            assert_eq!(show_amount(amount), shown);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests to services that charge for them.
 
-use model::record::Record;
+use model::{record::Record, units::show_amount};
 
 use super::TARGET;
 use crate::{
@@ -33,7 +33,7 @@ pub(crate) fn requests(record: &Record, requests: &[RequestFigures]) -> Option<T
         .with(Column::number("deletes", ""), |row| row.sent.deletes)
         .with(Column::number("sent", "MB"), |row| row.sent.sent_bytes as f64 / 1e6)
         .with(Column::number("received", "MB"), |row| row.sent.received_bytes as f64 / 1e6)
-        .with_if(has_cost, Column::number("cost", ""), |row| row.sent.cost)
+        .with_if(has_cost, Column::number("cost", ""), |row| row.sent.cost.map(show_amount))
         .with_legend([legend])
         .done();
     (!requests.is_empty()).then_some(table)

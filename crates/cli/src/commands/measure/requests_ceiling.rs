@@ -2,8 +2,10 @@
 
 use lab::{Request, RequestForecast, Stop};
 use model::{
-    Action, Error, RequestCeiling, Requests, Result, limit_requests, spec::Extras, spec::one,
-    units::show_count,
+    Action, Error, RequestCeiling, Requests, Result, limit_requests,
+    spec::Extras,
+    spec::one,
+    units::{show_amount, show_count},
 };
 
 use super::forecast::least_rounds;
@@ -79,7 +81,7 @@ impl RequestTotals {
         };
         let text = format!(
             "at most about {} requests to object stores{}: {} for the rounds, {} to fill, check, \
-             calibrate and remove{further}; if each takes 1 ms at least and none is sent again",
+             calibrate and remove{further}; if each takes 0.25 ms at least and none is sent again",
             show_count(all.count()),
             cost(&all, ", which cost "),
             show_count(self.rounds.count()),
@@ -92,14 +94,6 @@ impl RequestTotals {
 /// The cost, if prices are given.
 fn cost(requests: &Requests, lead: &str) -> String {
     requests.cost.map_or_else(String::new, |cost| format!("{lead}{}", show_amount(cost)))
-}
-
-/// An amount of money with two digits that count.
-fn show_amount(amount: f64) -> String {
-    let digits = if amount > 0.0 { (1.0 - amount.log10().floor()).clamp(2.0, 9.0) } else { 2.0 };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 2 to 9")]
-    let digits = digits as usize;
-    format!("{amount:.digits$}")
 }
 
 /// Refuses ceilings that no run can keep, and has the run stop once they are reached.
@@ -138,23 +132,4 @@ fn refused(option: &str, most: &str, least: &str) -> Error {
         "{option} {most}: the run takes {least} at least; use a higher one, or a smaller --keys, \
          --count or --rounds"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_amount_has_two_digits_that_count() {
-        for (amount, shown) in [
-            (0.0, "0.00"),
-            (0.000_123_4, "0.00012"),
-            (0.05, "0.050"),
-            (1.0, "1.00"),
-            (12.345, "12.35"),
-            (1234.5, "1234.50"),
-        ] {
-            assert_eq!(show_amount(amount), shown);
-        }
-    }
 }

@@ -228,6 +228,7 @@ impl AgeingTrial<'_> {
             cache,
             salt: step.salt,
             first_round: self.first_round,
+            read_back: true,
             processes: None,
         };
         let named = |e: model::Error| e.context(format!("{} at age {}", planned.work, step.age));

@@ -19,6 +19,8 @@ use crate::{
 /// Operations of a calibrating pass at most: reads, and writes of small batches, which take longer.
 const READS: u64 = 1000;
 const WRITES: u64 = 100;
+/// The same if a target sends requests to a service, which take longer still and may cost money.
+pub(super) const REQUESTS: u64 = 50;
 
 /// Seconds of passes.
 #[derive(Clone, Copy)]
@@ -226,7 +228,8 @@ impl Blobs<'_> {
             )));
         }
         let closed = BlobWork { rate: None, ..work };
-        let workload = self.job.workload(closed, READS.min(keys).min(most), keys);
+        let tried = if self.job.sends_requests() { REQUESTS } else { READS };
+        let workload = self.job.workload(closed, tried.min(keys).min(most), keys);
         // A whole batch: what is too large for a store is to fail now.
         let writes = match workload.batch {
             Batch::Of(operations) => operations.clamp(WRITES, READS),
@@ -250,7 +253,9 @@ impl Blobs<'_> {
 
     fn cost(&self, target: usize, workload: &Workload, cache: Cache) -> Result<Cost> {
         let ops = drawn(workload, &self.stores.dataset, 0)?;
-        let input = TrialInput { cache, salt: 0, seed: 0, first_round: true };
+        // The rounds look at what was written. Requests to a service may cost money.
+        let read_back = !self.job.sends_requests();
+        let input = TrialInput { cache, salt: 0, seed: 0, first_round: false, read_back };
         let start = Instant::now();
         let (sample, _) = self.trial(target, *workload, ops, &input)?;
         Ok(Cost::of(&sample, start.elapsed()))

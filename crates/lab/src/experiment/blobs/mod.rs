@@ -527,7 +527,7 @@ impl Blobs<'_> {
     ) -> Result<(Sample, Option<f64>)> {
         let (stop, Stores { dataset, targets, .. }) = (self.job.stop, &self.stores);
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
-        let TrialInput { cache, salt, seed, first_round } = *trial;
+        let TrialInput { cache, salt, seed, first_round, read_back } = *trial;
         let ready = targets[target].store(input.work.operation);
         // A store that only this process can have open is worked on here.
         let shared = self.job.shares_stores() || ready.can_be_shared();
@@ -538,6 +538,7 @@ impl Blobs<'_> {
             cache,
             salt,
             first_round,
+            read_back,
             processes: processes.map(|processes| (processes, seed)),
         }
         .run();
@@ -553,6 +554,7 @@ struct TrialInput {
     /// What operations are drawn from.
     seed: u64,
     first_round: bool,
+    read_back: bool,
 }
 
 impl Experiment for Blobs<'_> {
@@ -617,7 +619,7 @@ impl Experiment for Blobs<'_> {
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
         let seed = derive(run_seed, Use::Picks, round);
-        let input = TrialInput { cache, salt, seed, first_round: round == 0 };
+        let input = TrialInput { cache, salt, seed, first_round: round == 0, read_back: true };
         let prepared = &self.stores.targets[target];
         let tried = self.trial(target, workload, ops, &input);
         let (sample, written_before) = match tried {

@@ -2,17 +2,11 @@
 
 use model::{Action, Requests};
 
-use super::{BlobTarget, Job};
+use super::{BlobTarget, Job, calibration::REQUESTS};
 use crate::{Amount, workload::BlobWork};
 
-/// Passes of a warm trial: the first, the one that counts, and the one whose operations are timed.
-const PASSES: u64 = 3;
-/// Times that a store is read before its trials: to be checked, and to be warm.
-const READS: u64 = 2;
 /// Operations of a pass over fewer keys, which is repeated until its time is that of the store.
 const FEWEST: u64 = 200;
-/// The same of a pass over all keys, if a request takes a millisecond.
-const FEWEST_OF_ALL: u64 = 50;
 
 /// The requests of a run, if none has to be sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,6 +45,16 @@ pub(super) fn requests(job: Job<'_>, data: Amount) -> Option<RequestForecast> {
     })
 }
 
+impl Job<'_> {
+    /// Whether a target sends requests to a service that may charge for them.
+    pub(super) fn sends_requests(&self) -> bool {
+        let sends = |target: &BlobTarget| {
+            target.engine.requests(Action::Read, 1, &target.settings).is_some()
+        };
+        self.part.targets.iter().any(sends)
+    }
+}
+
 fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestForecast> {
     let settings = job.settings(target).ok()?;
     let bytes = data.bytes.div_ceil(data.count.max(1));
@@ -65,24 +69,27 @@ fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestF
         all.max_by_key(Requests::count).unwrap_or_default()
     };
     let (caches, keys) = (job.part.caches.len() as u64, data.count);
-    let least_count = |workload_count: u64| match job.part.count {
-        None if job.bound().is_some() => workload_count.min(FEWEST),
-        _ => workload_count,
-    };
-    let (mut most, mut least) = (Requests::NONE, Requests::NONE);
+    let (mut calibrating, mut round, mut least) = <(Requests, Requests, Requests)>::default();
     for work in &job.part.work {
         let count = job.part.count.unwrap_or(keys);
-        let fewest = if job.bound().is_some() { FEWEST } else { FEWEST_OF_ALL };
-        let longest = job.part.count.unwrap_or(keys.max(fewest));
-        most += (operation(work) * longest * PASSES + read * keys) * caches;
+        let longest = job.part.count.unwrap_or(keys.max(FEWEST));
+        let tried = REQUESTS.min(keys);
+        // What was written is read back after the first pass and after the one that counts.
+        let checked = if work.operation.writes() { keys + longest.min(keys) } else { 0 };
+        round += (operation(work) * (count.min(keys) + longest) + read * checked) * caches;
+        // Once, values are looked at before they are written.
+        let looked = if work.operation.updates() { keys } else { 0 };
+        calibrating += (operation(work) * (2 * tried) + read * looked) * caches;
         let single = work.operation.actions().filter_map(one).min_by_key(Requests::count);
-        least += single.unwrap_or_default() * least_count(count) * caches;
+        let is_part = job.part.count.is_none() && job.bound().is_some();
+        let count = if is_part { count.min(FEWEST) } else { count };
+        least += single.unwrap_or_default() * count * caches;
     }
     let filled = insert * keys * stores;
     Some(RequestForecast {
-        // The calibration is as long as a round.
-        preparing: filled + read * keys * (READS * stores) + own * stores + most,
-        round: most,
+        // What was filled is checked.
+        preparing: filled + read * (keys * stores) + own * stores + calibrating,
+        round,
         // A service that looks itself whether there is an object is not asked.
         least_filling: (insert - one(Action::Stat)?) * keys * stores,
         least_round: least,
