@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     refusal,
-    server::{TIMEOUT, limit},
+    server::{TIMEOUT, limit, limit_in_effect},
 };
 
 /// Most bytes of a part of a path in a server's folder.
@@ -189,9 +189,7 @@ impl Store for ObjectStore {
         found.set(CONCURRENCY.name, concurrency);
         found.set(CHECK.name, check);
         found.set(PRICES.name, self.settings.get(PRICES.name).unwrap_or(prices::NONE));
-        if let Some(limit) = self.settings.get(TIMEOUT.name) {
-            found.set(TIMEOUT.name, limit);
-        }
+        found.set(TIMEOUT.name, limit_in_effect(&self.settings));
         if let Some(private) = &self.private {
             found.set(SERVER.name, private.kind.word);
             return Ok((found, Durability::None));

@@ -39,7 +39,9 @@ pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificates, refused};
 pub(crate) use variables::{Variables, add_asked, own_variables, variables};
-pub(crate) use watch::{Driver, End, TIMEOUT, at_stop, connecting, is_stopped, limit, stop};
+pub(crate) use watch::{
+    Driver, End, TIMEOUT, at_stop, connecting, is_stopped, limit, limit_in_effect, stop,
+};
 
 use model::Try;
 

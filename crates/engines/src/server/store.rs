@@ -16,7 +16,7 @@ use super::{
     session::{AROUND, TableSession, long_name, too_long},
     tls::TLS,
     variables::{Variables, add_asked},
-    watch::TIMEOUT,
+    watch::{TIMEOUT, limit_in_effect},
 };
 
 /// The table of a server that storemark starts.
@@ -197,8 +197,8 @@ pub(super) fn in_effect<D: Dialect>(
     let mut found = D::in_effect(facet, &variables, settings);
     found.set("sync", D::sync(&variables));
     add_asked(&mut found, settings);
-    if let Some(limit) = settings.get(TIMEOUT.name) {
-        found.set(TIMEOUT.name, limit);
+    if facet == Facet::Blobs {
+        found.set(TIMEOUT.name, limit_in_effect(settings));
     }
     Ok((found, durability::<D>(&variables, settings)))
 }

@@ -57,6 +57,12 @@ pub(crate) fn is_stopped() -> bool {
     STOPPED.load(Relaxed)
 }
 
+/// Returns the setting of the limit that is in effect.
+pub(crate) fn limit_in_effect(settings: &Settings) -> String {
+    let asked = settings.get(TIMEOUT.name).map(str::to_owned);
+    asked.unwrap_or_else(|| units::option_duration(USUAL))
+}
+
 /// Returns the limit of an operation by `settings`.
 pub(crate) fn limit(settings: &Settings) -> Duration {
     let asked = settings.get(TIMEOUT.name).and_then(|text| units::parse_duration(text).ok());

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     refusal::check_value,
     server::{
-        Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TIMEOUT, TLS, add_asked, mark, outcomes,
+        Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TIMEOUT, TLS, add_asked,
+        limit_in_effect, mark, outcomes,
     },
 };
 
@@ -223,9 +224,7 @@ impl Store for ValkeyStore {
         let variables = self.host.variables()?;
         let mut found = peer::in_effect(&variables);
         add_asked(&mut found, &self.settings);
-        if let Some(limit) = self.settings.get(TIMEOUT.name) {
-            found.set(TIMEOUT.name, limit);
-        }
+        found.set(TIMEOUT.name, limit_in_effect(&self.settings));
         if self.name.is_some() {
             // A connection that is not encrypted as asked is none.
             found.set(TLS.name, self.settings.get(TLS.name).unwrap_or("off"));
