@@ -138,9 +138,13 @@ impl Compared<'_> {
         let wanted = |target: usize| !self.is_variant(target);
         let looks = self.costs.choice(None, wanted).filter(|_| self.rounds > 1);
         let looks = looks.map(|choice| format!(" Fastest so far: {}.", self.name(choice.best)));
+        // A case that came last may have fewer rounds than the others.
+        let rounds = match self.costs.fewest_rounds() {
+            0 => self.rounds,
+            fewest => fewest.min(self.rounds),
+        };
         let says = format!(
-            "No answer yet: {} of the {least} rounds that it needs ran.{}",
-            self.rounds,
+            "No answer yet: {rounds} of the {least} rounds that it needs ran.{}",
             looks.unwrap_or_default()
         );
         Recommendation { says: vec![says], target: None }

@@ -54,6 +54,10 @@ const LONGEST_SCHEDULE: f64 = 10.0;
 /// Operations of a pass at least, so that its time is that of the store.
 const FEWEST: u64 = 200;
 
+/// The part of a round's time in which its operations seem to fit: there is a first pass as well, and what
+/// was tried when the machine was idle takes longer later.
+const FITTED: f64 = 0.5;
+
 /// Parts of keys that were drawn, at least: how far they differ shows what drawing keys adds.
 const FEWEST_PARTS: u64 = 10;
 
@@ -203,7 +207,7 @@ impl Blobs<'_> {
         let costs = || tried.iter().flat_map(|own| own.iter());
         let apart: f64 = costs().map(|cost| cost.apart).sum();
         let each: f64 = costs().map(|cost| cost.operation).sum();
-        let fits = share.map_or(f64::INFINITY, |share| (share - apart).max(0.0) / each);
+        let fits = share.map_or(f64::INFINITY, |share| (share - apart).max(0.0) * FITTED / each);
         let most = (lengths.longest / slowest).min(fits) as u64;
         if all <= most { all } else { most.max(FEWEST).min(all) }
     }
