@@ -195,8 +195,8 @@ fn is_rate_known(series: Series<'_>) -> bool {
     !is_of_clients(series.record) || is_narrow()
 }
 
-/// What a run is to measure: the ratio, or its time with one target, and of the baseline. The interval is that of a single
-/// look, by which it is seen when it is narrow.
+/// What a run is to measure: the ratio, or with one target its time, as of the baseline. The interval is
+/// that of a single look, by which it is seen when it is narrow.
 fn asked(series: Series<'_>) -> Option<Estimate> {
     let plan = &series.record.header.plan;
     if plan.targets.len() == 1 || series.target == plan.baseline {

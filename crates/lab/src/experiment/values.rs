@@ -218,7 +218,7 @@ fn of_hosts(
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer, and this one is not negative"
 )]
-fn part_of(whole: u64, share: f64) -> u64 {
+pub(super) fn part_of(whole: u64, share: f64) -> u64 {
     (whole as f64 * share).round() as u64
 }
 

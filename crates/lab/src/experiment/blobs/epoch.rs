@@ -95,9 +95,10 @@ const MOST_SHORTENED: f64 = 3.0;
 const SHORTEST: f64 = 1e-3;
 const LONGEST: f64 = 5e-3;
 
-/// Operations of an epoch on `keys`, and of a slice; `costs` are seconds of an operation of each
-/// store, which takes `stretched` times as long by the wall clock, in an epoch of so many seconds. Whole passes over all keys where they
-/// are short, so that each epoch reads the same; or else as many keys as fit.
+/// Returns the operations of an epoch on `keys`, which takes so many seconds, and those of a slice.
+/// `costs` are seconds of an operation of each store, which takes `stretched` times as long by the wall
+/// clock. Whole passes over all keys where they are short, so that each epoch reads the same; or else as
+/// many keys as fit.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -132,7 +132,7 @@ fn warm(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -
 /// The part of the time in which a store is read into memory from start to end.
 const WARMING: f64 = 0.25;
 /// The same of a store of the user that is in memory.
-const WARMING_ANEW: f64 = 0.05;
+const WARMING_AGAIN: f64 = 0.05;
 /// Bytes a second of a common disk, and seconds to open and read a small file.
 const DISK: f64 = 1e9;
 const OPENING: f64 = 150e-6;
@@ -160,11 +160,11 @@ impl Job<'_> {
         if takes > WARMING || bytes as f64 > memory * IN_MEMORY {
             return Ok(true);
         }
-        // What is in memory already is brought there anew only if that takes next to no time.
+        // What is in memory already is brought there again only if that takes next to no time.
         let is_there = || {
             cache_state::seen(ready).map(|seen| seen.is_some_and(|seen| seen.shows(Cache::Warm)))
         };
-        Ok(target.location.is_some() && takes > WARMING_ANEW && is_there()?)
+        Ok(target.location.is_some() && takes > WARMING_AGAIN && is_there()?)
     }
 
     /// The target from whose store the data are read as they are measured.

@@ -10,7 +10,10 @@ use model::{
 
 use super::{BlobTarget, Coverage, Job, Scratches};
 use crate::{
-    Amount, Request, dataset::Dataset, experiment::request::ExperimentRequest, store::ReadyStore,
+    Amount, Request,
+    dataset::Dataset,
+    experiment::{request::ExperimentRequest, values::part_of},
+    store::ReadyStore,
 };
 
 /// All that the rounds need.
@@ -33,15 +36,6 @@ pub(super) struct Stores {
     pub(super) failed: Vec<String>,
     /// What holds the scratch stores; dropped after them.
     pub(super) scratches: Scratches,
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is not negative"
-)]
-fn times(count: u64, factor: f64) -> u64 {
-    (count as f64 * factor).round() as u64
 }
 
 /// What is measured instead of all of the data.
@@ -88,7 +82,7 @@ impl Stores {
         }
         let Amount { count, bytes } = self.all;
         let share = count as f64 / measured.count as f64;
-        let half_in = measured.half_in.map(|half| times(half, share));
+        let half_in = measured.half_in.map(|half| part_of(half, share));
         DatasetSummary { count, bytes, half_in, ..measured }
     }
 
