@@ -171,17 +171,15 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Values from which the interval of a ratio of two figures is made. Where rounds touch different
-    /// keys, it is the ratio of the sums over all of them: a round with a large value counts as much
-    /// as that takes.
+    /// Values from which the interval of a ratio of two figures is made. Where rounds read values of other
+    /// sizes, it is the ratio of the sums over all of them: a round with a large value counts as much as
+    /// that takes. Where they are alike, a round that was disturbed does not count for more.
     fn units_of_all(self, pairs: impl Iterator<Item = (&'a Sample, f64, f64)>) -> Values {
-        let workload = self.record.header.plan.workloads.get(self.case.workload);
-        let in_parts = workload.is_some_and(|workload| workload.parts.is_some());
         let (samples, pairs): (Vec<_>, Vec<_>) =
-            pairs.map(|(s, own, other)| (s, (own, other))).unzip();
-        let ratios = stats::ratios_of_sums(&pairs).filter(|_| in_parts);
-        let ratios =
-            ratios.unwrap_or_else(|| pairs.iter().map(|(own, other)| own / other).collect());
+            pairs.map(|(sample, own, other)| (sample, (own, other))).unzip();
+        let sums = || stats::ratios_of_sums(&pairs).filter(|_| sizes_differ(&samples));
+        let ratios = || pairs.iter().map(|(own, other)| own / other).collect();
+        let ratios: Vec<f64> = sums().unwrap_or_else(ratios);
         self.units(samples.into_iter().zip(ratios))
     }
 
@@ -225,6 +223,18 @@ impl<'a> Series<'a> {
     pub(crate) fn durability(self) -> Option<Durability> {
         facts(self.record, self.target).map(|facts| facts.durability)
     }
+}
+
+/// The mean sizes of values of rounds that are alike differ by this factor at most.
+const ALIKE: f64 = 1.1;
+
+/// Whether rounds touched parts of the keys whose values have other sizes.
+fn sizes_differ(samples: &[&Sample]) -> bool {
+    let in_parts = samples.iter().any(|s| s.passes().is_some_and(|passes| passes.part.is_some()));
+    let sizes = samples.iter().map(|sample| sample.bytes as f64 / sample.operations.max(1) as f64);
+    let (least, most) = sizes
+        .fold((f64::INFINITY, 0.0), |(least, most), size: f64| (size.min(least), size.max(most)));
+    in_parts && most > ALIKE * least
 }
 
 /// What is known of a target's store: what was noted last.
