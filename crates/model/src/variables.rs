@@ -23,7 +23,7 @@ pub type Variables = BTreeMap<String, String>;
 
 static GIVEN: OnceLock<Variables> = OnceLock::new();
 
-/// Returns those of [`NAMES`] that this process has.
+/// Returns those variables that this process has.
 pub fn variables() -> Variables {
     let pair = |name: &str| Some((name.to_owned(), variable(name)?));
     NAMES.into_iter().filter_map(pair).collect()
