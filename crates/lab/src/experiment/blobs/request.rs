@@ -145,7 +145,40 @@ impl BlobsRequest {
     pub(super) fn repeated(&self, workload: &Workload, keys: u64) -> Option<Workload> {
         let of = |plan: &&Plan| plan.experiment.summary().is_some_and(|data| data.count == keys);
         let mut earlier = self.repeated.iter().filter(of).flat_map(|plan| &plan.workloads);
-        let Workload { count, slice, .. } = *workload;
-        earlier.find(|other| Workload { count, slice, ..**other } == *workload).copied()
+        let Workload { count, slice, parts, .. } = *workload;
+        earlier.find(|other| Workload { count, slice, parts, ..**other } == *workload).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Experiment, KeyKind, Operation, Order, Rounds, Work};
+
+    use super::*;
+    use crate::Request;
+
+    #[test]
+    fn what_an_earlier_plan_did_on_as_many_keys_is_done_again() {
+        let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1 };
+        let mut request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
+        let work =
+            Work::Blobs { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let asked = Workload::alone(work, 0);
+        let earlier = Workload { count: 700, slice: Some(9), parts: Some(3), ..asked };
+        let mut data = crate::dataset::Dataset::new(KeyKind::Integers);
+        (0..2_400).for_each(|key| data.push_write(key, 10));
+        let experiment = Experiment::Blobs {
+            dataset: DatasetSpec::Targets,
+            summary: data.summary(),
+            available: 2_400,
+            sampled_from: None,
+            drawn: None,
+        };
+        let plan = request.plan(experiment, Vec::new(), vec![earlier], vec![Cache::Warm]);
+        request.repeat(Some(plan));
+        let blobs = request.blobs().unwrap();
+        assert_eq!(blobs.repeated(&asked, 2_400), Some(earlier));
+        assert_eq!(blobs.repeated(&asked, 2_401), None, "other data");
+        assert_eq!(blobs.repeated(&Workload { threads: 2, ..asked }, 2_400), None, "other work");
     }
 }
