@@ -191,7 +191,7 @@ const CHECKING: f64 = 0.3;
 const ENOUGH_KEYS: u64 = 500_000;
 const FEW_KEYS: u64 = 50_000;
 const CACHES: u64 = 4;
-/// The part of it in which the keys of the user's stores are compared with each other.
+/// The part of the time in which the keys of the user's stores are compared with each other.
 const COMPARING: f64 = 0.1;
 
 /// Reads the data, and checks whether the user's stores hold it: the same keys with values of the
@@ -209,7 +209,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
     };
     if dataset.entries().is_empty() {
         let named = match &job.part.data {
-            crate::Data::Store { path, .. } => format!("{}: ", path.display()),
+            Data::Store { path, .. } => format!("{}: ", path.display()),
             _ => String::new(),
         };
         return Err(Error::usage(format!("{named}holds no values to measure with")));
@@ -315,7 +315,7 @@ struct TargetStores {
     copies: Vec<ReadyStore>,
     update: Option<ReadyStore>,
     fill: Option<Duration>,
-    /// Whether the one that is read was checked in an earlier run.
+    /// Whether the values of the one that is read were checked: in an earlier run, or as the data.
     checked: bool,
 }
 
