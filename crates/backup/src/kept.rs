@@ -12,12 +12,12 @@
 //! Form 1 has no number, and no count of backups.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
-use host::Scratch;
+use host::{FileLock, Scratch};
 use model::{
     Access, Blobs, Error, Key, KeyKind, LIBRARY, Mode, OpenOptions, Result, Settings, Store,
 };
@@ -120,7 +120,7 @@ pub struct Kept {
     repository: Repository,
     folder: PathBuf,
     about: About,
-    _lock: Option<Lock>,
+    _lock: Option<FileLock>,
     /// Holds the copy of a catalogue that cannot be read where it is.
     _copy: Option<Scratch>,
 }
@@ -366,42 +366,26 @@ fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<(
     Ok(())
 }
 
-/// The lock of a repository. It is given up on purpose: a process that was just started may still hold a
-/// copy of the open file.
-struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // The system gives it up with the last copy.
-        let _ = self.0.unlock();
-    }
-}
-
 /// Refuses a second process.
-fn lock(folder: &Path) -> Result<Lock> {
+fn lock(folder: &Path) -> Result<FileLock> {
     let path = folder.join("lock");
     let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;
-    locked(folder, file.try_lock()).map(|()| Lock(file))
+    let lock = FileLock::exclusive(file).map_err(|_| in_use(folder))?;
+    lock.ok_or_else(|| Error::failed(format!("{}: its file system has no locks", path.display())))
 }
 
 /// Refuses a process that writes at the same time. Where there is no lock, or the file system has none,
 /// nothing can be done about it.
-fn lock_shared(folder: &Path) -> Result<Option<Lock>> {
+fn lock_shared(folder: &Path) -> Result<Option<FileLock>> {
     let Ok(file) = os::open_file(&folder.join("lock")) else { return Ok(None) };
-    match file.try_lock_shared() {
-        Err(TryLockError::Error(_)) => Ok(None),
-        done => locked(folder, done).map(|()| Some(Lock(file))),
-    }
+    FileLock::shared(file).map_err(|_| in_use(folder))
 }
 
-fn locked(folder: &Path, outcome: Result<(), TryLockError>) -> Result<()> {
-    outcome.map_err(|error| match error {
-        TryLockError::WouldBlock => Error::usage(format!(
-            "{}: another process uses this repository; try again when it has finished",
-            folder.display()
-        )),
-        TryLockError::Error(error) => Error::io(folder.join("lock").display(), error),
-    })
+fn in_use(folder: &Path) -> Error {
+    let folder = folder.display();
+    Error::usage(format!(
+        "{folder}: another process uses this repository; try again when it has finished"
+    ))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod cleanup_guard;
 mod clock;
 mod disk;
 mod environment;
+mod file_lock;
 mod files;
 mod flush;
 mod image;
@@ -45,6 +46,7 @@ pub use access::{
 pub use clock::{clock_ns, now_ns, set_clock, unix_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;
+pub use file_lock::FileLock;
 pub use files::{
     check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
     is_open_to_write, may_be_moved, rename_new, user_id,

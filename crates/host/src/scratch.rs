@@ -12,6 +12,7 @@ use model::{Account, Error, Result};
 
 use crate::{
     cleanup_guard::CleanupGuard,
+    file_lock::FileLock,
     files::{create_folder, identity, is_mine},
     image, os,
     removal::remove_all,
@@ -26,7 +27,7 @@ pub const LOCK: &str = "lock";
 
 /// Creates and takes the lock of `folder`; `None`: the file system has no locks. `WouldBlock`:
 /// another process has it, or has removed the folder in between.
-pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
+pub fn lock_folder(folder: &Path) -> io::Result<Option<FileLock>> {
     let file = folder.join(LOCK);
     let opened = match File::create_new(&file) {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
@@ -34,15 +35,14 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
         }
         created => created,
     };
-    let lock = opened.map_err(|cause| match cause.kind() {
+    let opened = opened.map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
         _ => cause,
     })?;
-    match lock.try_lock() {
-        Err(fs::TryLockError::Error(_)) => Ok(None),
+    match FileLock::exclusive(opened)? {
         // Another process may have held it until now, and have removed the folder.
-        Ok(()) if file.exists() => Ok(Some(lock)),
-        _ => Err(io::ErrorKind::WouldBlock.into()),
+        Some(_) if !file.exists() => Err(io::ErrorKind::WouldBlock.into()),
+        lock => Ok(lock),
     }
 }
 
@@ -75,7 +75,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
 pub struct Scratch {
     path: PathBuf,
     /// Held as long as the folder exists.
-    _lock: File,
+    _lock: FileLock,
     guard: Option<CleanupGuard>,
 }
 
@@ -114,7 +114,7 @@ impl Scratch {
     }
 
     /// Creates the folder with its lock.
-    fn create(path: &Path) -> io::Result<File> {
+    fn create(path: &Path) -> io::Result<FileLock> {
         // A server's user passes through it to the folder that is its own.
         create_folder(path, 0o711)?;
         let lock = lock_folder(path).and_then(|lock| lock.ok_or(io::ErrorKind::Unsupported.into()));

@@ -130,7 +130,8 @@ impl Blobs for Fjall {
         // A process that has it open changes the lists meanwhile.
         let lock = locked(location)?;
         manifest::check(location)?;
-        drop(lock);
+        // A program that is just being started still has a copy of the file.
+        let _ = lock.as_ref().map(File::unlock);
         Ok(Box::new(caught(location, || FjallStore::open(location, options))?))
     }
 }

@@ -3,8 +3,7 @@
 //! with the process, however that ends.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -14,12 +13,12 @@ use super::{
     destination::{is_empty, sibling},
     place::{Place, parent},
 };
-use crate::host;
+use crate::host::{self, FileLock};
 
 pub(super) struct Partial {
     folder: PathBuf,
     /// Absent if the file system has no locks.
-    _lock: Option<File>,
+    _lock: Option<FileLock>,
 }
 
 /// The name of the whole copy while it takes the place of another folder, and then of that folder.
@@ -109,7 +108,7 @@ pub(super) fn put_back(to: &Place) -> Result<Option<&Path>> {
     host::rename_new(&aside, &to.path).map(|()| Some(&*to.path))
 }
 
-fn lock(folder: &Path) -> Result<Option<File>> {
+fn lock(folder: &Path) -> Result<Option<FileLock>> {
     let lock = host::lock_folder(folder).map_err(|cause| match cause.kind() {
         io::ErrorKind::WouldBlock => {
             Error::new(ErrorKind::Exists, "another copy to the same place is running")
