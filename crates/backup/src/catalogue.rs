@@ -498,7 +498,8 @@ mod tests {
             for key in keys.chain([b"z".to_vec()]).filter(from).take(limit) {
                 let (name, of) = (Key::Name(&key), ValueType::default());
                 let value = [&key[..], &vec![0; self.padding]].concat();
-                let item = Item { key: name, value: &value, length: 10, meta: None, of };
+                let item =
+                    Item { key: name, value: &value, length: 10, meta: None, value_type: of };
                 if visit(item)?.is_break() {
                     break;
                 }

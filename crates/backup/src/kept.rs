@@ -49,7 +49,7 @@ pub struct About {
 
 impl About {
     /// Reads what the repository in `folder` says of itself; `None`: there is none.
-    pub fn of(folder: &Path) -> Result<Option<Self>> {
+    pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(ABOUT);
         let read = || {
             let mut text = String::new();
@@ -116,7 +116,7 @@ impl About {
 }
 
 /// A repository that no other process changes meanwhile.
-pub struct Kept {
+pub struct KeptRepository {
     repository: Repository,
     folder: PathBuf,
     about: About,
@@ -125,7 +125,7 @@ pub struct Kept {
     _copy: Option<Scratch>,
 }
 
-impl Kept {
+impl KeptRepository {
     /// Opens the repository in `folder` to read it. Nothing in it changes, and its file system may be
     /// read-only or full.
     pub fn open(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
@@ -222,7 +222,7 @@ impl Kept {
 
 fn expect_about(folder: &Path) -> Result<About> {
     let missing = || Error::corrupt(format!("{}: {ABOUT} is missing", folder.display()));
-    About::of(folder)?.ok_or_else(missing)
+    About::read(folder)?.ok_or_else(missing)
 }
 
 /// Gives a catalogue a number, and notes how many records it has. One that was interrupted before the

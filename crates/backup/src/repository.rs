@@ -100,7 +100,7 @@ impl Repository {
         session.delete(key)?;
         session.commit()?;
         drop(session);
-        self.store.settle()
+        self.store.flush_writes()
     }
 
     pub(crate) fn packs(&self) -> &Path {

@@ -17,7 +17,7 @@ use model::{
     Access, Error, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
 };
 use storemark_backup::{
-    About, Kept, Replay, Saved, check, differences, repeat, restore, save, stats,
+    About, KeptRepository, Replay, Saved, check, differences, repeat, restore, save, stats,
 };
 
 const GO_ON: &(dyn Fn() -> Result<()> + Sync) = &|| Ok(());
@@ -56,17 +56,17 @@ impl Place {
         self.folder.path().join("repository")
     }
 
-    fn open(&self) -> Result<Kept> {
+    fn open(&self) -> Result<KeptRepository> {
         let engine = engines::registry::blobs(self.engine).unwrap();
-        Kept::open(&self.repository(), engine, &Settings::default())
+        KeptRepository::open(&self.repository(), engine, &Settings::default())
     }
 
-    fn open_to_save(&self) -> Result<Kept> {
+    fn open_to_save(&self) -> Result<KeptRepository> {
         let engine = engines::registry::blobs(self.engine).unwrap();
         let folder = self.repository();
-        match About::of(&folder)? {
-            Some(_) => Kept::open_to_save(&folder, engine, &Settings::default()),
-            None => Kept::create(&folder, engine, &Settings::default()),
+        match About::read(&folder)? {
+            Some(_) => KeptRepository::open_to_save(&folder, engine, &Settings::default()),
+            None => KeptRepository::create(&folder, engine, &Settings::default()),
         }
     }
 
@@ -314,7 +314,7 @@ fn a_second_process_is_refused_and_a_foreign_folder_too() {
     assert!(refused.contains("another process uses this repository"), "{refused}");
     drop(readers);
     let engine = engines::registry::blobs("sqlite").unwrap();
-    let error = Kept::create(&place.tree(), engine, &Settings::default()).err().unwrap();
+    let error = KeptRepository::create(&place.tree(), engine, &Settings::default()).err().unwrap();
     assert!(error.to_string().contains("is not empty and no repository"), "{error}");
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     Durability, Experiment, Finding, FindingKind, Measured, Sample, Work,
     record::{Header, Record},
-    rows::{DELAYED_ROWS, Operation},
+    rows::{DELAYED_ROWS, RowOperation},
 };
 use stats::{Estimate, trend, two_modes};
 
@@ -260,7 +260,7 @@ fn not_delayed(record: &Record) -> Vec<Finding> {
     let of = |sample: &Sample| {
         let target = plan.targets.get(sample.target)?;
         let work = plan.workloads.get(sample.workload)?.work;
-        let inserts = matches!(work, Work::Rows { operation: Operation::Insert, .. });
+        let inserts = matches!(work, Work::Rows { operation: RowOperation::Insert, .. });
         let asked = target.settings.get("style") == Some("delayed");
         let delayed = sample.counters.get(DELAYED_ROWS).copied().unwrap_or(0).unsigned_abs();
         (asked && inserts && delayed < sample.operations).then(|| {

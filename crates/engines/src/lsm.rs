@@ -261,7 +261,13 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         let visit = &mut |key: &[u8], length, stored: &[u8]| {
             let (value, meta) = if values { unwrap(stored, keys)? } else { (&[][..], None) };
             let length = own_length(length, keys)?;
-            visit(Item { key: ordered::key(key, keys)?, value, length, meta, of: ValueType::Bytes })
+            visit(Item {
+                key: ordered::key(key, keys)?,
+                value,
+                length,
+                meta,
+                value_type: ValueType::Bytes,
+            })
         };
         match txn {
             Txn::Read(Some(view)) => self.tree.walk(view, from, values, visit),

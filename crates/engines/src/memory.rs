@@ -98,7 +98,7 @@ impl Session for Reference<'_> {
                 value: bytes,
                 length: bytes.len() as u64,
                 meta: *meta,
-                of: ValueType::Bytes,
+                value_type: ValueType::Bytes,
             };
             if visit(item)?.is_break() {
                 break;

@@ -7,23 +7,23 @@ use model::{Blobs, Engine, Error, Library, Result, Rows, Settings, Tasks, did_yo
 use crate::{ENGINES, OPTIONAL};
 
 /// All engines of this build.
-pub fn all() -> &'static [&'static dyn Engine] {
+pub fn engines() -> &'static [&'static dyn Engine] {
     ENGINES
 }
 
 /// The engines of this build that store values.
 pub fn all_blobs() -> impl Iterator<Item = &'static dyn Blobs> + Clone {
-    all().iter().filter_map(|engine| engine.blobs())
+    engines().iter().filter_map(|engine| engine.blobs())
 }
 
 /// The engines of this build that store rows.
 pub fn all_rows() -> impl Iterator<Item = &'static dyn Rows> + Clone {
-    all().iter().filter_map(|engine| engine.rows())
+    engines().iter().filter_map(|engine| engine.rows())
 }
 
 /// The engines of this build that store tasks.
 pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
-    all().iter().filter_map(|engine| engine.tasks())
+    engines().iter().filter_map(|engine| engine.tasks())
 }
 
 /// The engines that a user's data can be in, those that take the least care first: folders of files,
@@ -36,7 +36,7 @@ pub fn plainest_first() -> impl Iterator<Item = &'static dyn Blobs> {
 }
 
 fn has(name: &str) -> bool {
-    all().iter().any(|engine| engine.name() == name)
+    engines().iter().any(|engine| engine.name() == name)
 }
 
 /// The engines that other builds have.
@@ -47,14 +47,14 @@ pub fn left_out() -> impl Iterator<Item = &'static str> {
 /// The libraries that are linked into this program, each once. No server is asked.
 pub fn linked() -> impl Iterator<Item = Library> {
     let mut seen = BTreeSet::new();
-    let linked = all().iter().filter(|engine| !engine.declaration().server);
+    let linked = engines().iter().filter(|engine| !engine.declaration().server);
     let libraries = linked.filter_map(|engine| engine.library(&Settings::default()));
     libraries.filter(move |library| seen.insert(library.name.clone()))
 }
 
 /// The engines of this build that are programs of their own, which the system may have.
 pub fn servers() -> impl Iterator<Item = &'static str> {
-    let servers = all().iter().map(|engine| engine.declaration()).filter(|of| of.server);
+    let servers = engines().iter().map(|engine| engine.declaration()).filter(|of| of.server);
     servers.filter(|of| of.schemes.is_empty()).map(|of| of.name)
 }
 
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for engine in all() {
-            let same = all().iter().filter(|other| other.name() == engine.name());
+        for engine in engines() {
+            let same = engines().iter().filter(|other| other.name() == engine.name());
             assert_eq!(same.count(), 1, "{}", engine.name());
         }
     }

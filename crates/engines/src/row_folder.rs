@@ -29,7 +29,7 @@ pub(crate) trait RowFile: Send + Sync + 'static {
         vec![path.to_owned()]
     }
 
-    /// Does for a database what [`RowTables::settle`] does.
+    /// Does for a database what [`RowTables::flush_writes`] does.
     fn settle(_: &Path, _: &Settings) -> Result<()> {
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<F: RowFile> RowTables for RowFolder<F> {
         F::files(&self.path(database), &self.settings)
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         self.paths().try_for_each(|path| F::settle(&path, &self.settings))
     }
 

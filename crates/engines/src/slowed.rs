@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Account, Arrangement, Blobs, Declaration, Done, Durability, Engine, Entry, Facet, Idle, Key,
-    KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
+    Account, Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, Idle,
+    Key, KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
     Visitor,
 };
 
@@ -133,7 +133,7 @@ impl Blobs for Slowed {
         fn writes_alone(&self, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
-        fn others(&self, location: &Path) -> Result<Vec<String>>;
+        fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -160,7 +160,7 @@ impl Store for SlowedStore {
         fn in_effect(&self) -> Result<(Settings, Durability)>;
         fn processes(&self) -> Vec<u32>;
         fn background_work(&self) -> Option<Vec<&'static str>>;
-        fn settle(&self) -> Result<()>;
+        fn flush_writes(&self) -> Result<()>;
         fn integrity(&self) -> Result<Option<Vec<String>>>;
         fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
         fn left_out(&self) -> Result<Vec<Entry>>;
@@ -243,7 +243,7 @@ impl Session for SlowedSession<'_> {
 
     forward! { session:
         fn statistics(&self) -> Vec<(&'static str, i64)>;
-        fn background_work(&self) -> Vec<Done>;
+        fn background_work(&self) -> Vec<FinishedWork>;
     }
 }
 

@@ -31,7 +31,7 @@ const OTHERS: u32 = 0o007;
 impl FileAccess {
     /// Returns what the group and others may do with all that is at and below `path`, and the owner
     /// with `path` itself. Where the system has no modes, everyone may do everything.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|cause| Error::io(path.display(), cause))?;
         let own = allowed(path, &meta);
         let mut all = own;
@@ -182,7 +182,7 @@ mod tests {
             (&[("", 0o711), ("a", 0o644)], 0o600),
         ] {
             let folder = folder(modes);
-            let found = FileAccess::of(folder.path()).unwrap();
+            let found = FileAccess::read(folder.path()).unwrap();
             assert_eq!(found.mode, expected, "{modes:?}");
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     fn a_folder_protects_what_is_in_it() {
         let to = folder(&[("in/", 0o755), ("in/a", 0o644)]);
         let from = folder(&[("", 0o750), ("a", 0o640)]);
-        FileAccess::of(from.path()).unwrap().give(to.path(), None).unwrap();
+        FileAccess::read(from.path()).unwrap().give(to.path(), None).unwrap();
         let modes = ["", "in", "in/a"].map(|name| mode_at(&to.path().join(name)));
         assert_eq!(modes, [0o750, 0o755, 0o644]);
     }
@@ -200,7 +200,7 @@ mod tests {
     fn what_has_a_twin_becomes_like_it() {
         let from = folder(&[("", 0o755), ("in/", 0o700), ("in/a", 0o755), ("b", 0o600)]);
         let to = folder(&[("in/", 0o755), ("in/a", 0o644), ("b", 0o644), ("other", 0o644)]);
-        let access = FileAccess::of(from.path()).unwrap();
+        let access = FileAccess::read(from.path()).unwrap();
         access.give(to.path(), Some(from.path())).unwrap();
         let modes = ["", "in", "in/a", "b", "other"].map(|name| mode_at(&to.path().join(name)));
         assert_eq!(modes, [0o755, 0o700, 0o755, 0o600, 0o644]);

@@ -270,7 +270,7 @@ fn hash(
     store.session()?.scan(Scan::ALL, &mut |item| {
         stop.check()?;
         let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
-        let print = Print { length, digest, of: item.of, meta: item.meta };
+        let print = Print { length, digest, of: item.value_type, meta: item.meta };
         absorb(&mut whole, &item, &print);
         looked.values += 1;
         looked.bytes += length;
@@ -291,8 +291,8 @@ fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
         Key::Name(name) => whole.update(&(name.len() as u64).to_le_bytes()).update(name),
     };
     whole.update(&print.length.to_le_bytes()).update(print.digest.as_bytes());
-    if item.of != ValueType::Bytes {
-        whole.update(item.of.as_str().as_bytes());
+    if item.value_type != ValueType::Bytes {
+        whole.update(item.value_type.as_str().as_bytes());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::words::words;
 
 words! {
     /// A step in the life of a repository.
-    pub enum Step {
+    pub enum BackupStep {
         /// The first backup of a folder.
         Full = "full",
         /// A backup of the same folder again.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-impl Step {
+impl BackupStep {
     /// Whether it changes the repository.
     pub fn writes(self) -> bool {
         matches!(self, Self::Full | Self::Unchanged | Self::Changed)

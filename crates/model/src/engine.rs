@@ -301,7 +301,7 @@ pub trait Blobs: Engine {
 
     /// What the store at `location` holds besides its dataset (other tables, say): what would be
     /// lost with it. For people.
-    fn others(&self, _location: &Path) -> Result<Vec<String>> {
+    fn other_contents(&self, _location: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 

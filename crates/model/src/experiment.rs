@@ -124,7 +124,7 @@ pub enum Work {
     /// An operation on all rows.
     Rows {
         /// What is done.
-        operation: rows::Operation,
+        operation: rows::RowOperation,
         /// Each process has its own database; otherwise all processes share one.
         own_databases: bool,
     },
@@ -138,9 +138,9 @@ pub enum Work {
         age: u32,
     },
     /// A step in the life of a repository.
-    Backup(backup::Step),
+    Backup(backup::BackupStep),
     /// A step in the life of a store.
-    Life(life::Step),
+    Life(life::LifeStep),
 }
 
 impl Work {

@@ -77,8 +77,8 @@ pub use sample::{
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
-    Access, BUSY_RETRIES, Done, Entry, EntryKind, How, Item, LOCK_WAITS, Mode, OpenOptions, Put,
-    Removed, Scan, Session, Store, Visit, Visitor, copy_value,
+    Access, BUSY_RETRIES, Entry, EntryKind, FinishedWork, How, Item, LOCK_WAITS, Mode, OpenOptions,
+    Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::{Target, scratch_label};

@@ -4,7 +4,7 @@ use crate::words::words;
 
 words! {
     /// A step in the life of a store, in this order.
-    pub enum Step {
+    pub enum LifeStep {
         /// The length of each value, in random order.
         Stat = "stat",
         /// All keys with the lengths of their values, in key order.
@@ -24,7 +24,7 @@ words! {
     }
 }
 
-impl Step {
+impl LifeStep {
     /// Whether it changes the store.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Stat | Self::List | Self::Open)

@@ -104,7 +104,7 @@ pub struct Mix([u8; Action::ALL.len()]);
 
 impl From<BTreeMap<Action, u8>> for Mix {
     fn from(shares: BTreeMap<Action, u8>) -> Self {
-        Self::of(shares)
+        Self::new(shares)
     }
 }
 
@@ -116,7 +116,7 @@ impl From<Mix> for BTreeMap<Action, u8> {
 
 impl Mix {
     /// Actions with their shares in percent.
-    pub fn of(shares: impl IntoIterator<Item = (Action, u8)>) -> Self {
+    pub fn new(shares: impl IntoIterator<Item = (Action, u8)>) -> Self {
         let mut mix = Self::default();
         shares.into_iter().for_each(|(action, share)| mix.0[action as usize] = share);
         mix
@@ -197,12 +197,12 @@ impl Ycsb {
     /// What it does.
     pub fn mix(self) -> Mix {
         match self.0 {
-            'a' => Mix::of([(Action::Read, 50), (Action::Update, 50)]),
-            'b' => Mix::of([(Action::Read, 95), (Action::Update, 5)]),
-            'c' => Mix::of([(Action::Read, 100)]),
-            'd' => Mix::of([(Action::Read, 95), (Action::Insert, 5)]),
-            'e' => Mix::of([(Action::Scan, 95), (Action::Insert, 5)]),
-            _ => Mix::of([(Action::Read, 50), (Action::Modify, 50)]),
+            'a' => Mix::new([(Action::Read, 50), (Action::Update, 50)]),
+            'b' => Mix::new([(Action::Read, 95), (Action::Update, 5)]),
+            'c' => Mix::new([(Action::Read, 100)]),
+            'd' => Mix::new([(Action::Read, 95), (Action::Insert, 5)]),
+            'e' => Mix::new([(Action::Scan, 95), (Action::Insert, 5)]),
+            _ => Mix::new([(Action::Read, 50), (Action::Modify, 50)]),
         }
     }
 
@@ -215,7 +215,7 @@ impl Ycsb {
     }
 
     /// The one that does this, if there is one.
-    pub fn of(operation: Operation, order: Order) -> Option<Self> {
+    pub fn find(operation: Operation, order: Order) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|one| Operation::Mix(one.mix()) == operation && one.order() == order)
@@ -269,11 +269,11 @@ mod tests {
     fn presets_are_known_by_what_they_do() {
         for letter in ["a", "B", " c", "d", "e", "f"] {
             let one: Ycsb = letter.parse().unwrap();
-            assert_eq!(Ycsb::of(Operation::Mix(one.mix()), one.order()), Some(one));
+            assert_eq!(Ycsb::find(Operation::Mix(one.mix()), one.order()), Some(one));
             assert_eq!(Action::ALL.iter().map(|a| one.mix().share(*a)).sum::<u8>(), 100);
         }
         let a: Ycsb = "a".parse().unwrap();
-        assert_eq!(Ycsb::of(Operation::Mix(a.mix()), Order::Random), None);
+        assert_eq!(Ycsb::find(Operation::Mix(a.mix()), Order::Random), None);
         for text in ["", "g", "ab", "ä"] {
             assert!(text.parse::<Ycsb>().is_err(), "{text}");
         }

@@ -12,7 +12,7 @@ use crate::{Accepts, Durability, Facet, Result, Setting, Settings, words::words}
 
 words! {
     /// What a trial of rows does, in this order.
-    pub enum Operation {
+    pub enum RowOperation {
         /// Insert each row.
         Insert = "insert",
         /// Sum a column over all rows.
@@ -22,7 +22,7 @@ words! {
     }
 }
 
-impl Operation {
+impl RowOperation {
     /// Whether it changes the table.
     pub fn writes(self) -> bool {
         self != Self::Sum
@@ -95,7 +95,7 @@ pub trait RowTables: Send + Sync {
 
     /// Flushes what the last commits left to do: what the durability class asks for, and what the
     /// engine put off (delayed rows). No session is at work; it counts as measured time.
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         Ok(())
     }
 
@@ -114,7 +114,7 @@ pub trait RowTables: Send + Sync {
 pub trait RowSession {
     /// Inserts `rows` in order, a transaction for every `batch` of them; the last may be shorter.
     /// All are committed when it returns, and the durability class holds for them, except for what
-    /// [`RowTables::settle`] does.
+    /// [`RowTables::flush_writes`] does.
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()>;
 
     /// Sum of the second column over all rows; 0 without any.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::Step};
+use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::TaskStep};
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
@@ -107,7 +107,7 @@ pub enum Measured {
         /// The latencies of the tasks.
         latency: Latency,
         /// The latency of each kind of step.
-        steps: BTreeMap<Step, Latency>,
+        steps: BTreeMap<TaskStep, Latency>,
         /// What the queue occupies afterwards.
         files: FileBytes,
     },
@@ -398,7 +398,7 @@ impl Sample {
     }
 
     /// The latency of each kind of step; absent for experiments without tasks.
-    pub fn steps(&self) -> Option<&BTreeMap<Step, Latency>> {
+    pub fn steps(&self) -> Option<&BTreeMap<TaskStep, Latency>> {
         if let Measured::Tasks { steps, .. } = &self.measured { Some(steps) } else { None }
     }
 

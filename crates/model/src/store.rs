@@ -33,7 +33,7 @@ pub trait Store: Send + Sync {
     }
 
     /// Flushes what the durability class asks for after the last commit (a checkpoint, say).
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         Ok(())
     }
 
@@ -198,18 +198,18 @@ pub trait Session {
 
     /// What its own calls did besides what they were asked for (a checkpoint, say), since this was
     /// last asked for.
-    fn background_work(&self) -> Vec<Done> {
+    fn background_work(&self) -> Vec<FinishedWork> {
         Vec::new()
     }
 }
 
 /// Background work that is finished.
 #[derive(Clone, Copy, Debug)]
-pub struct Done {
+pub struct FinishedWork {
     /// In the engine's own word.
     pub name: &'static str,
     /// When it started.
-    pub began: Instant,
+    pub started: Instant,
     /// When it ended.
     pub ended: Instant,
 }
@@ -249,7 +249,7 @@ pub struct Item<'a> {
     /// Mode and time, where the store keeps them.
     pub meta: Option<Meta>,
     /// The type of the value.
-    pub of: ValueType,
+    pub value_type: ValueType,
 }
 
 /// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`] does.
@@ -271,13 +271,13 @@ pub struct Put {
     /// The type of the value; other than bytes only where [`Capabilities::types`] says so.
     ///
     /// [`Capabilities::types`]: crate::Capabilities::types
-    pub of: ValueType,
+    pub value_type: ValueType,
 }
 
 impl Put {
     /// A put of bytes alone.
-    pub const fn of(how: How) -> Self {
-        Self { how, meta: None, of: ValueType::Bytes }
+    pub const fn new(how: How) -> Self {
+        Self { how, meta: None, value_type: ValueType::Bytes }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Study {
     pub differs: Vec<String>,
     /// Its parts, in the order in which they run.
     #[serde(rename = "step")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<StudyCommand>,
     /// What was published and no step measures.
     #[serde(default)]
     pub unmeasured: Vec<Unmeasured>,
@@ -140,7 +140,7 @@ pub fn is_same_target(published: &str, engine: &str, in_effect: &Settings) -> bo
 /// A run of one command.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct StudyCommand {
     /// What it asks.
     pub title: String,
     /// The subcommand that runs it.
@@ -158,7 +158,7 @@ pub struct Step {
     pub claims: Vec<Claim>,
 }
 
-impl Step {
+impl StudyCommand {
     /// Returns the label of the target that a ratio is over if a claim names no other: the first one.
     /// `None` if the command chooses its targets itself.
     pub fn reference(&self) -> Option<String> {

@@ -36,7 +36,7 @@ pub struct StoredTask {
 
 words! {
     /// A step of a task's life. Each is a commit of its own.
-    pub enum Step {
+    pub enum TaskStep {
         /// It is put into the queue.
         Create = "create",
         /// Its status changes, once.
@@ -62,7 +62,7 @@ pub trait Queue: Send + Sync {
 
     /// Flushes what the durability class asks for after the last step (a checkpoint, say). No worker
     /// uses it; it counts as measured time.
-    fn settle(&self) -> Result<()>;
+    fn flush_writes(&self) -> Result<()>;
 
     /// Number of tasks in it. Never timed.
     fn count(&self) -> Result<u64>;
@@ -76,7 +76,7 @@ pub trait Queue: Send + Sync {
 pub trait QueueWorker {
     /// Takes a step; `task` is as it shall be after it. When it returns, the durability class holds
     /// for it. A task that exists cannot be created, and any other step needs one that does.
-    fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()>;
+    fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()>;
 
     /// What is held of a task; `None` where there is none. Never timed.
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>>;

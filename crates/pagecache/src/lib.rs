@@ -20,7 +20,7 @@
 //! ```
 //!
 //! [`Files`] is the way in for a store or any tree: listed once, then seen and changed as a
-//! whole. [`open`], [`Pages::of`], [`residency_map`], [`warm`], [`evict`] and [`Locked`] do the
+//! whole. [`open`], [`Pages::count`], [`residency_map`], [`warm`], [`evict`] and [`Locked`] do the
 //! same to one file, or to a [`Span`] of it. [`Crawl`] walks trees as `storemark cache` does.
 //!
 //! What is promised:
@@ -63,7 +63,7 @@ mod sys;
 mod warm;
 
 #[cfg(unix)]
-pub use crawl::{Action, Crawl, CrawlOptions, Found, Problem, Root, Skipped, Visitor};
+pub use crawl::{Action, Crawl, CrawlOptions, CrawlReport, Problem, Root, Skipped, Visitor};
 pub use files::Files;
 pub use lock::{Locked, lock_all};
 pub use mapped::populate;

@@ -29,7 +29,7 @@ impl Locked {
 
     /// Maps what `file` has of `span`, for [`lock_all`] to lock later.
     pub fn mapped(file: &File, span: Span) -> io::Result<Self> {
-        let Some((offset, length)) = span.of(file.metadata()?.len()) else {
+        let Some((offset, length)) = span.range_in(file.metadata()?.len()) else {
             return Ok(Self { mapping: None, bytes: 0, end: 0 });
         };
         let mapping = sys::Mapping::new(file, offset, length).map_err(|e| with_count(&e))?;

@@ -22,7 +22,7 @@ impl Span {
 
     /// Offset and length of what a file of `size` bytes has of this span, from the start of a
     /// page. None: it ends before the span starts.
-    pub fn of(self, size: u64) -> Option<(u64, u64)> {
+    pub fn range_in(self, size: u64) -> Option<(u64, u64)> {
         let start = self.start - self.start % page_size();
         let end = self.end.map_or(size, |end| end.min(size));
         (start < end).then(|| (start, end - start))
@@ -74,13 +74,13 @@ impl AddAssign for Pages {
 
 impl Pages {
     /// The pages of what `file` has of `span`.
-    pub fn of(file: &File, span: Span) -> io::Result<Self> {
-        Self::of_sized(file, file.metadata()?.len(), span)
+    pub fn count(file: &File, span: Span) -> io::Result<Self> {
+        Self::count_sized(file, file.metadata()?.len(), span)
     }
 
     /// The pages of what `file`, known to have `size` bytes, has of `span`.
-    pub fn of_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
-        match span.of(size) {
+    pub fn count_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
+        match span.range_in(size) {
             Some((offset, length)) => seen(file, offset, length),
             None => Ok(Self::default()),
         }
@@ -99,7 +99,7 @@ impl Pages {
     /// The pages of the file at `path`; of one that may not be opened, nothing is known.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         match open(path, false) {
-            Ok(opened) => Self::of(&opened.file, Span::ALL),
+            Ok(opened) => Self::count(&opened.file, Span::ALL),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 Ok(Self::unknown(pages(path.symlink_metadata()?.len())))
             }
@@ -115,7 +115,7 @@ impl Pages {
 /// Resident pages of `span`, counted in cells of `per_cell` pages (the last may hold fewer).
 /// None if the system does not report them to this user.
 pub fn residency_map(file: &File, span: Span, per_cell: u64) -> io::Result<Option<Vec<u64>>> {
-    match span.of(file.metadata()?.len()) {
+    match span.range_in(file.metadata()?.len()) {
         Some((offset, length)) => if_permitted(cells(file, offset, length, per_cell * page_size())),
         None => Ok(Some(Vec::new())),
     }
@@ -227,9 +227,9 @@ mod tests {
             std::os::unix::fs::FileExt::write_at(&file, b"x", page * page_size()).unwrap();
         }
         for span in [Span::ALL, Span { start: 3 * page_size(), end: Some(9 * page_size() + 1) }] {
-            let (offset, length) = span.of(file.metadata().unwrap().len()).unwrap();
+            let (offset, length) = span.range_in(file.metadata().unwrap().len()).unwrap();
             let by_mincore = seen_by_mincore(&file, offset, length).unwrap();
-            let of = Pages::of(&file, span).unwrap();
+            let of = Pages::count(&file, span).unwrap();
             assert_eq!((of.total, of.resident), (by_mincore.total, by_mincore.resident));
             let map = resident(&file, offset, length, 2 * page_size()).unwrap();
             assert_eq!(residency_map(&file, span, 2).unwrap(), Some(map));
@@ -255,9 +255,9 @@ mod span_tests {
     #[test]
     fn a_span_starts_with_a_page_and_ends_with_the_file() {
         let page = page_size();
-        let of = |start, end, size| Span { start, end }.of(size);
-        assert_eq!(Span::ALL.of(10), Some((0, 10)));
-        assert_eq!(Span::ALL.of(0), None);
+        let of = |start, end, size| Span { start, end }.range_in(size);
+        assert_eq!(Span::ALL.range_in(10), Some((0, 10)));
+        assert_eq!(Span::ALL.range_in(0), None);
         assert_eq!(of(page + 1, None, 3 * page), Some((page, 2 * page)));
         assert_eq!(of(page, Some(page + 1), 3 * page), Some((page, 1)));
         assert_eq!(of(0, Some(u64::MAX), 5), Some((0, 5)));

@@ -12,7 +12,7 @@ pub const BUFFER: usize = 1 << 20;
 
 /// Reads what `file` has of `span`, from start to end. Returns the bytes read.
 pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
-    let Some((offset, length)) = span.of(file.metadata()?.len()) else { return Ok(0) };
+    let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(0) };
     if offset > 0 {
         file.seek(SeekFrom::Start(offset))?;
     }
@@ -57,7 +57,7 @@ impl Evictor {
     /// Does to one file what [`evict`] does. When many files were dirty, on Linux the whole file
     /// system is flushed, so that those to come are clean.
     pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
-        let Some((offset, length)) = span.of(file.metadata()?.len()) else { return Ok(()) };
+        let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(()) };
         if !crate::pages::is_clean(file, offset, length) {
             // Dirty pages cannot be dropped.
             self.flush(file)?;

@@ -72,7 +72,7 @@ fn half_a_file_is_evicted_by_its_span() {
         return;
     }
     let file = open(&path, false).unwrap().file;
-    let of = |start, end| Pages::of(&file, Span { start, end }).unwrap();
+    let of = |start, end| Pages::count(&file, Span { start, end }).unwrap();
     let per_cell = half / 2 / page_size();
     seen_in_some_attempt(|| {
         (&file).rewind().unwrap();

@@ -7,7 +7,7 @@ use csv::{QuoteStyle, WriterBuilder};
 use itertools::Itertools;
 use model::{
     Batch, Error, Latency, PlannedTarget, Requests, Result, Sample, Workload, record::Record,
-    tasks::Step,
+    tasks::TaskStep,
 };
 
 use crate::{figures::requests::sample_requests, text::harmless, words};
@@ -140,10 +140,10 @@ const COLUMNS: &[Column] = &[
         t.paced().map(|paced| paced.lag_p99_ns).into()
     }),
     // The steps of a task.
-    ("create_p50_ns", "median of creating a task, ns", |t| step(t, Step::Create)),
-    ("status_p50_ns", "median of changing its status, ns", |t| step(t, Step::Status)),
-    ("rewrite_p50_ns", "median of rewriting its output, ns", |t| step(t, Step::Rewrite)),
-    ("delete_p50_ns", "median of deleting it, ns", |t| step(t, Step::Delete)),
+    ("create_p50_ns", "median of creating a task, ns", |t| step(t, TaskStep::Create)),
+    ("status_p50_ns", "median of changing its status, ns", |t| step(t, TaskStep::Status)),
+    ("rewrite_p50_ns", "median of rewriting its output, ns", |t| step(t, TaskStep::Rewrite)),
+    ("delete_p50_ns", "median of deleting it, ns", |t| step(t, TaskStep::Delete)),
     // A step of a backup.
     ("catalogue_ns", "the part of its time that the catalogue took, ns", |t| {
         t.sample.backup().map(|(ns, _)| ns).into()
@@ -228,7 +228,7 @@ fn requests(trial: &Trial<'_>, of: fn(&Requests) -> u64) -> Cell {
     sample_requests(trial).as_ref().map(of).into()
 }
 
-fn step(trial: &Trial<'_>, step: Step) -> Cell {
+fn step(trial: &Trial<'_>, step: TaskStep) -> Cell {
     trial.steps().and_then(|steps| Some(steps.get(&step)?.p50_ns)).into()
 }
 

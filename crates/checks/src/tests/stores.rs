@@ -409,7 +409,7 @@ fn each_experiment_has_the_findings_that_matter_to_it() {
     };
     let differs =
         FindingKind::DurabilityDiffers { class: Durability::Durable, baseline: Durability::None };
-    let (operation, own_databases) = (rows::Operation::Insert, false);
+    let (operation, own_databases) = (rows::RowOperation::Insert, false);
     let rows = of(Experiment::Rows { rows: 10 }, Work::Rows { operation, own_databases });
     assert_eq!(rows, std::slice::from_ref(&differs));
     let tasks = of(Experiment::Tasks { tasks: 10, rewrites: 1, output: 10 }, Work::Tasks);

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
-use backup::{About, Kept, Problem, Saved};
+use backup::{About, KeptRepository, Problem, Saved};
 use clap::{Args, Subcommand};
 use engines::registry;
 use lab::Stop;
@@ -92,17 +92,17 @@ fn check_order(spec: &BackupSpec) -> Result<()> {
 }
 
 /// How a repository is opened.
-type Opening = fn(&Path, &dyn Blobs, &Settings) -> Result<Kept>;
+type Opening = fn(&Path, &dyn Blobs, &Settings) -> Result<KeptRepository>;
 
 /// The repository in a folder, which exists.
-fn open(folder: &Path, opening: Opening) -> Result<Kept> {
-    let about = About::of(folder)?.ok_or_else(|| {
+fn open(folder: &Path, opening: Opening) -> Result<KeptRepository> {
+    let about = About::read(folder)?.ok_or_else(|| {
         Error::usage(format!("{}: is no repository of storemark backup", folder.display()))
     })?;
     open_as(folder, &about, opening)
 }
 
-fn open_as(folder: &Path, about: &About, opening: Opening) -> Result<Kept> {
+fn open_as(folder: &Path, about: &About, opening: Opening) -> Result<KeptRepository> {
     let engine = registry::blobs(&about.engine)?;
     let own = about.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::check(engine.settings(Facet::Blobs), own)?;
@@ -115,7 +115,7 @@ fn print_line(text: &str) -> Result<()> {
 }
 
 fn list(folder: &Path) -> Result<(), Failure> {
-    let kept = open(folder, Kept::open)?;
+    let kept = open(folder, KeptRepository::open)?;
     let disagreement = kept.repository().disagreement()?;
     let snapshots = kept.repository().snapshots()?;
     kept.close()?;
@@ -139,7 +139,7 @@ fn restore(
     snapshot: Option<u32>,
     stop: &'static Stop,
 ) -> Result<(), Failure> {
-    let kept = open(folder, Kept::open)?;
+    let kept = open(folder, KeptRepository::open)?;
     let start = Instant::now();
     let restored = backup::restore(kept.repository(), snapshot, to, &|| stop.check())?;
     kept.close()?;
@@ -168,7 +168,7 @@ fn say_all(problems: &[Problem], what: &str) -> Result<(), Failure> {
 }
 
 fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
-    let kept = open(folder, Kept::open)?;
+    let kept = open(folder, KeptRepository::open)?;
     let checked = backup::check(kept.repository(), &|| stop.check())?;
     kept.close()?;
     if checked.problems.is_empty() {
@@ -193,12 +193,12 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
     })?;
     check_places(folder, keep)?;
     host::create_private();
-    let mut kept = if let Some(mut about) = About::of(keep)? {
+    let mut kept = if let Some(mut about) = About::read(keep)? {
         about.settings.extend(check_same(stores, &about, keep)?);
-        open_as(keep, &about, Kept::open_to_save)?
+        open_as(keep, &about, KeptRepository::open_to_save)?
     } else {
         let (engine, settings) = catalogue(stores, spec.durability())?;
-        Kept::create(keep, engine, &settings)?
+        KeptRepository::create(keep, engine, &settings)?
     };
     let start = Instant::now();
     let saved = kept.save(folder, &|| stop.check())?;

@@ -11,7 +11,7 @@ use lab::Stop;
 use model::{
     Error, Result, StudyPart,
     spec::{Options, RunSpec, Talk},
-    study::{Step, Study},
+    study::{Study, StudyCommand},
     units,
 };
 use report::{StudyFigure, StudyStep, pages, studies};
@@ -131,7 +131,7 @@ fn all<'a>(study: &'a Study, name: &str, options: &StudyOptions, stop: &Stop) ->
 /// Runs a step and shows it. A step that was started and failed shows in the exit code, one that
 /// cannot be run here is a gap.
 fn carry_out<'a>(
-    part: &'a Step,
+    part: &'a StudyCommand,
     (number, time): (usize, Duration),
     name: &str,
     options: &StudyOptions,
@@ -174,7 +174,7 @@ fn list() -> String {
 }
 
 /// What a step asks for in the size that is wanted.
-fn sized(step: &Step, options: &StudyOptions) -> Result<RunSpec> {
+fn sized(step: &StudyCommand, options: &StudyOptions) -> Result<RunSpec> {
     let as_written = Options::new();
     step.spec(match (options.quick, options.full) {
         (true, _) => &step.quick,
@@ -186,11 +186,12 @@ fn sized(step: &Step, options: &StudyOptions) -> Result<RunSpec> {
 /// The time for the first of `steps`: of what is left, as much as it has of what their plans give to
 /// all. None: no step is left.
 fn share(
-    steps: &VecDeque<(usize, &Step)>,
+    steps: &VecDeque<(usize, &StudyCommand)>,
     options: &StudyOptions,
     began: Instant,
 ) -> Option<Duration> {
-    let time = |step: &Step| sized(step, options).map_or(Duration::ZERO, |spec| spec.time());
+    let time =
+        |step: &StudyCommand| sized(step, options).map_or(Duration::ZERO, |spec| spec.time());
     let (_, first) = steps.front()?;
     let own = time(first);
     let Some(whole) = options.time else { return Some(own) };
@@ -202,7 +203,7 @@ fn share(
 /// What a step asks for, with the options of the study laid over it. Targets whose engine cannot be
 /// used here are left out; why, is added to `gaps`, a sentence each.
 fn spec(
-    step: &Step,
+    step: &StudyCommand,
     (number, time): (usize, Duration),
     name: &str,
     options: &StudyOptions,

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use model::{Cache, Measured, Sample, Work, life::Step, record::Record};
+use model::{Cache, Measured, Sample, Work, life::LifeStep, record::Record};
 
 use crate::world::World;
 
 const STEPS: &str = "life files: sqlite: --keys 200 --size 5k --days 3 --rounds 1 --seed 7 -q";
 
-fn samples(record: &Record, target: usize, step: Step) -> Vec<&Sample> {
+fn samples(record: &Record, target: usize, step: LifeStep) -> Vec<&Sample> {
     let of = |sample: &&Sample| {
         let work = record.header.plan.workloads[sample.workload].work;
         sample.target == target && work == Work::Life(step)
@@ -20,7 +20,7 @@ fn samples(record: &Record, target: usize, step: Step) -> Vec<&Sample> {
 fn every_step_of_each_store_is_measured_and_nothing_is_left() {
     let world = World::new();
     let ran = world.ok(&format!("{STEPS} --json r.jsonl --html r.html"));
-    for step in Step::ALL {
+    for step in LifeStep::ALL {
         assert!(ran.out.contains(step.as_str()), "{step}\n{}", ran.out);
     }
     let words = ran.words();
@@ -38,24 +38,24 @@ fn every_step_of_each_store_is_measured_and_nothing_is_left() {
             let found = samples(&record, target, step);
             found.iter().map(|sample| sample.operations).collect::<Vec<_>>()
         });
-        assert!(files == sqlite || step == Step::Reclaim, "{step}");
+        assert!(files == sqlite || step == LifeStep::Reclaim, "{step}");
         sqlite
     };
-    assert_eq!(operations(Step::Stat), [200]);
-    assert_eq!(operations(Step::List), [200]);
-    assert_eq!(operations(Step::Day), [2]);
-    assert_eq!(operations(Step::Month), [4]);
-    assert_eq!(operations(Step::Half), [100]);
-    assert_eq!(operations(Step::Rest), [100]);
-    assert_eq!(samples(&record, 0, Step::Open)[0].cache, Cache::DataCold);
+    assert_eq!(operations(LifeStep::Stat), [200]);
+    assert_eq!(operations(LifeStep::List), [200]);
+    assert_eq!(operations(LifeStep::Day), [2]);
+    assert_eq!(operations(LifeStep::Month), [4]);
+    assert_eq!(operations(LifeStep::Half), [100]);
+    assert_eq!(operations(LifeStep::Rest), [100]);
+    assert_eq!(samples(&record, 0, LifeStep::Open)[0].cache, Cache::DataCold);
     // A file is gone with its value; a database keeps its pages until it is rewritten.
-    assert!(samples(&record, 0, Step::Reclaim).is_empty());
-    assert_eq!(files(0, Step::Half), 100 * 5000);
-    assert_eq!(files(0, Step::Rest), 0);
-    assert!(files(1, Step::Half) > 200 * 5000);
-    assert!(files(1, Step::Reclaim) < 120 * 5000);
+    assert!(samples(&record, 0, LifeStep::Reclaim).is_empty());
+    assert_eq!(files(0, LifeStep::Half), 100 * 5000);
+    assert_eq!(files(0, LifeStep::Rest), 0);
+    assert!(files(1, LifeStep::Half) > 200 * 5000);
+    assert!(files(1, LifeStep::Reclaim) < 120 * 5000);
     // Whole values of 5,000 bytes take two blocks each; a database is copied whole or in pages.
-    let backup = |target| samples(&record, target, Step::Day)[0].backup_bytes().unwrap();
+    let backup = |target| samples(&record, target, LifeStep::Day)[0].backup_bytes().unwrap();
     assert!(backup(0).files <= 2 * 5000 && backup(0).blocks <= 2 * 8192, "{:?}", backup(0));
     assert!(backup(1).files > 200 * 5000 && backup(1).blocks < 100 * 1000, "{:?}", backup(1));
     assert!(record.samples.iter().all(|sample| matches!(sample.measured, Measured::Life { .. })));
@@ -70,7 +70,13 @@ fn all_engines_live_to_their_end() {
     ));
     let record = world.record("r.jsonl");
     for (target, planned) in record.header.plan.targets.iter().enumerate() {
-        assert_eq!(samples(&record, target, Step::Rest).len(), 1, "{}\n{}", planned.label, ran.out);
+        assert_eq!(
+            samples(&record, target, LifeStep::Rest).len(),
+            1,
+            "{}\n{}",
+            planned.label,
+            ran.out
+        );
     }
 }
 
@@ -83,7 +89,7 @@ fn a_folder_of_the_user_is_only_read() {
     let before = world.tree();
     let ran = world.ok("life files: sqlite: --data mine --days 1 --rounds 1 -q");
     assert!(ran.out.contains("from mine"), "{}", ran.out);
-    assert!(!ran.out.contains(Step::Month.as_str()), "{}", ran.out);
+    assert!(!ran.out.contains(LifeStep::Month.as_str()), "{}", ran.out);
     assert_eq!(world.tree(), before);
 }
 

@@ -203,8 +203,8 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
-const UPDATE: Put = Put::of(How::Update);
-const INSERT: Put = Put::of(How::Insert);
+const UPDATE: Put = Put::new(How::Update);
+const INSERT: Put = Put::new(How::Insert);
 
 /// Returns the bytes that were read or written, or that were those of a removed value.
 fn all(session: &mut dyn Session, op: Op, work: &Work<'_>, buffer: &mut [u8]) -> Result<usize> {
@@ -216,7 +216,7 @@ fn all(session: &mut dyn Session, op: Op, work: &Work<'_>, buffer: &mut [u8]) ->
             Ok(usize::try_from(length).unwrap_or(usize::MAX))
         }),
         Op::Update => put_all(session, work, &UPDATE),
-        Op::Put => put_all(session, work, &Put::of(How::Upsert)),
+        Op::Put => put_all(session, work, &Put::new(How::Upsert)),
         Op::Create => put_all(session, work, &INSERT),
         Op::Delete => delete_all(session, work),
     }?;

@@ -374,9 +374,9 @@ fn fill(store: &dyn Store, data: &Data, stop: &Stop) -> Result<()> {
     session.begin(Mode::Write)?;
     for key in data.keys() {
         stop.check()?;
-        session.put(Key::Int(key), data.value(key), &Put::of(How::Insert))?;
+        session.put(Key::Int(key), data.value(key), &Put::new(How::Insert))?;
     }
     session.commit()?;
     drop(session);
-    store.settle()
+    store.flush_writes()
 }

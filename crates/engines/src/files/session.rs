@@ -259,8 +259,14 @@ impl Session for Worker<'_> {
             if let Some(meta) = meta.as_mut().filter(|_| whole) {
                 meta.mode = os::real_mode(&self.current(), meta.mode);
             }
-            if visit(Item { key, value: &value, length: facts.length, meta, of: ValueType::Bytes })?
-                .is_break()
+            if visit(Item {
+                key,
+                value: &value,
+                length: facts.length,
+                meta,
+                value_type: ValueType::Bytes,
+            })?
+            .is_break()
             {
                 break;
             }

@@ -9,7 +9,7 @@ use std::{
 use model::{
     Access, Durability, Error, How, Key, KeyKind, OpenOptions, Put, Result, Session, Settings,
     Store, Tasks,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
+    tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
 };
 
 use super::{Files, Folder, session::Worker};
@@ -35,7 +35,7 @@ impl Queue for Folder {
         vec![self.path.clone()]
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         Ok(())
     }
 
@@ -60,16 +60,20 @@ impl TaskWorker<'_> {
         self.value.clear();
         serde_json::to_writer(&mut self.value, task).map_err(|e| Error::failed(e.to_string()))?;
         let key = Key::Name(task.id.as_bytes());
-        self.files.put(key, &self.value, &Put::of(how))
+        self.files.put(key, &self.value, &Put::new(how))
     }
 }
 
 impl QueueWorker for TaskWorker<'_> {
-    fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()> {
+    fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()> {
         let (done, otherwise) = match step {
-            Step::Create => (self.put(task, How::Insert)?, "exists already"),
-            Step::Status | Step::Rewrite => (self.put(task, How::Update)?, "does not exist"),
-            Step::Delete => (self.files.delete(Key::Name(task.id.as_bytes()))?, "does not exist"),
+            TaskStep::Create => (self.put(task, How::Insert)?, "exists already"),
+            TaskStep::Status | TaskStep::Rewrite => {
+                (self.put(task, How::Update)?, "does not exist")
+            }
+            TaskStep::Delete => {
+                (self.files.delete(Key::Name(task.id.as_bytes()))?, "does not exist")
+            }
         };
         if done { Ok(()) } else { Err(Error::corrupt(format!("task {} {otherwise}", task.id))) }
     }

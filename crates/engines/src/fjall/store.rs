@@ -193,7 +193,7 @@ impl Store for FjallStore {
     }
 
     /// Writes what is in memory to tables, and waits for it: what the journal put off.
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
             self.keyspace.rotate_memtable().map_err(|e| self.failed(e))?;
             self.wait()?;
@@ -203,7 +203,7 @@ impl Store for FjallStore {
 
     fn reclaim(self: Box<Self>) -> Result<()> {
         caught(&self.path, || {
-            self.settle()?;
+            self.flush_writes()?;
             for _ in 0..READS {
                 drop(self.database.snapshot());
             }
@@ -218,7 +218,7 @@ impl Store for FjallStore {
             return Ok(());
         }
         caught(&self.path, || {
-            self.settle()?;
+            self.flush_writes()?;
             self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))
         })
     }

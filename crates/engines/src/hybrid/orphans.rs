@@ -94,7 +94,7 @@ mod tests {
         let parts = Parts::create(folder.path(), &options).unwrap();
         let put = |key| {
             let mut session = HybridSession::new(&parts).unwrap();
-            session.put(Key::Int(key), b"a large value", &Put::of(How::Insert)).unwrap()
+            session.put(Key::Int(key), b"a large value", &Put::new(How::Insert)).unwrap()
         };
         assert!(put(1) && put(2));
         assert_eq!(damage(&parts).unwrap(), [""; 0]);

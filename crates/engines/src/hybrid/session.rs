@@ -3,8 +3,8 @@
 use std::ops::{ControlFlow, Range};
 
 use model::{
-    Access, Done, Error, How, Item, Key, Mode, Put, Result, Scan, Session, ValueType, Visitor,
-    copy_value,
+    Access, Error, FinishedWork, How, Item, Key, Mode, Put, Result, Scan, Session, ValueType,
+    Visitor, copy_value,
 };
 
 use super::{
@@ -166,9 +166,10 @@ impl<'s> HybridSession<'s> {
         }
         let large = self.is_large(value);
         let text = if large { self.write(value)?.text() } else { String::new() };
-        let (value, of) = if large { (text.as_bytes(), ValueType::Text) } else { (value, put.of) };
+        let (value, of) =
+            if large { (text.as_bytes(), ValueType::Text) } else { (value, put.value_type) };
         let statement = if held.is_some() { &mut self.replace } else { &mut self.insert };
-        self.rows.put_by(statement, key, value, &Put { of, ..*put })?;
+        self.rows.put_by(statement, key, value, &Put { value_type: of, ..*put })?;
         self.replaced(held);
         Ok(true)
     }
@@ -180,7 +181,7 @@ impl<'s> HybridSession<'s> {
 
     /// Writes `value` into a new file.
     fn write(&mut self, value: &[u8]) -> Result<Reference> {
-        let insert = Put::of(How::Insert);
+        let insert = Put::new(How::Insert);
         loop {
             let number = self.number()?;
             // A session that was killed may have left a file with a number that it did not commit.
@@ -200,8 +201,8 @@ impl<'s> HybridSession<'s> {
         let Self { rows, files, parts, .. } = self;
         let (mut gone, mut value) = (None, Vec::new());
         rows.scan(part, &mut |item| {
-            let mut shown = Item { of: ValueType::Bytes, ..item };
-            if item.of == ValueType::Text && part.values {
+            let mut shown = Item { value_type: ValueType::Bytes, ..item };
+            if item.value_type == ValueType::Text && part.values {
                 let named = Reference::parse(item.value);
                 let file = named.ok_or_else(|| names_none(parts, item.key))?;
                 if !files.load(Key::Int(file.number), &mut value)? {
@@ -325,7 +326,7 @@ impl Session for HybridSession<'_> {
         self.rows.statistics()
     }
 
-    fn background_work(&self) -> Vec<Done> {
+    fn background_work(&self) -> Vec<FinishedWork> {
         self.rows.background_work()
     }
 }

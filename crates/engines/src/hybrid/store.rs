@@ -58,8 +58,8 @@ impl Store for HybridStore {
         Ok((settings, class))
     }
 
-    fn settle(&self) -> Result<()> {
-        self.parts.rows.settle()?;
+    fn flush_writes(&self) -> Result<()> {
+        self.parts.rows.flush_writes()?;
         self.parts.release_all()
     }
 
@@ -87,7 +87,7 @@ impl Store for HybridStore {
 
     fn reclaim(self: Box<Self>) -> Result<()> {
         self.parts.rows.execute("VACUUM")?;
-        self.settle()
+        self.flush_writes()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

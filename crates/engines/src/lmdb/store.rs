@@ -113,8 +113,9 @@ impl LmdbStore {
                 None => None,
             };
             let (key, length) = (ordered::key(bytes, self.keys), value.len() as u64);
-            match key.and_then(|key| visit(Item { key, value, length, meta, of: ValueType::Bytes }))
-            {
+            match key.and_then(|key| {
+                visit(Item { key, value, length, meta, value_type: ValueType::Bytes })
+            }) {
                 Ok(going) if going.is_continue() => {}
                 stopped => return Ok(stopped.map(drop)),
             }

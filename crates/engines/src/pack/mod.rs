@@ -268,7 +268,7 @@ impl Store for PackFile {
     }
 
     /// Writes the table, if anything changed since it was last written.
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         let slots = lock::read(&self.slots);
         let mut tail = lock::hold(&self.tail);
         if !tail.settled {
@@ -291,14 +291,14 @@ impl Store for PackFile {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.settle()
+        self.flush_writes()
     }
 }
 
 /// A store that is dropped, not closed, is settled as far as it can be.
 impl Drop for PackFile {
     fn drop(&mut self) {
-        let _ = self.settle();
+        let _ = self.flush_writes();
     }
 }
 
@@ -367,7 +367,7 @@ impl Session for Reader<'_> {
                 return Err(Error::corrupt(self.store.damaged(key)));
             }
             let meta = slot.meta.as_deref().copied();
-            visit(Item { key, value, length: slot.length(), meta, of: ValueType::Bytes })
+            visit(Item { key, value, length: slot.length(), meta, value_type: ValueType::Bytes })
         };
         self.with(|slots| self.store.walk(slots, scan, visit))
     }

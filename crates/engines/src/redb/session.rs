@@ -81,7 +81,13 @@ fn scan<K: Kind>(
         };
         let meta = meta.and_then(|bytes| meta::of(bytes.value()));
         let (key, value) = (K::key(key.value()), value.value());
-        match visit(Item { key, value, length: value.len() as u64, meta, of: ValueType::Bytes }) {
+        match visit(Item {
+            key,
+            value,
+            length: value.len() as u64,
+            meta,
+            value_type: ValueType::Bytes,
+        }) {
             Ok(going) if going.is_continue() => {}
             stopped => return Ok(stopped.map(drop)),
         }

@@ -257,7 +257,7 @@ impl Store for RedbStore {
         Ok((self.settings.clone(), DECLARATION.class_of(&self.settings)))
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         if self.unflushed.swap(false, Relaxed) {
             // Immediate, as a transaction is by default.
             self.write(&Cell::new(0))?.commit().map_err(|e| self.failed(e))?;
@@ -272,7 +272,7 @@ impl Store for RedbStore {
     }
 
     fn reclaim(mut self: Box<Self>) -> Result<()> {
-        self.settle()?;
+        self.flush_writes()?;
         let Self { handle, path, .. } = &mut *self;
         let Handle::Write(database) = handle else { return Err(refusal::read_only()) };
         caught(path, || database.compact().map_err(|e| failed(path, e.into())))?;

@@ -116,8 +116,8 @@ impl Blobs for RocksDb {
             && fs::read(current).is_ok_and(|text| text.starts_with(b"MANIFEST-"))
     }
 
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        store::others(location)
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
+        store::other_contents(location)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -77,7 +77,7 @@ fn check_log(path: &Path) -> Result<()> {
 }
 
 /// The column families other than the dataset's.
-pub(super) fn others(path: &Path) -> Result<Vec<String>> {
+pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
     let own = KeyKind::ALL.map(KeyKind::as_str);
     others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && !own.contains(&&**name));
@@ -234,7 +234,7 @@ impl Store for RocksStore {
 
     /// Writes what is in memory to tables, and waits for them and their compaction: what the log
     /// put off.
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
             self.database.flush_cf(self.column()?).map_err(|e| self.failed(&e))?;
             self.wait()?;
@@ -243,13 +243,13 @@ impl Store for RocksStore {
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
-        self.settle()?;
+        self.flush_writes()?;
         self.database.compact_range_cf(self.column()?, None::<&[u8]>, None::<&[u8]>);
         self.close()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.settle()?;
+        self.flush_writes()?;
         self.database.cancel_all_background_work(true);
         Ok(())
     }

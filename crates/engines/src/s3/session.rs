@@ -128,7 +128,13 @@ impl<'s> ObjectSession<'s> {
         let of = ValueType::Bytes;
         if !values {
             for (key, length) in keys {
-                let item = Item { key: key.as_key(), value: &[], length: *length, meta: None, of };
+                let item = Item {
+                    key: key.as_key(),
+                    value: &[],
+                    length: *length,
+                    meta: None,
+                    value_type: of,
+                };
                 if visit(item)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -144,7 +150,7 @@ impl<'s> ObjectSession<'s> {
                 // One that was deleted since it was listed.
                 let Some((value, meta)) = found else { continue };
                 let (key, length) = (key.as_key(), value.len() as u64);
-                if visit(Item { key, value: &value, length, meta, of })?.is_break() {
+                if visit(Item { key, value: &value, length, meta, value_type: of })?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

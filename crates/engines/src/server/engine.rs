@@ -99,14 +99,14 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
         Folder::at(location, software)?.check_free().map(|()| true)
     }
 
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         if self.own().is_none() {
             return Ok(Vec::new());
         }
         let settings = Settings::default();
         let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
         let store = TableStore::<D>::open(location, &options)?;
-        let others = store.others()?;
+        let others = store.other_contents()?;
         Box::new(store).close().map(|()| others)
     }
 

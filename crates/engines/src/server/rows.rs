@@ -121,7 +121,7 @@ impl<D: Dialect> RowTables for Tables<D> {
         self.inside(&database, files).unwrap_or_default()
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         self.host.control_table(|control| D::settle_rows(control, &self.databases, &self.settings))
     }
 

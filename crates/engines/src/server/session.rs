@@ -259,14 +259,20 @@ fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
         value,
         length: value.len() as u64,
         meta,
-        of: ValueType::Bytes,
+        value_type: ValueType::Bytes,
     })
 }
 
 /// A row of a key and a length.
 fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
-    Ok(Item { key: key_of(row, keys)?, value: &[], length, meta: None, of: ValueType::Bytes })
+    Ok(Item {
+        key: key_of(row, keys)?,
+        value: &[],
+        length,
+        meta: None,
+        value_type: ValueType::Bytes,
+    })
 }
 
 fn meta_of(row: &impl Row) -> Option<Meta> {

@@ -119,7 +119,7 @@ impl<D: Dialect> TableStore<D> {
     }
 
     /// Lists what the server has besides the table.
-    pub(super) fn others(&self) -> Result<Vec<String>> {
+    pub(super) fn other_contents(&self) -> Result<Vec<String>> {
         let rows = self.host.control(|control| control.rows(D::OTHERS))?;
         Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
     }
@@ -241,7 +241,7 @@ impl<D: Dialect> Store for TableStore<D> {
         self.host.processes()
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         if self.access == Access::Read {
             return Ok(());
         }
@@ -254,7 +254,7 @@ impl<D: Dialect> Store for TableStore<D> {
 
     fn reclaim(self: Box<Self>) -> Result<()> {
         self.host.control_table(|control| control.run(&D::reclaim(&self.name)).map(drop))?;
-        self.settle()?;
+        self.flush_writes()?;
         self.close()
     }
 

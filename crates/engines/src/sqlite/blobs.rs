@@ -8,9 +8,9 @@ use std::{
 };
 
 use model::{
-    Access, Arrangement, Blobs, Done, Durability, Engine as _, Entry, Error, Facet, How, Key,
-    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType, Visitor,
-    copy_value,
+    Access, Arrangement, Blobs, Durability, Engine as _, Entry, Error, Facet, FinishedWork, How,
+    Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType,
+    Visitor, copy_value,
 };
 
 use super::{
@@ -65,8 +65,8 @@ impl Blobs for Sqlite {
         Ok(database::lacks_log_index(location))
     }
 
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
-        inspect::others(location)
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
+        inspect::other_contents(location)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -183,7 +183,7 @@ impl Store for SqliteStore {
         self.database.in_effect(&lock::hold(&self.control), Facet::Blobs)
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         let Database { access, settings, .. } = &self.database;
         if *access == Access::Read || settings.get("checkpoint") == Some("none") {
             return Ok(());
@@ -209,7 +209,7 @@ impl Store for SqliteStore {
 
     fn reclaim(self: Box<Self>) -> Result<()> {
         self.execute("VACUUM")?;
-        self.settle()
+        self.flush_writes()
     }
 }
 
@@ -345,7 +345,7 @@ impl SqliteSession {
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let (db, table) = (&self.db, self.table);
-        let bound = (self.value(key)?, stored::value(value, put.of)?);
+        let bound = (self.value(key)?, stored::value(value, put.value_type)?);
         let run = |statement: &mut Statement| write(db, table, statement, bound, put);
         match (put.how, &mut self.upsert) {
             (How::Insert, _) => run(&mut self.insert),
@@ -364,7 +364,7 @@ impl SqliteSession {
         value: &[u8],
         put: &Put,
     ) -> Result<bool> {
-        let bound = (self.value(key)?, stored::value(value, put.of)?);
+        let bound = (self.value(key)?, stored::value(value, put.value_type)?);
         write(&self.db, self.table, statement, bound, put)
     }
 
@@ -423,7 +423,7 @@ impl Session for SqliteSession {
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let bytes = put.meta.is_none() && put.of == ValueType::Bytes;
+        let bytes = put.meta.is_none() && put.value_type == ValueType::Bytes;
         // A handle leaves the type of a value as it is: only what replaces the bytes of a value that is
         // known may use one, not an upsert.
         let in_place = self.by_blob && put.how == How::Update && bytes;
@@ -468,7 +468,7 @@ impl Session for SqliteSession {
         self.db.cache_counters().chain(self.db.waits()).collect()
     }
 
-    fn background_work(&self) -> Vec<Done> {
+    fn background_work(&self) -> Vec<FinishedWork> {
         self.db.checkpoints()
     }
 }
@@ -496,7 +496,7 @@ mod tests {
         let (mut writer, mut reader) = (store.session().unwrap(), store.session().unwrap());
         assert!(writer.put(Key::Int(1), b"first", &Put::default()).unwrap());
         for value in [&b"long"[..], b"short", b"short", b""] {
-            assert!(writer.put(Key::Int(1), value, &Put::of(How::Update)).unwrap());
+            assert!(writer.put(Key::Int(1), value, &Put::new(How::Update)).unwrap());
             let mut buffer = [0; 8];
             assert_eq!(reader.get(Key::Int(1), &mut buffer).unwrap(), Some(value.len()));
             assert_eq!(&buffer[..value.len()], value);
@@ -509,11 +509,11 @@ mod tests {
         let store = store(&folder);
         let mut session = store.session().unwrap();
         for of in [ValueType::Text, ValueType::Bytes] {
-            let put = Put { of, ..Put::default() };
+            let put = Put { value_type: of, ..Put::default() };
             assert!(session.put(Key::Int(1), b"text", &put).unwrap());
             let mut found = None;
             let mut visit = |item: Item<'_>| {
-                found = Some(item.of);
+                found = Some(item.value_type);
                 Ok(ControlFlow::Continue(()))
             };
             session.scan(Scan::ALL, &mut visit).unwrap();

@@ -63,7 +63,7 @@ pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Resu
 
 /// What is not the dataset's: other tables, views and the like, other columns of `kv`, and what
 /// an archive holds besides files. SQLite's own tables are not among them.
-pub(super) fn others(path: &Path) -> Result<Vec<String>> {
+pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
     let table = db.first(|db| Table::find(db, &OWN))?;
     let mut others = further(&db, table)?;

@@ -47,13 +47,19 @@ pub(super) fn item<'r>(
         _ => (row.integer(2).unsigned_abs(), type_called(row.text(3))),
     };
     if keys == KeyKind::Integers {
-        return Ok(Item { key: Key::Int(row.integer(0)), value, length, meta: None, of });
+        return Ok(Item {
+            key: Key::Int(row.integer(0)),
+            value,
+            length,
+            meta: None,
+            value_type: of,
+        });
     }
     let key = Key::Name(row.text(0));
     if matches!(of, ValueType::Bytes | ValueType::Text) {
         check_uncompressed(key, length, row.integer(4))?;
     }
-    Ok(Item { key, value, length, meta: meta(row, key)?, of })
+    Ok(Item { key, value, length, meta: meta(row, key)?, value_type: of })
 }
 
 /// By SQLite's `typeof`.

@@ -10,7 +10,7 @@ use std::{
 
 use model::{
     BUSY_RETRIES, Durability, Error, Facet, LOCK_WAITS, Result, Settings, Tasks,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
+    tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
 };
 
 use super::{
@@ -46,7 +46,7 @@ impl Tasks for Sqlite {
 /// A connection with the statements of the steps, each prepared when it is first used. They stay
 /// together, as they may move from thread to thread.
 struct Prepared {
-    statements: [Option<Statement>; Step::ALL.len()],
+    statements: [Option<Statement>; TaskStep::ALL.len()],
     db: Connection,
 }
 
@@ -61,14 +61,14 @@ impl Prepared {
     }
 
     /// Executes the statement of `step` with `values`, in autocommit; rows changed.
-    fn execute(&mut self, step: Step, values: &[&[u8]]) -> Result<i64> {
+    fn execute(&mut self, step: TaskStep, values: &[&[u8]]) -> Result<i64> {
         let statement = match &mut self.statements[step as usize] {
             Some(statement) => statement,
             unused => unused.insert(self.db.prepare(match step {
-                Step::Create => "INSERT INTO tasks (id, status, cmd, args) VALUES (?, ?, ?, ?)",
-                Step::Status => "UPDATE tasks SET status=? WHERE id=?",
-                Step::Rewrite => "UPDATE tasks SET output=? WHERE id=?",
-                Step::Delete => "DELETE FROM tasks WHERE id=?",
+                TaskStep::Create => "INSERT INTO tasks (id, status, cmd, args) VALUES (?, ?, ?, ?)",
+                TaskStep::Status => "UPDATE tasks SET status=? WHERE id=?",
+                TaskStep::Rewrite => "UPDATE tasks SET output=? WHERE id=?",
+                TaskStep::Delete => "DELETE FROM tasks WHERE id=?",
             })?),
         };
         statement.run(values.iter().map(|text| Value::Text(text)))?;
@@ -102,7 +102,7 @@ impl Queue for SqliteTasks {
         database::files(&self.database.path)
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         database::checkpoint(&lock::hold(&self.control))
     }
 
@@ -129,7 +129,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     /// Executes a statement through the connection that is its turn; rows changed.
-    fn execute(&mut self, step: Step, values: &[&[u8]]) -> Result<i64> {
+    fn execute(&mut self, step: TaskStep, values: &[&[u8]]) -> Result<i64> {
         if let Some(own) = &mut self.own {
             return own.execute(step, values);
         }
@@ -158,11 +158,11 @@ impl Worker<'_> {
 }
 
 impl QueueWorker for Worker<'_> {
-    fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()> {
+    fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()> {
         let [id, status, command, output] =
             [task.id, task.status, task.command, task.output].map(str::as_bytes);
         let changed = match step {
-            Step::Create => {
+            TaskStep::Create => {
                 let mut arguments = std::mem::take(&mut self.arguments);
                 arguments.clear();
                 serde_json::to_writer(&mut arguments, task.arguments)
@@ -171,9 +171,9 @@ impl QueueWorker for Worker<'_> {
                 self.arguments = arguments;
                 changed
             }
-            Step::Status => self.execute(step, &[status, id]),
-            Step::Rewrite => self.execute(step, &[output, id]),
-            Step::Delete => self.execute(step, &[id]),
+            TaskStep::Status => self.execute(step, &[status, id]),
+            TaskStep::Rewrite => self.execute(step, &[output, id]),
+            TaskStep::Delete => self.execute(step, &[id]),
         }?;
         match changed {
             1 => Ok(()),

@@ -76,14 +76,14 @@ impl Blobs for ValkeyEngine {
         Folder::at(location, software())?.check_free().map(|()| true)
     }
 
-    fn others(&self, location: &Path) -> Result<Vec<String>> {
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         if !self.is_private() {
             return Ok(Vec::new());
         }
         let settings = Settings::default();
         let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
         let store = ValkeyStore::open(location, &options)?;
-        let others = store.others()?;
+        let others = store.other_contents()?;
         Box::new(store).close().map(|()| others)
     }
 

@@ -310,7 +310,7 @@ impl ValkeySession<'_> {
                 },
             };
             let length = value.len() as u64;
-            if visit(Item { key, value, length, meta, of: ValueType::Bytes })?.is_break() {
+            if visit(Item { key, value, length, meta, value_type: ValueType::Bytes })?.is_break() {
                 return Ok(false);
             }
         }
@@ -323,7 +323,7 @@ impl ValkeySession<'_> {
             let is_known = length > 0 && self.changed(key).is_none();
             let length = if is_known { Some(length.unsigned_abs()) } else { self.length(key)? };
             let Some(length) = length else { continue };
-            let item = Item { key, value: &[], length, meta: None, of: ValueType::Bytes };
+            let item = Item { key, value: &[], length, meta: None, value_type: ValueType::Bytes };
             if visit(item)?.is_break() {
                 return Ok(false);
             }

@@ -135,7 +135,7 @@ impl ValkeyStore {
     }
 
     /// Lists what the server has besides the store.
-    pub(super) fn others(&self) -> Result<Vec<String>> {
+    pub(super) fn other_contents(&self) -> Result<Vec<String>> {
         self.host.control(|control| {
             let mut others = Vec::new();
             let info = control.text(&[b"INFO", b"keyspace"])?;

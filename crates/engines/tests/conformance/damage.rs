@@ -23,7 +23,7 @@ fn a_flipped_byte_of_a_value_is_found() {
             session.write(&case.key(n), &bytes(n, 3000));
         }
         drop(session);
-        store.settle().unwrap();
+        store.flush_writes().unwrap();
         store.close().unwrap();
         read_all(case, &place.path).unwrap();
         for (n, at) in [(1, 0), (17, 1500), (40, 2992)] {

@@ -123,7 +123,7 @@ fn links_and_special_files_are_no_keys_and_block_nothing() {
     for name in ["link", "folder-link", "pipe", "socket", "sub", "sub/dangling", "file/x"] {
         assert_eq!(session.value(&OwnedKey::Name(name.as_bytes().into())), None, "{name}");
         assert!(!session.delete(Key::Name(name.as_bytes())).unwrap());
-        let insert = Put::of(How::Insert);
+        let insert = Put::new(How::Insert);
         let inserted = session.put(Key::Name(name.as_bytes()), b"x", &insert);
         assert!(!inserted.unwrap_or(false), "{name}");
     }

@@ -76,7 +76,7 @@ fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
             [(0, 0), (INLINE, 0), (INLINE + 1, 1), (INLINE, 0), (5000, 1), (6000, 1)]
         {
             let value = bytes(1, length);
-            assert!(session.put(case.key(1).as_key(), &value, &Put::of(how)).unwrap());
+            assert!(session.put(case.key(1).as_key(), &value, &Put::new(how)).unwrap());
             assert_eq!(files(&place.path).len(), count, "{how:?} {length}");
             assert_eq!(session.value(&case.key(1)).unwrap(), value);
         }
@@ -92,7 +92,7 @@ fn a_replaced_value_has_a_new_file() {
         let store = filled(&case, &place);
         let before = files(&place.path);
         store.session().unwrap().write(&case.key(2), &bytes(7, 5000));
-        store.settle().unwrap();
+        store.flush_writes().unwrap();
         let after = files(&place.path);
         assert_eq!(after.len(), 2);
         assert_eq!(after.iter().filter(|file| before.contains(file)).count(), 1);
@@ -105,8 +105,8 @@ fn what_is_forbidden_writes_no_file() {
     let store = filled(&case, &place);
     let before = files(&place.path);
     let mut session = store.session().unwrap();
-    assert!(!session.put(case.key(2).as_key(), &bytes(9, 5000), &Put::of(How::Insert)).unwrap());
-    assert!(!session.put(case.key(9).as_key(), &bytes(9, 5000), &Put::of(How::Update)).unwrap());
+    assert!(!session.put(case.key(2).as_key(), &bytes(9, 5000), &Put::new(How::Insert)).unwrap());
+    assert!(!session.put(case.key(9).as_key(), &bytes(9, 5000), &Put::new(How::Update)).unwrap());
     assert!(!session.delete(case.key(9).as_key()).unwrap());
     assert_eq!(files(&place.path), before);
 }

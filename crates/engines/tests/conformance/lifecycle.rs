@@ -109,7 +109,7 @@ fn settling_changes_nothing_that_is_read() {
         let mut session = store.session().unwrap();
         for n in 1..5 {
             session.fill(case, n);
-            store.settle().unwrap();
+            store.flush_writes().unwrap();
             assert_eq!(session.items().len(), usize::try_from(n).unwrap());
         }
         session.begin(Mode::Read).unwrap();
@@ -208,7 +208,7 @@ fn reading_leaves_the_files_as_they_were() {
         assert!(session.put(case.key(1).as_key(), b"no", &Put::default()).is_err());
         assert!(session.delete(case.key(1).as_key()).is_err());
         drop(session);
-        store.settle().unwrap();
+        store.flush_writes().unwrap();
         store.close().unwrap();
         assert_eq!(place.snapshot(), before);
     });

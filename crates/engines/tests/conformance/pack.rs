@@ -41,7 +41,7 @@ fn a_pack_cut_short_or_changed_is_corrupt() {
 fn a_pack_whose_writer_was_interrupted_says_so() {
     let place = Place::new();
     let store = case("pread").filled(&place.path, 10);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     store.session().unwrap().write(&case("pread").key(11), b"not settled");
     let copy = place.dir.path().join("copy");
     fs::copy(&place.path, &copy).unwrap();
@@ -65,9 +65,9 @@ fn values_written_behind_the_map_are_read_all_the_same() {
 fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
     let place = Place::new();
     let store = case("pread").filled(&place.path, 10);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     let before = fs::metadata(&place.path).unwrap().len();
     store.session().unwrap().write(&case("pread").key(3), &[7; 100]);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     assert_eq!(fs::metadata(&place.path).unwrap().len(), before);
 }

@@ -47,7 +47,7 @@ fn apply(case: &Case, session: &mut dyn Session, ops: &[Op], map: &mut Expected)
                     How::Insert => !map.contains_key(&key),
                     How::Update => map.contains_key(&key),
                 };
-                let put = Put::of(*how);
+                let put = Put::new(*how);
                 assert_eq!(session.put(key.as_key(), &value, &put).unwrap(), allowed, "{op:?}");
                 if allowed {
                     map.insert(key, value);

@@ -80,7 +80,7 @@ fn a_deferred_commit_is_in_the_file_once_it_is_settled() {
     let before = store.session().unwrap().value(&OwnedKey::Int(1)).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(1), b"new");
     assert_eq!(left(&place), before);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     assert_eq!(left(&place), b"new");
 }
 

@@ -24,7 +24,10 @@ fn it_says_of_itself_what_the_engine_says() {
         assert!(slowed.recognises(&place.path));
         assert!(!slowed.recognises(&place.dir.path().join("absent")));
         assert_eq!(slowed.files(&place.path), engine.files(&place.path));
-        assert_eq!(slowed.others(&place.path).unwrap(), engine.others(&place.path).unwrap());
+        assert_eq!(
+            slowed.other_contents(&place.path).unwrap(),
+            engine.other_contents(&place.path).unwrap()
+        );
     }
 }
 

@@ -197,7 +197,7 @@ fn a_put_without_mode_and_time_keeps_them() {
                 let mut session = store.session().unwrap();
                 let key = case.key(1);
                 session.put(key.as_key(), b"old", &Put { meta, ..Put::default() }).unwrap();
-                assert!(session.put(key.as_key(), b"new", &Put::of(how)).unwrap());
+                assert!(session.put(key.as_key(), b"new", &Put::new(how)).unwrap());
                 session
                     .scan(Scan::ALL, &mut |item| {
                         assert_eq!((item.value, item.meta), (&b"new"[..], meta));

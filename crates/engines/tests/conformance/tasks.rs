@@ -5,7 +5,7 @@ use std::thread;
 
 use model::{
     Durability, Facet, Settings, Tasks,
-    tasks::{Queue, Step, StoredTask, Task},
+    tasks::{Queue, StoredTask, Task, TaskStep},
 };
 use storemark_engines::registry;
 
@@ -50,7 +50,7 @@ impl Case {
         let queue = self.engine.create(&folder.path().join("queue"), &self.settings);
         let queue = queue.unwrap_or_else(|e| panic!("{}: {e}", self.name()));
         use_it(&*queue);
-        queue.settle().unwrap();
+        queue.flush_writes().unwrap();
         assert_eq!(queue.count().unwrap(), 0, "{}", self.name());
         queue.remove().unwrap();
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "{}", self.name());
@@ -81,19 +81,24 @@ fn each_step_changes_its_part_of_one_task() {
                 (worker.find(ONE).unwrap(), worker.find(OTHER).unwrap())
             };
             let none = || None::<StoredTask>;
-            assert_eq!(take(Step::Create, task(ONE, "a", "")), (stored("a", ""), none()));
+            assert_eq!(take(TaskStep::Create, task(ONE, "a", "")), (stored("a", ""), none()));
             let both = (stored("a", ""), stored("a", ""));
-            assert_eq!(take(Step::Create, task(OTHER, "a", "")), both, "{}", case.name());
+            assert_eq!(take(TaskStep::Create, task(OTHER, "a", "")), both, "{}", case.name());
             let changed = (stored("b", ""), stored("a", ""));
-            assert_eq!(take(Step::Status, task(ONE, "b", "")), changed, "{}", case.name());
+            assert_eq!(take(TaskStep::Status, task(ONE, "b", "")), changed, "{}", case.name());
             let written = (stored("b", "x"), stored("a", ""));
-            assert_eq!(take(Step::Rewrite, task(ONE, "b", "x")), written, "{}", case.name());
+            assert_eq!(take(TaskStep::Rewrite, task(ONE, "b", "x")), written, "{}", case.name());
             let rewritten = (stored("b", &long), stored("a", ""));
-            assert_eq!(take(Step::Rewrite, task(ONE, "b", &long)), rewritten, "{}", case.name());
+            assert_eq!(
+                take(TaskStep::Rewrite, task(ONE, "b", &long)),
+                rewritten,
+                "{}",
+                case.name()
+            );
             assert_eq!(queue.count().unwrap(), 2, "{}", case.name());
             let deleted = (none(), stored("a", ""));
-            assert_eq!(take(Step::Delete, task(ONE, "b", &long)), deleted, "{}", case.name());
-            assert_eq!(take(Step::Delete, task(OTHER, "a", "")), (none(), none()));
+            assert_eq!(take(TaskStep::Delete, task(ONE, "b", &long)), deleted, "{}", case.name());
+            assert_eq!(take(TaskStep::Delete, task(OTHER, "a", "")), (none(), none()));
         });
     }
 }
@@ -103,13 +108,13 @@ fn a_step_that_cannot_be_taken_is_refused() {
     for case in cases() {
         case.with(|queue| {
             let mut worker = queue.worker().unwrap();
-            for step in [Step::Status, Step::Rewrite, Step::Delete] {
+            for step in [TaskStep::Status, TaskStep::Rewrite, TaskStep::Delete] {
                 assert!(worker.take(step, &task(ONE, "a", "")).is_err(), "{} {step}", case.name());
             }
-            worker.take(Step::Create, &task(ONE, "a", "")).unwrap();
-            assert!(worker.take(Step::Create, &task(ONE, "b", "")).is_err(), "{}", case.name());
+            worker.take(TaskStep::Create, &task(ONE, "a", "")).unwrap();
+            assert!(worker.take(TaskStep::Create, &task(ONE, "b", "")).is_err(), "{}", case.name());
             assert_eq!(worker.find(ONE).unwrap(), stored("a", ""), "{}", case.name());
-            worker.take(Step::Delete, &task(ONE, "a", "")).unwrap();
+            worker.take(TaskStep::Delete, &task(ONE, "a", "")).unwrap();
         });
     }
 }
@@ -128,7 +133,7 @@ fn workers_work_at_the_same_time() {
                         let mut worker = queue.worker().unwrap();
                         for id in 0..10 {
                             let id = format!("{number:016x}{id:016x}");
-                            for step in Step::ALL {
+                            for step in TaskStep::ALL {
                                 worker.take(step, &task(&id, "a", "x")).unwrap();
                             }
                         }
@@ -144,7 +149,7 @@ fn a_task_that_is_left_keeps_its_queue_from_being_empty() {
     for case in cases() {
         let folder = tempfile::tempdir().unwrap();
         let queue = case.engine.create(&folder.path().join("queue"), &case.settings).unwrap();
-        queue.worker().unwrap().take(Step::Create, &task(ONE, "a", "")).unwrap();
+        queue.worker().unwrap().take(TaskStep::Create, &task(ONE, "a", "")).unwrap();
         assert_eq!(queue.count().unwrap(), 1, "{}", case.name());
     }
 }

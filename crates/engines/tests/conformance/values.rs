@@ -28,7 +28,7 @@ fn insert_update_and_upsert_answer_whether_they_wrote() {
         let mut session = store.session().unwrap();
         let key = case.key(7);
         let mut put = |value: &[u8], how| {
-            let answer = session.put(key.as_key(), value, &Put::of(how)).unwrap();
+            let answer = session.put(key.as_key(), value, &Put::new(how)).unwrap();
             (answer, session.value(&key))
         };
         assert_eq!(put(b"a", How::Update), (false, None));

@@ -135,7 +135,7 @@ fn check_replaceable(to: &Place) -> Result<()> {
         }
         Ok(_) => {}
     }
-    match to.engine.others(&to.path)?.as_slice() {
+    match to.engine.other_contents(&to.path)?.as_slice() {
         [] => Ok(()),
         others => not(format!("it also holds {}", others.join(", "))),
     }
@@ -193,10 +193,10 @@ fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
     if to.engine.account().is_some() || from.path.as_os_str().is_empty() {
         return Ok(());
     }
-    let source = FileAccess::of(&from.path)?;
+    let source = FileAccess::read(&from.path)?;
     let access = match existing {
         Existing::Nothing => source,
-        _ => FileAccess::of(&to.path)?.and(source),
+        _ => FileAccess::read(&to.path)?.and(source),
     };
     let paths = |place: &Place| place.engine.capabilities().paths;
     let like = existing == Existing::Nothing && paths(from) && paths(to);
@@ -287,7 +287,7 @@ fn tidy(to: &Place) -> Result<()> {
         return Ok(());
     }
     let store = to.open_plain(&to.path, Access::Write, KeyKind::Integers)?;
-    store.settle()?;
+    store.flush_writes()?;
     store.close()?;
     match side_file(to, &to.path) {
         None => Ok(()),

@@ -21,7 +21,7 @@ impl Mark {
         let digest = blake3::hash(item.value);
         let digest = *digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
         let meta = item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds));
-        Self { digest, meta, of: item.of }
+        Self { digest, meta, of: item.value_type }
     }
 
     /// A source without modes and times does not decide about them.

@@ -110,7 +110,7 @@ impl Copier<'_> {
             self.move_all(&*store, inventory, fill.sessions)
         });
         // An interrupted copy is closed too, so that it can be resumed.
-        let closed = store.settle().and_then(|()| store.close());
+        let closed = store.flush_writes().and_then(|()| store.close());
         let copied = copied?;
         closed?;
         self.stop.check()?;

@@ -202,7 +202,8 @@ impl Parcel {
         };
         let value = self.bytes.len();
         self.bytes.extend_from_slice(item.value);
-        let (end, put) = (self.bytes.len(), Put { how, meta: item.meta, of: item.of });
+        let (end, put) =
+            (self.bytes.len(), Put { how, meta: item.meta, value_type: item.value_type });
         self.items.push(Packed { key, start, value, end, put });
     }
 

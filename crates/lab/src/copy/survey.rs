@@ -33,12 +33,12 @@ pub(super) fn survey(
 }
 
 fn check_type(item: &Item<'_>) -> Result<()> {
-    if item.of == ValueType::Bytes {
+    if item.value_type == ValueType::Bytes {
         return Ok(());
     }
     Err(Error::unsupported(format!(
         "the value of {} is {}; only sqlite: keeps types, other engines keep bytes",
-        item.key, item.of
+        item.key, item.value_type
     )))
 }
 

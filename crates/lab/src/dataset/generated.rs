@@ -148,7 +148,7 @@ impl Session for Generator {
                 value: &value,
                 length,
                 meta: None,
-                of: ValueType::Bytes,
+                value_type: ValueType::Bytes,
             };
             if visit(item)? == ControlFlow::Break(()) {
                 break;

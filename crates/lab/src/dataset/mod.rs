@@ -57,7 +57,7 @@ pub(crate) fn checksum(value: &[u8]) -> u32 {
 
 /// Refuses a value that has no bytes to measure: NULL or a number.
 pub(crate) fn check_type(item: &Item<'_>) -> Result<()> {
-    match item.of {
+    match item.value_type {
         ValueType::Bytes | ValueType::Text => Ok(()),
         of => Err(Error::usage(format!(
             "the value of key {} is {of}; storemark measures values of bytes",
@@ -68,12 +68,12 @@ pub(crate) fn check_type(item: &Item<'_>) -> Result<()> {
 
 /// Refuses a value that is no bytes, which an update would make of it, or leave a text that is none.
 pub(crate) fn check_bytes(item: &Item<'_>) -> Result<()> {
-    if item.of == ValueType::Bytes {
+    if item.value_type == ValueType::Bytes {
         return Ok(());
     }
     Err(Error::usage(format!(
         "the value of key {} is {}, and --in-place writes bytes; without it a scratch copy is written to",
-        item.key, item.of
+        item.key, item.value_type
     )))
 }
 

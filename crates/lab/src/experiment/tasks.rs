@@ -12,7 +12,7 @@ use host::RunClock;
 use model::{
     Batch, Cache, Error, Experiment as Data, Facet, Latency, Measured, Owner, Result, Sample,
     StoreFacts, Work, Workload,
-    tasks::{Queue, QueueWorker, Step},
+    tasks::{Queue, QueueWorker, TaskStep},
 };
 
 use super::{
@@ -163,7 +163,7 @@ impl TaskTrial<'_> {
             self.stop.check()?;
             // Before the rest is flushed: that may be what makes files small again.
             let files = file_bytes(&self.files())?;
-            let sample = meter.stop(&done, true, || self.queue.settle(), || self.files())?;
+            let sample = meter.stop(&done, true, || self.queue.flush_writes(), || self.files())?;
             self.none_left()?;
             Ok::<_, Error>((sample, files, done))
         };
@@ -205,7 +205,7 @@ fn work(
 }
 
 /// Of tasks, and of each kind of step.
-fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<Step, Latency>)> {
+fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<TaskStep, Latency>)> {
     let wall = Duration::from_nanos(passed(done).wall_ns);
     let together = |part: &dyn Fn(&EachStep) -> &Timed| {
         let mut all = Timed::new();
@@ -216,7 +216,7 @@ fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<Step, Latency
     };
     let summary = |all: &Timed| latency::summarise(&all.histogram, all.sum, wall);
     let mut steps = BTreeMap::new();
-    for step in Step::ALL {
+    for step in TaskStep::ALL {
         let all = together(&|clock| &clock.steps[step as usize]);
         if !all.histogram.is_empty() {
             steps.insert(step, summary(&all)?);

@@ -122,7 +122,7 @@ impl ValuesTrial<'_> {
         let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
         let done = workers(*pass, start_ns)?;
         let writes = input.work.operation.writes();
-        let sample = meter.stop(&done, writes, || store.settle(), || ready.files())?;
+        let sample = meter.stop(&done, writes, || store.flush_writes(), || ready.files())?;
         let sample = if hosts.is_empty() { sample } else { of_hosts(sample, hosts, &done)? };
         let wall = Duration::from_nanos(done::passed(&done).wall_ns);
         let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();

@@ -5,7 +5,7 @@ use std::{ffi::OsString, fmt, ops::Range, path::Path};
 use host::RunClock;
 use model::{
     Result, Rows, Settings,
-    rows::{Operation, RowSession, Style},
+    rows::{RowOperation, RowSession, Style},
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(crate) const ADDED: i64 = 2;
 /// What is done with rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RowPass {
-    Work(Operation),
+    Work(RowOperation),
     /// Count and sum all rows of the database, off the clock.
     Check,
 }
@@ -80,16 +80,16 @@ impl RowRequest {
         let start = clock.now();
         let (count, sum) = match pass {
             RowPass::Check => (session.count()?, session.sum()?),
-            RowPass::Work(Operation::Insert) => {
+            RowPass::Work(RowOperation::Insert) => {
                 session.insert(self.rows.clone(), self.style, self.batch)?;
                 (0, 0)
             }
-            RowPass::Work(Operation::Sum) => (0, session.sum()?),
-            RowPass::Work(Operation::Add) => (session.add(ADDED)?, 0),
+            RowPass::Work(RowOperation::Sum) => (0, session.sum()?),
+            RowPass::Work(RowOperation::Add) => (session.add(ADDED)?, 0),
         };
         let passed = clock.now().since(start);
         let operations = match pass {
-            RowPass::Work(Operation::Insert) => (self.rows.end - self.rows.start).unsigned_abs(),
+            RowPass::Work(RowOperation::Insert) => (self.rows.end - self.rows.start).unsigned_abs(),
             _ => self.all_rows,
         };
         let (process, counters) = (self.process, named(session.statistics()));

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{BackgroundWork, Done, Store};
+use model::{BackgroundWork, FinishedWork, Store};
 
 use host::now_ns;
 
@@ -55,11 +55,15 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
 }
 
 /// Work in the clock that all processes share.
-pub(crate) fn on_shared_clock(done: &Done) -> BackgroundWork {
+pub(crate) fn on_shared_clock(done: &FinishedWork) -> BackgroundWork {
     let (now, now_ns) = (Instant::now(), now_ns());
     let ns = |at: Instant| {
         let ago = now.saturating_duration_since(at).as_nanos();
         now_ns.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX))
     };
-    BackgroundWork { name: done.name.to_owned(), start_ns: ns(done.began), end_ns: ns(done.ended) }
+    BackgroundWork {
+        name: done.name.to_owned(),
+        start_ns: ns(done.started),
+        end_ns: ns(done.ended),
+    }
 }

@@ -157,8 +157,8 @@ pub(crate) fn run<'a>(
     Ok(tally)
 }
 
-const INSERT: Put = Put::of(How::Insert);
-const UPDATE: Put = Put::of(How::Update);
+const INSERT: Put = Put::new(How::Insert);
+const UPDATE: Put = Put::new(How::Update);
 
 /// Inlined, so that the key stays in registers until an engine takes it: copied whole from where
 /// its parts were just written, it waits for the end of the last value's copy.

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use host::now_ns;
 use model::{
     Error, Result,
-    tasks::{QueueWorker, Step, StoredTask, Task},
+    tasks::{QueueWorker, StoredTask, Task, TaskStep},
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,7 +55,7 @@ pub(crate) fn outputs(rewrites: u64, length: u64, seed: u64) -> Vec<String> {
 /// one a step.
 pub(crate) struct EachStep {
     pub(crate) tasks: Timed,
-    /// In the order of [`Step::ALL`].
+    /// In the order of [`TaskStep::ALL`].
     pub(crate) steps: [Timed; 4],
     /// When the current task began, and when its last step ended.
     task_ns: u64,
@@ -87,7 +87,7 @@ impl Timed {
 
 impl EachStep {
     pub(crate) fn new() -> Self {
-        let (tasks, steps) = (Timed::new(), Step::ALL.map(|_| Timed::new()));
+        let (tasks, steps) = (Timed::new(), TaskStep::ALL.map(|_| Timed::new()));
         Self { tasks, steps, task_ns: 0, step_ns: 0 }
     }
 
@@ -96,7 +96,7 @@ impl EachStep {
         self.step_ns = self.task_ns;
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: TaskStep) {
         let now_ns = now_ns();
         self.steps[step as usize].record(now_ns - self.step_ns);
         self.step_ns = now_ns;
@@ -134,20 +134,21 @@ pub(crate) fn run(
 }
 
 /// A task as it is after each of its steps.
-fn steps<'a>(id: &'a str, outputs: &'a [String]) -> impl Iterator<Item = (Step, Task<'a>)> {
+fn steps<'a>(id: &'a str, outputs: &'a [String]) -> impl Iterator<Item = (TaskStep, Task<'a>)> {
     let created = Task { id, status: CREATED, command: COMMAND, arguments: &ARGUMENTS, output: "" };
     let started = Task { status: STARTED, ..created };
     let last = Task { output: outputs.last().map_or("", String::as_str), ..started };
-    let rewritten = outputs.iter().map(move |output| (Step::Rewrite, Task { output, ..started }));
-    let begin = [(Step::Create, created), (Step::Status, started)];
-    begin.into_iter().chain(rewritten).chain([(Step::Delete, last)])
+    let rewritten =
+        outputs.iter().map(move |output| (TaskStep::Rewrite, Task { output, ..started }));
+    let begin = [(TaskStep::Create, created), (TaskStep::Status, started)];
+    begin.into_iter().chain(rewritten).chain([(TaskStep::Delete, last)])
 }
 
 /// Takes one task through all its steps and reads it back after each step.
 pub(crate) fn check(worker: &mut dyn QueueWorker, ids: &Ids, outputs: &[String]) -> Result<()> {
     for (step, task) in ids.iter().flat_map(|id| steps(id, outputs)) {
         worker.take(step, &task)?;
-        let expected = (step != Step::Delete)
+        let expected = (step != TaskStep::Delete)
             .then(|| StoredTask { status: task.status.to_owned(), output: task.output.to_owned() });
         if worker.find(task.id)? != expected {
             return Err(Error::corrupt(format!("after {step} a task is not as it was written")));
@@ -163,10 +164,10 @@ mod tests {
     #[test]
     fn a_cycle_has_the_published_steps() {
         let outputs = outputs(10, 33, 1);
-        let taken: Vec<Step> = steps("x", &outputs).map(|(step, _)| step).collect();
-        let mut expected = vec![Step::Create, Step::Status];
-        expected.extend([Step::Rewrite; 10]);
-        expected.push(Step::Delete);
+        let taken: Vec<TaskStep> = steps("x", &outputs).map(|(step, _)| step).collect();
+        let mut expected = vec![TaskStep::Create, TaskStep::Status];
+        expected.extend([TaskStep::Rewrite; 10]);
+        expected.push(TaskStep::Delete);
         assert_eq!(taken, expected);
         let distinct: std::collections::BTreeSet<_> = outputs.iter().collect();
         assert_eq!((distinct.len(), outputs[0].len()), (10, 33));

@@ -94,7 +94,7 @@ impl PassInput<'_> {
                     session.delete(one.key)?
                 } else {
                     let value = self.pool.slice(!pass.salt, position, one.size);
-                    session.put(one.key, value, &Put::of(How::Insert))?
+                    session.put(one.key, value, &Put::new(How::Insert))?
                 };
                 if !done {
                     let there = if one.added { "is not there" } else { "is still there" };

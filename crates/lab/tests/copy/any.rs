@@ -69,7 +69,7 @@ fn fill(target: &str, contents: &Contents) -> Contents {
     let mut session = store.session().unwrap();
     let mut held = Contents::new();
     for (name, (value, of, meta)) in contents {
-        let put = Put { of: *of, meta: *meta, ..Put::default() };
+        let put = Put { value_type: *of, meta: *meta, ..Put::default() };
         let fits = store.check_item(Key::Name(name), value.len() as u64).is_ok();
         // A file stands in the way of a folder of its name.
         if fits && session.put(Key::Name(name), value, &put).is_ok_and(|put| put) {
@@ -77,7 +77,7 @@ fn fill(target: &str, contents: &Contents) -> Contents {
         }
     }
     drop(session);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     store.close().unwrap();
     held
 }

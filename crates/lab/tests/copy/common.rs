@@ -119,7 +119,7 @@ fn fill(target: &str, keys: KeyKind, items: impl Fn(&mut PutOne<'_>)) {
     });
     session.commit().unwrap();
     drop(session);
-    store.settle().unwrap();
+    store.flush_writes().unwrap();
     store.close().unwrap();
 }
 

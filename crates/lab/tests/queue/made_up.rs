@@ -11,7 +11,7 @@ use std::{
 use lab::Stop;
 use model::{
     Declaration, Durability, Engine, Error, Result, Settings, Tasks,
-    tasks::{Queue, QueueWorker, Step, StoredTask, Task},
+    tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
 };
 
 /// How long settling takes where it is slow.
@@ -106,7 +106,7 @@ impl Queue for Kept {
         vec![self.folder.clone()]
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         if matches!(self.fault, Fault::Slow) {
             sleep(OWED);
         }
@@ -128,17 +128,17 @@ struct Worker<'a> {
 }
 
 impl QueueWorker for Worker<'_> {
-    fn take(&mut self, step: Step, task: &Task<'_>) -> Result<()> {
+    fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()> {
         self.steps += 1;
         let Kept { fault, seen, tasks, .. } = self.queue;
-        if step == Step::Delete && matches!(fault, Fault::Slow) {
+        if step == TaskStep::Delete && matches!(fault, Fault::Slow) {
             sleep(DELETING);
         }
         let (mut tasks, mut seen) = (lock(tasks), lock(seen));
         let id = task.id.to_owned();
         let held = StoredTask { status: task.status.to_owned(), output: task.output.to_owned() };
         match (step, fault) {
-            (Step::Create, _) => {
+            (TaskStep::Create, _) => {
                 seen.ids.insert(id.clone());
                 tasks.insert(id, held);
                 seen.most = seen.most.max(tasks.len());
@@ -150,11 +150,11 @@ impl QueueWorker for Worker<'_> {
                     _ => {}
                 }
             }
-            (Step::Status, Fault::ForgetsStatus) => {}
-            (Step::Status | Step::Rewrite, _) => {
+            (TaskStep::Status, Fault::ForgetsStatus) => {}
+            (TaskStep::Status | TaskStep::Rewrite, _) => {
                 tasks.insert(id, held);
             }
-            (Step::Delete, _) => {
+            (TaskStep::Delete, _) => {
                 seen.deleted += 1;
                 if !matches!(fault, Fault::KeepsOne) || seen.deleted != 10 {
                     tasks.remove(&id);

@@ -10,7 +10,9 @@ mod made_up;
 use std::time::Duration;
 
 use lab::{ExperimentRequest, Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
-use model::{FindingKind, Measured, Result, Rounds, Sample, Tasks, record::Record, tasks::Step};
+use model::{
+    FindingKind, Measured, Result, Rounds, Sample, Tasks, record::Record, tasks::TaskStep,
+};
 use tempfile::TempDir;
 
 use made_up::{Fault, MadeUp};
@@ -61,8 +63,12 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
         assert_eq!((sample.operations, latency.operations), (15, 15));
         assert_eq!(sample.first().unwrap().operations, 15);
         let steps: Vec<_> = steps.iter().map(|(step, of)| (*step, of.operations)).collect();
-        let expected =
-            [(Step::Create, 15), (Step::Status, 15), (Step::Rewrite, 60), (Step::Delete, 15)];
+        let expected = [
+            (TaskStep::Create, 15),
+            (TaskStep::Status, 15),
+            (TaskStep::Rewrite, 60),
+            (TaskStep::Delete, 15),
+        ];
         assert_eq!(steps, expected);
         assert_eq!(sample.workers.len(), 3);
         // One wait is told for each step that was taken in the pass: 3 × 5 × 7.
@@ -84,9 +90,9 @@ fn what_is_owed_and_what_the_steps_take_is_measured() {
         least(*settle_ns, made_up::OWED);
         // Five tasks of each worker, one after the other.
         least(*wall_ns, made_up::OWED + made_up::DELETING * 5);
-        least(steps[&Step::Delete].p50_ns, made_up::DELETING * 9 / 10);
+        least(steps[&TaskStep::Delete].p50_ns, made_up::DELETING * 9 / 10);
         least(latency.p50_ns, made_up::DELETING * 9 / 10);
-        assert!(steps[&Step::Delete].sum_ns <= latency.sum_ns);
+        assert!(steps[&TaskStep::Delete].sum_ns <= latency.sum_ns);
     }
 }
 

@@ -161,7 +161,7 @@ impl Store for Watched {
             .map(|_| if self.spy.napping.load(Relaxed) { vec!["nap"] } else { vec![] })
     }
 
-    fn settle(&self) -> Result<()> {
+    fn flush_writes(&self) -> Result<()> {
         sleep(self.spy.habits.settling);
         Ok(())
     }
@@ -241,7 +241,9 @@ impl Session for Noting<'_> {
         }
         for (key, value) in lock(&self.0.values).iter() {
             let (key, length) = (Key::Int(*key), value.len() as u64);
-            if visit(Item { key, value, length, meta: None, of: ValueType::Bytes })?.is_break() {
+            if visit(Item { key, value, length, meta: None, value_type: ValueType::Bytes })?
+                .is_break()
+            {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 use super::{
     common::{Output, Running, caches},
     options::options,
-    value::{Kind, Size, Written, all, one},
+    value::{GivenValue, Kind, Size, given_value, given_values},
 };
 use crate::{Cache, Durability, Error, Generated, Result};
 
@@ -14,25 +14,25 @@ options! {
         targets = "What to measure; none: files and SQLite";
 
         /// Objects that live in a store
-        objects: Option<Written<Size>> = "N" [help_heading = "Data"],
+        objects: Option<GivenValue<Size>> = "N" [help_heading = "Data"],
         /// Bytes of all that live, instead of their number; default: 64MB
-        volume: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        volume: Option<GivenValue<Size>> = "BYTES" [help_heading = "Data"],
         /// Their middle size in bytes; default: 256k
-        size: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        size: Option<GivenValue<Size>> = "BYTES" [help_heading = "Data"],
         /// How far sizes vary to either side, drawn again with each replacement; default: half the
         /// size
-        variance: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        variance: Option<GivenValue<Size>> = "BYTES" [help_heading = "Data"],
 
         /// Storage ages at which reads are measured, ascending: how many times the live bytes were
         /// replaced. Writes are measured on the way from one to the next, at age 0 those that fill;
         /// default: 0,2,4
-        ages: Vec<Written<Age>> = "AGE" [allow_hyphen_values = true, help_heading = "Workload"],
+        ages: Vec<GivenValue<Age>> = "AGE" [allow_hyphen_values = true, help_heading = "Workload"],
         /// What is in memory when reads start: data-cold (no pages), warm, cold (no pages and no
         /// names; needs root, drops the caches of the whole machine); default: data-cold
-        cache: Vec<Written<Cache>> = "STATE" [help_heading = "Workload"],
+        cache: Vec<GivenValue<Cache>> = "STATE" [help_heading = "Workload"],
         /// Set each engine up for this class: none, consistent (files: a new file, flushed, renamed
         /// over the old one) or durable; default: consistent
-        durability: Option<Written<Durability>> = "CLASS" [help_heading = "Workload"],
+        durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
         ..running: Running,
         ..shown: Output,
     }
@@ -65,24 +65,24 @@ impl AgeingSpec {
 
     /// The objects.
     pub fn data(&self, seed: u64) -> Result<Generated> {
-        let size = one(&self.size).unwrap_or(256_000);
+        let size = given_value(&self.size).unwrap_or(256_000);
         if size == 0 {
             return Err(Error::usage("--size 0: accepted is 1 or more"));
         }
-        let volume = one(&self.volume).unwrap_or(64_000_000);
-        let count = one(&self.objects).unwrap_or(volume / size);
+        let volume = given_value(&self.volume).unwrap_or(64_000_000);
+        let count = given_value(&self.objects).unwrap_or(volume / size);
         if count == 0 {
             return Err(Error::usage(format!(
                 "--volume {volume}: holds no object of {size} bytes (--size)"
             )));
         }
-        let variance = one(&self.variance).unwrap_or(size / 2);
+        let variance = given_value(&self.variance).unwrap_or(size / 2);
         Ok(Generated { seed, count, size, variance, random_percent: 100 })
     }
 
     /// The storage ages, each greater than the one before.
     pub fn ages(&self) -> Result<Vec<u32>> {
-        let ages = if self.ages.is_empty() { vec![0, 2, 4] } else { all(&self.ages) };
+        let ages = if self.ages.is_empty() { vec![0, 2, 4] } else { given_values(&self.ages) };
         match ages.windows(2).find(|pair| pair[0] >= pair[1]) {
             None => Ok(ages),
             Some(pair) => {
@@ -102,7 +102,7 @@ impl AgeingSpec {
 
     /// The class that every engine is set up for.
     pub fn durability(&self) -> Durability {
-        one(&self.durability).unwrap_or(Durability::Consistent)
+        given_value(&self.durability).unwrap_or(Durability::Consistent)
     }
 }
 

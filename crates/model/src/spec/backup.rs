@@ -3,7 +3,7 @@
 use super::{
     common::{Output, Running},
     options::options,
-    value::{Name, Size, Written, one},
+    value::{GivenValue, Name, Size, given_value},
 };
 use crate::Durability;
 
@@ -17,13 +17,13 @@ options! {
                    no stores: SQLite with a WAL and with a rollback journal";
 
         /// Files of the generated folder, or those that a replay is made for; default: 2000
-        files: Option<Written<Size>> = "N" [help_heading = "Data"],
+        files: Option<GivenValue<Size>> = "N" [help_heading = "Data"],
         /// Repeat the operations of the catalogue alone, without the files: recorded from such a
         /// backup, and repeated for as many copies of the folder as make --files
         replay: bool [help_heading = "Workload"],
         /// Set each catalogue up for this class: none, consistent or durable; default: durable, as
         /// packs are
-        durability: Option<Written<Durability>> = "CLASS" [help_heading = "Workload"],
+        durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
         ..running: Running,
         ..shown: Output,
     }
@@ -43,12 +43,12 @@ impl BackupSpec {
 
     /// Files of a generated folder, or of a replay.
     pub fn files(&self) -> Option<u64> {
-        one(&self.files)
+        given_value(&self.files)
     }
 
     /// The class that every catalogue is set up for.
     pub fn durability(&self) -> Durability {
-        one(&self.durability).unwrap_or(Durability::Durable)
+        given_value(&self.durability).unwrap_or(Durability::Durable)
     }
 }
 

@@ -3,7 +3,10 @@
 use super::{
     common::{Output, Placing, Running, caches},
     options::options,
-    value::{Amount, Integer, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
+    value::{
+        Amount, GivenValue, Integer, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
+        given_values,
+    },
 };
 use crate::{
     Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
@@ -51,21 +54,21 @@ options! {
         /// Take keys and bytes from the files below DIR (read only)
         data: Option<Name> = "DIR",
         /// Blobs in a generated dataset
-        keys: Vec<Written<Size>> = "N",
+        keys: Vec<GivenValue<Size>> = "N",
         /// As many blobs as fit into so many bytes together
-        bytes: Vec<Written<Size>> = "BYTES",
+        bytes: Vec<GivenValue<Size>> = "BYTES",
         /// Their middle size in bytes
-        size: Vec<Written<Size>> = "BYTES",
+        size: Vec<GivenValue<Size>> = "BYTES",
         /// How far sizes vary to either side
-        variance: Vec<Written<Size>> = "BYTES",
+        variance: Vec<GivenValue<Size>> = "BYTES",
         /// Generate values that compress to this share of their size, 0.01 to 1, for filling and
         /// for updates
-        compressible: Option<Written<Share>> = "SHARE",
+        compressible: Option<GivenValue<Share>> = "SHARE",
         /// Measure N of the values, a sample stratified by size; default: all, or as many as fit
         /// if neither --time nor --rounds is given
-        sample: Option<Written<Size>> = "N",
+        sample: Option<GivenValue<Size>> = "N",
         /// Largest integer key to touch
-        max_id: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
+        max_id: Vec<GivenValue<Integer>> = "KEY" [allow_hyphen_values = true],
     }
 
     /// What is done with the values.
@@ -77,23 +80,23 @@ options! {
         /// Mix operations, each drawn by its share in percent, as in read=95,update=5: of read,
         /// update, insert, delete, scan (1 to 100 values in key order), rmw (read, then update) and
         /// stat (the length of a value)
-        mix: Option<Written<Mix>>,
+        mix: Option<GivenValue<Mix>>,
         /// Mixes of the Yahoo! Cloud Serving Benchmark, a to f, on values of 1,000 bytes (its
         /// records have 10 fields of 100; here a record is one value); several letters are a
         /// workload each
-        ycsb: Vec<Written<Ycsb>> = "LETTERS",
+        ycsb: Vec<GivenValue<Ycsb>> = "LETTERS",
         /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 %
         /// of the keys get 80 % of the operations); default for a mix: uniform
-        distribution: Option<Written<Order>> = "LAW",
+        distribution: Option<GivenValue<Order>> = "LAW",
         /// Start so many operations a second, on schedule, however long each takes; latencies count
         /// from the scheduled start; several rates are a workload each
-        rate: Vec<Written<Rate>> = "N/s",
+        rate: Vec<GivenValue<Rate>> = "N/s",
         /// What is in memory when a trial starts: warm, data-cold (no pages), cold (no pages and no
         /// names; needs root, drops the caches of the whole machine); several are shown one after
         /// the other; default: warm
-        cache: Vec<Written<Cache>> = "STATE",
+        cache: Vec<GivenValue<Cache>> = "STATE",
         /// Operations of a pass; default: every key once
-        count: Vec<Written<Size>> = "N",
+        count: Vec<GivenValue<Size>> = "N",
         /// Touch keys in ascending order
         asc: bool,
         /// Touch keys in descending order
@@ -101,41 +104,41 @@ options! {
         /// Draw keys at random with replacement; default: a random permutation of all
         random: bool,
         /// Start at this integer key (with --asc or --desc)
-        start: Vec<Written<Integer>> = "KEY" [allow_hyphen_values = true],
+        start: Vec<GivenValue<Integer>> = "KEY" [allow_hyphen_values = true],
         /// Operations per commit, or all; default: 1 for writes, a mix and a --rate, all for reads; for
         /// one store of your own, as in kvtest: all
-        batch: Vec<Written<Batch>> = "N",
+        batch: Vec<GivenValue<Batch>> = "N",
         /// Each operation in a transaction of its own (--batch 1)
         multitrans: bool,
         /// Set each engine up for this class: none, consistent or durable; default: consistent if
         /// several targets are written to, else as a target is set
-        durability: Vec<Written<Durability>> = "CLASS",
+        durability: Vec<GivenValue<Durability>> = "CLASS",
         /// Workers of each process, each with a session of its own; default: 1
-        threads: Vec<Written<UpTo<1024>>> = "N",
+        threads: Vec<GivenValue<UpTo<1024>>> = "N",
         /// Worker processes, each with so many threads; only for stores that several can have open;
         /// default: 1; several numbers show how they scale, next to clients of a target that does
         /// nothing
-        processes: Vec<Written<UpTo<1024>>> = "N" [visible_alias = "clients"],
+        processes: Vec<GivenValue<UpTo<1024>>> = "N" [visible_alias = "clients"],
         /// Equal memory for each target: half of it for the engine's own cache, if it has one, and
         /// as root on Linux a limit on everything, the page cache included
-        memory: Vec<Written<Size>> = "SIZE",
+        memory: Vec<GivenValue<Size>> = "SIZE",
     }
 
     /// Where clients run that are not on this machine.
     pub struct ClientOptions under "Clients on other machines" {
         /// Run the worker processes on these hosts, --processes of them on each; every target must be
         /// reachable from all of them: a server by its address, or a store in a shared folder
-        hosts: Vec<Written<Text>> = "HOST",
+        hosts: Vec<GivenValue<Text>> = "HOST",
         /// How a worker is started on a host: ssh, slurm, kubernetes, or a command with {host} in
         /// it, as in 'ssh {host} storemark worker'; default: ssh. Without --hosts, slurm takes the
         /// hosts of its allocation
-        launch: Option<Written<Text>> = "COMMAND",
+        launch: Option<GivenValue<Text>> = "COMMAND",
         /// What a lost host does to the run: stop, or go-on with the hosts that are left;
         /// default: stop
-        lost_host: Option<Written<LostHost>> = "WHAT",
+        lost_host: Option<GivenValue<LostHost>> = "WHAT",
         /// The longest time that a host may take to start a worker, and that it may then say nothing;
         /// default: 60s
-        host_timeout: Option<Written<Time>> = "TIME",
+        host_timeout: Option<GivenValue<Time>> = "TIME",
     }
 
     /// Settings that every target takes whose engine has them.
@@ -143,13 +146,13 @@ options! {
         /// SQLite: use blob handles instead of SQL statements
         blob_api: bool,
         /// SQLite: page cache in pages (negative: in KiB)
-        cache_size: Vec<Written<Integer>> = "N" [allow_hyphen_values = true],
+        cache_size: Vec<GivenValue<Integer>> = "N" [allow_hyphen_values = true],
         /// SQLite: page size, a power of two from 512 to 65536
-        page_size: Vec<Written<Size>> = "BYTES",
+        page_size: Vec<GivenValue<Size>> = "BYTES",
         /// SQLite: map as much as N bytes of the database
-        mmap: Vec<Written<Size>> = "N",
+        mmap: Vec<GivenValue<Size>> = "N",
         /// SQLite: journal mode
-        jmode: Vec<Written<Text>> = "MODE",
+        jmode: Vec<GivenValue<Text>> = "MODE",
         /// SQLite: leave out the checkpoint of a WAL
         nocheckpoint: bool,
         /// SQLite: synchronous off
@@ -162,7 +165,7 @@ options! {
     pub struct Ways under "Run" {
         /// Measure N times, each in fresh processes with a share of the time, for a comparison with
         /// another record: its intervals then come from the means of the runs; default: 1
-        runs: Option<Written<UpTo<1000>>> = "N",
+        runs: Option<GivenValue<UpTo<1000>>> = "N",
         /// Take the first value of each list, then the second of each, instead of every combination
         zip: bool,
         /// Update your own stores instead of scratch copies: their contents are overwritten
@@ -179,9 +182,9 @@ options! {
         dry_run: bool,
         /// Send at most N requests to object stores, those of filling and checking included; then the
         /// run ends with what was measured
-        max_requests: Option<Written<Size>> = "N",
+        max_requests: Option<GivenValue<Size>> = "N",
         /// The same by their cost, in the currency of a target's prices=
-        max_cost: Option<Written<Amount>> = "AMOUNT",
+        max_cost: Option<GivenValue<Amount>> = "AMOUNT",
         /// Continue with what takes a day, or more space than seems to be free
         yes: bool,
         /// Write the latencies into folder DIR, a file for each target and kind of operation, as
@@ -211,7 +214,8 @@ pub struct SharedSetting {
 impl SharedSettings {
     /// kvtest's options as settings of engines.
     pub fn settings(&self) -> Result<Vec<SharedSetting>> {
-        let texts = |sizes: &[Written<Size>]| all(sizes).iter().map(u64::to_string).collect();
+        let texts =
+            |sizes: &[GivenValue<Size>]| given_values(sizes).iter().map(u64::to_string).collect();
         let word = |asked: bool, word: &str| Vec::from_iter(asked.then(|| word.to_owned()));
         let (cache, sizes) = self.cache()?;
         // Both engines call it sync, and each option is about one of them.
@@ -220,7 +224,7 @@ impl SharedSettings {
             (cache, None, sizes),
             ("page_size", None, texts(&self.page_size)),
             ("mmap", None, texts(&self.mmap)),
-            ("journal", None, all(&self.jmode)),
+            ("journal", None, given_values(&self.jmode)),
             ("checkpoint", None, word(self.nocheckpoint, "none")),
             ("sync", Some("files"), word(self.fsync, "file")),
             ("sync", Some("sqlite"), word(self.nosync, "off")),
@@ -234,7 +238,7 @@ impl SharedSettings {
 
     /// In pages, or where it is negative in KiB, as SQLite has it.
     fn cache(&self) -> Result<(&'static str, Vec<String>)> {
-        let sizes = all(&self.cache_size);
+        let sizes = given_values(&self.cache_size);
         let (kibibytes, pages): (Vec<i64>, Vec<i64>) = sizes.iter().partition(|size| **size < 0);
         match (kibibytes.is_empty(), pages.is_empty()) {
             (false, false) => {
@@ -278,11 +282,16 @@ impl BlobsSpec {
     pub fn generated(&self, seed: u64) -> Generated {
         let DataOptions { keys, bytes, size, variance, compressible, .. } = &self.data;
         let default = if self.work.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
-        let (size, bytes) = (one(size), one(bytes));
+        let (size, bytes) = (given_value(size), given_value(bytes));
         let fit = |bytes: u64| (bytes / size.unwrap_or(default.size).max(1)).max(1);
         Generated {
-            random_percent: one(compressible).unwrap_or(default.random_percent),
-            ..default.shaped(one(keys).or(bytes.map(fit)), size, one(variance), seed)
+            random_percent: given_value(compressible).unwrap_or(default.random_percent),
+            ..default.shaped(
+                given_value(keys).or(bytes.map(fit)),
+                size,
+                given_value(variance),
+                seed,
+            )
         }
     }
 
@@ -302,9 +311,9 @@ impl BlobsSpec {
         let WorkOptions { read, update, mix, ycsb, .. } = &self.work;
         if !ycsb.is_empty() {
             let of = |one: Ycsb| (Operation::Mix(one.mix()), one.order());
-            return all(ycsb).into_iter().map(of).collect();
+            return given_values(ycsb).into_iter().map(of).collect();
         }
-        let operations = match (one(mix), read, update) {
+        let operations = match (given_value(mix), read, update) {
             (Some(mix), ..) => vec![Operation::Mix(mix)],
             (_, false, false) if located => vec![Operation::Read],
             (_, true, false) => vec![Operation::Read],
@@ -316,7 +325,7 @@ impl BlobsSpec {
 
     fn order(&self) -> Order {
         let WorkOptions { asc, desc, random, mix, distribution, .. } = &self.work;
-        match one(distribution) {
+        match given_value(distribution) {
             _ if *asc => Order::Asc,
             _ if *desc => Order::Desc,
             Some(law) => law,
@@ -330,7 +339,7 @@ impl BlobsSpec {
     pub fn batch(&self, one_store: bool) -> Option<Batch> {
         let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
         let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
-        match one(batch) {
+        match given_value(batch) {
             Some(asked) => Some(asked),
             None if *multitrans || comes_alone => Some(Batch::Of(1)),
             None => one_store.then_some(Batch::All),
@@ -348,6 +357,6 @@ impl BlobsSpec {
     pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
         let compared = several && work.iter().any(|work| work.writes());
-        one(&self.work.durability).or(compared.then_some(Durability::Consistent))
+        given_value(&self.work.durability).or(compared.then_some(Durability::Consistent))
     }
 }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use super::{
     options::options,
-    value::{Name, Size, Text, Time, UpTo, Written, one},
+    value::{GivenValue, Name, Size, Text, Time, UpTo, given_value},
 };
 use crate::{Cache, Rounds};
 
@@ -18,14 +18,14 @@ options! {
     pub struct Running under "Run" {
         /// What the others are compared with: a target as written, or its number; default: the
         /// first
-        baseline: Option<Written<Text>> = "TARGET",
+        baseline: Option<GivenValue<Text>> = "TARGET",
         /// Run exactly N rounds, however long they take
-        rounds: Vec<Written<UpTo<{ u32::MAX }>>> = "N",
+        rounds: Vec<GivenValue<UpTo<{ u32::MAX }>>> = "N",
         /// Time for the whole command, shared among the runs of a sweep: what does not fit is
         /// printed before it starts; default: 30s for run, 1m for the others
-        time: Option<Written<Time>> = "TIME",
+        time: Option<GivenValue<Time>> = "TIME",
         /// Drives everything random; default: a new one each time, printed
-        seed: Vec<Written<Size>> = "N",
+        seed: Vec<GivenValue<Size>> = "N",
         /// Folder for scratch stores and images; default: the current one (run: for a copy of a
         /// store, the folder of the store)
         scratch: Option<Name> = "DIR",
@@ -58,16 +58,16 @@ options! {
         /// throw-away image in the scratch folder (Linux, root; ./ext4 is a folder of that name);
         /// plain for the scratch folder, scanned for it with a scanner in the way, which reads each
         /// file before it is opened, clamav for it with ClamAV in the way (Linux, root)
-        on: Vec<Written<Text>> = "WHERE",
+        on: Vec<GivenValue<Text>> = "WHERE",
         /// Size of each image; default: 1GiB
-        image_size: Vec<Written<Size>> = "SIZE",
+        image_size: Vec<GivenValue<Size>> = "SIZE",
     }
 }
 
 impl Running {
     /// When to stop: after exactly so many rounds, or as many as are needed and fit into the time.
     pub fn rounds(&self, time: Duration) -> Rounds {
-        let exactly = one(&self.rounds);
+        let exactly = given_value(&self.rounds);
         Rounds {
             min: exactly.unwrap_or(MIN_ROUNDS),
             max: exactly,
@@ -86,14 +86,14 @@ impl Running {
 impl Placing {
     /// Bytes of an image.
     pub fn image_size(&self) -> u64 {
-        one(&self.image_size).unwrap_or(1 << 30)
+        given_value(&self.image_size).unwrap_or(1 << 30)
     }
 }
 
 /// Each of the states once, in the order written, `default` if there are none.
-pub(super) fn caches(written: &[Written<Cache>], default: Cache) -> Vec<Cache> {
+pub(super) fn caches(written: &[GivenValue<Cache>], default: Cache) -> Vec<Cache> {
     let mut caches = Vec::new();
-    for cache in written.iter().map(Written::value) {
+    for cache in written.iter().map(GivenValue::value) {
         if !caches.contains(&cache) {
             caches.push(cache);
         }

@@ -4,7 +4,7 @@ use super::{
     blobs::DEFAULT_DATA,
     common::{Output, Running, caches},
     options::options,
-    value::{Name, Size, UpTo, Written, one},
+    value::{GivenValue, Name, Size, UpTo, given_value},
 };
 use crate::{Cache, Durability, Generated};
 
@@ -18,21 +18,21 @@ options! {
         /// Take keys and bytes from the files below DIR (read only)
         data: Option<Name> = "DIR" [help_heading = "Data"],
         /// Values in a generated dataset; default: 4000
-        keys: Option<Written<Size>> = "N" [help_heading = "Data"],
+        keys: Option<GivenValue<Size>> = "N" [help_heading = "Data"],
         /// Their middle size in bytes; default: 10k
-        size: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        size: Option<GivenValue<Size>> = "BYTES" [help_heading = "Data"],
         /// How far sizes vary to either side; default: 2k, with --size 0
-        variance: Option<Written<Size>> = "BYTES" [help_heading = "Data"],
+        variance: Option<GivenValue<Size>> = "BYTES" [help_heading = "Data"],
 
         /// Days of changes, fewer if there is no room for them; on each, 1 % of the values are replaced
         /// by new bytes in the size of another value; default: 30
-        days: Option<Written<UpTo<3650>>> = "N" [help_heading = "Workload"],
+        days: Option<GivenValue<UpTo<3650>>> = "N" [help_heading = "Workload"],
         /// What is in memory when a store is opened to read one value: data-cold (no pages), warm, cold
         /// (no pages and no names; needs root, drops the caches of the whole machine); default:
         /// data-cold
-        cache: Vec<Written<Cache>> = "STATE" [help_heading = "Workload"],
+        cache: Vec<GivenValue<Cache>> = "STATE" [help_heading = "Workload"],
         /// Set each engine up for this class: none, consistent or durable; default: consistent
-        durability: Option<Written<Durability>> = "CLASS" [help_heading = "Workload"],
+        durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
         ..running: Running,
         ..shown: Output,
     }
@@ -49,12 +49,17 @@ impl LifeSpec {
 
     /// The data if it is generated.
     pub fn generated(&self, seed: u64) -> Generated {
-        DEFAULT_DATA.shaped(one(&self.keys), one(&self.size), one(&self.variance), seed)
+        DEFAULT_DATA.shaped(
+            given_value(&self.keys),
+            given_value(&self.size),
+            given_value(&self.variance),
+            seed,
+        )
     }
 
     /// Days of changes.
     pub fn days(&self) -> u32 {
-        one(&self.days).unwrap_or(30)
+        given_value(&self.days).unwrap_or(30)
     }
 
     /// The states that a store is opened in.
@@ -64,6 +69,6 @@ impl LifeSpec {
 
     /// The class that every engine is set up for.
     pub fn durability(&self) -> Durability {
-        one(&self.durability).unwrap_or(Durability::Consistent)
+        given_value(&self.durability).unwrap_or(Durability::Consistent)
     }
 }

@@ -29,7 +29,10 @@ pub use self::{
     rows::{RowsDefault, RowsSpec},
     sweep::{Run, combinations},
     tasks::{TaskLoad, TasksSpec},
-    value::{Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, Written, all, one},
+    value::{
+        GivenValue, Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
+        given_values,
+    },
 };
 use crate::{Error, Result, Rounds, StudyPart, did_you_mean, units, without_password};
 
@@ -136,12 +139,12 @@ impl RunSpec {
     /// The time for the whole run.
     pub fn time(&self) -> Duration {
         let default = Duration::from_secs(if let Self::Run(_) = self { 30 } else { 60 });
-        one(&self.running().time).unwrap_or(default)
+        given_value(&self.running().time).unwrap_or(default)
     }
 
     /// When to stop.
     pub fn rounds(&self) -> Rounds {
-        let runs = if let Self::Run(blobs) = self { one(&blobs.ways.runs) } else { None };
+        let runs = if let Self::Run(blobs) = self { given_value(&blobs.ways.runs) } else { None };
         let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
         // A verdict needs so many of all runs together.
         let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
@@ -180,7 +183,7 @@ impl RunSpec {
 
     /// All options of a subcommand with what they are when they are not asked for.
     fn known(command: &str) -> Result<Options> {
-        let mut all = from_value(tagged(command, []))?.all();
+        let mut all = from_value(tagged(command, []))?.to_options();
         all.remove(COMMAND);
         Ok(all)
     }
@@ -201,13 +204,13 @@ impl RunSpec {
 
     /// The options that are asked for; what of a name is not UTF-8 is lost.
     fn given(&self) -> Options {
-        let mut options = self.all();
+        let mut options = self.to_options();
         options.remove(COMMAND);
         options.retain(|_, value| !is_unset(value));
         options
     }
 
-    fn all(&self) -> Options {
+    fn to_options(&self) -> Options {
         match serde_json::to_value(self) {
             Ok(Value::Object(options)) => options,
             // Every field is text, a number, a switch or a list of them.

@@ -3,7 +3,7 @@
 use super::{
     common::{Output, Running},
     options::options,
-    value::{Size, UpTo, Written, all, one},
+    value::{GivenValue, Size, UpTo, given_value, given_values},
 };
 use crate::{Durability, Error, Result, rows::Style};
 
@@ -51,25 +51,25 @@ options! {
             SQLite as it is set";
 
         /// Rows that each process inserts; default: 200000
-        rows: Option<Written<Size>> = "N",
+        rows: Option<GivenValue<Size>> = "N",
         /// Rows of a transaction; default: 100,000. A target may have its own: sqlite:?batch=30k
-        batch: Option<Written<Size>> = "N",
+        batch: Option<GivenValue<Size>> = "N",
         /// How rows are handed over: text (one SQL string a row), prepared, multi (many rows a
         /// statement), bulk (the engine's own way), delayed (INSERT DELAYED). A file has one way,
         /// and is measured in that. Default: all but delayed
-        style: Vec<Written<Style>> = "STYLE",
+        style: Vec<GivenValue<Style>> = "STYLE",
         /// As published: those targets, text and delayed, and as many rows of a transaction as were
         /// best for each
         as_published: bool,
         /// Processes at once, each with its own database; several numbers are shown one after the
         /// other; default: 1
-        processes: Vec<Written<UpTo<64>>> = "N",
+        processes: Vec<GivenValue<UpTo<64>>> = "N",
         /// Measure several processes on one database as well
         shared: bool,
         /// Set each engine up for this class: none, consistent or durable; default: durable, and
         /// targets that cannot are left out; of targets that are named, and as published: as they
         /// are set
-        durability: Option<Written<Durability>> = "CLASS",
+        durability: Option<GivenValue<Durability>> = "CLASS",
         ..running: Running,
         ..shown: Output,
     }
@@ -88,7 +88,7 @@ impl RowsSpec {
     /// commits survive a power cut in all of them: other work would not be comparable.
     pub fn class(&self) -> Option<Durability> {
         let chosen = self.as_published || !self.targets.is_empty();
-        one(&self.durability).or((!chosen).then_some(Durability::Durable))
+        given_value(&self.durability).or((!chosen).then_some(Durability::Durable))
     }
 
     /// Rows of a transaction that an engine has as published, if they differ from the others'.
@@ -99,8 +99,8 @@ impl RowsSpec {
 
     /// Rows that each process inserts, and rows of a transaction.
     pub fn rows_and_batch(&self) -> Result<(u64, u64)> {
-        let rows = one(&self.rows).unwrap_or(200_000);
-        let batch = one(&self.batch).unwrap_or(BATCH);
+        let rows = given_value(&self.rows).unwrap_or(200_000);
+        let batch = given_value(&self.batch).unwrap_or(BATCH);
         let processes = self.processes().into_iter().max().unwrap_or(1);
         let most = MOST_ROWS / u64::from(processes);
         if rows > most {
@@ -114,7 +114,7 @@ impl RowsSpec {
 
     /// Processes at once, in the order written.
     pub fn processes(&self) -> Vec<u32> {
-        if self.processes.is_empty() { vec![1] } else { all(&self.processes) }
+        if self.processes.is_empty() { vec![1] } else { given_values(&self.processes) }
     }
 
     /// The ways to hand rows over in which a target is measured that has several; `every`: in all
@@ -124,7 +124,7 @@ impl RowsSpec {
             [] if self.as_published => vec![Style::Text, Style::Delayed],
             [] if every => vec![Style::Text, Style::Prepared, Style::Multi, Style::Bulk],
             [] => vec![Style::Text],
-            asked => all(asked),
+            asked => given_values(asked),
         }
     }
 }

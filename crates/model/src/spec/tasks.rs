@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{
     common::{Output, Placing, Running},
     options::options,
-    value::{Size, UpTo, Written, one},
+    value::{GivenValue, Size, UpTo, given_value},
 };
 use crate::{Durability, Error, Result, units::show_count};
 
@@ -35,17 +35,17 @@ options! {
         targets = "What to measure; none: what was published, and SQLite as it is best used";
 
         /// Workers at once; default: 100
-        workers: Option<Written<UpTo<1024>>> = "N",
+        workers: Option<GivenValue<UpTo<1024>>> = "N",
         /// Tasks that each worker takes to their end, one after the other; default: 20; published
         /// were 100
-        tasks: Option<Written<Size>> = "N",
+        tasks: Option<GivenValue<Size>> = "N",
         /// Times that the output of a task is rewritten; default: 10
-        rewrites: Option<Written<Size>> = "N",
+        rewrites: Option<GivenValue<Size>> = "N",
         /// Bytes of an output; default: 33
-        output: Option<Written<Size>> = "BYTES",
+        output: Option<GivenValue<Size>> = "BYTES",
         /// Set each engine up for this class: none, consistent or durable; default: as its target
         /// says
-        durability: Option<Written<Durability>> = "CLASS",
+        durability: Option<GivenValue<Durability>> = "CLASS",
         ..placing: Placing,
         ..running: Running,
         ..shown: Output,
@@ -74,10 +74,10 @@ impl TasksSpec {
     /// The work of a trial.
     pub fn load(&self) -> Result<TaskLoad> {
         let load = TaskLoad {
-            workers: one(&self.workers).unwrap_or(100),
-            tasks: one(&self.tasks).unwrap_or(20),
-            rewrites: one(&self.rewrites).unwrap_or(10),
-            output: one(&self.output).unwrap_or(33),
+            workers: given_value(&self.workers).unwrap_or(100),
+            tasks: given_value(&self.tasks).unwrap_or(20),
+            rewrites: given_value(&self.rewrites).unwrap_or(10),
+            output: given_value(&self.output).unwrap_or(33),
         };
         let TaskLoad { workers, tasks, rewrites, output } = load;
         let most = MOST_TASKS / u64::from(workers);

@@ -70,12 +70,12 @@ kinds! {
 
 /// A value with the text that it was written as: tables, plans and records show the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written<K: Kind> {
+pub struct GivenValue<K: Kind> {
     text: String,
     value: K::Value,
 }
 
-impl<K: Kind> Written<K> {
+impl<K: Kind> GivenValue<K> {
     /// The value.
     pub fn value(&self) -> K::Value {
         self.value.clone()
@@ -83,16 +83,18 @@ impl<K: Kind> Written<K> {
 }
 
 /// The value of an option that has at most one in a run.
-pub fn one<'a, K: Kind + 'a>(values: impl IntoIterator<Item = &'a Written<K>>) -> Option<K::Value> {
-    values.into_iter().next().map(Written::value)
+pub fn given_value<'a, K: Kind + 'a>(
+    values: impl IntoIterator<Item = &'a GivenValue<K>>,
+) -> Option<K::Value> {
+    values.into_iter().next().map(GivenValue::value)
 }
 
 /// The values of a list.
-pub fn all<K: Kind>(values: &[Written<K>]) -> Vec<K::Value> {
-    values.iter().map(Written::value).collect()
+pub fn given_values<K: Kind>(values: &[GivenValue<K>]) -> Vec<K::Value> {
+    values.iter().map(GivenValue::value).collect()
 }
 
-impl<K: Kind> FromStr for Written<K> {
+impl<K: Kind> FromStr for GivenValue<K> {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -100,14 +102,14 @@ impl<K: Kind> FromStr for Written<K> {
     }
 }
 
-impl<K: Kind> fmt::Display for Written<K> {
+impl<K: Kind> fmt::Display for GivenValue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 /// Plain numbers as numbers, all else as text.
-impl<K: Kind> Serialize for Written<K> {
+impl<K: Kind> Serialize for GivenValue<K> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match self.text.parse::<i64>() {
             Ok(number) if number.to_string() == self.text => out.serialize_i64(number),
@@ -116,7 +118,7 @@ impl<K: Kind> Serialize for Written<K> {
     }
 }
 
-impl<'de, K: Kind> Deserialize<'de> for Written<K> {
+impl<'de, K: Kind> Deserialize<'de> for GivenValue<K> {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
         text(value)?.parse().map_err(de::Error::custom)
     }
@@ -131,9 +133,9 @@ fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     }
 }
 
-impl<K: Kind> JsonSchema for Written<K> {
+impl<K: Kind> JsonSchema for GivenValue<K> {
     fn schema_name() -> Cow<'static, str> {
-        "Written".into()
+        "GivenValue".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

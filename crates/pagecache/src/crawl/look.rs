@@ -33,7 +33,7 @@ impl Look {
         let opened = open(path, options.follow)?;
         let metadata = opened.file.metadata()?;
         let seen = if metadata.is_file() && options.only_counts() {
-            Seen::Pages(Pages::of_sized(&opened.file, metadata.len(), options.span)?)
+            Seen::Pages(Pages::count_sized(&opened.file, metadata.len(), options.span)?)
         } else {
             Seen::File(opened.file)
         };

@@ -16,7 +16,7 @@ use std::{
 use rustix::io::Errno;
 
 use self::look::{Look, Seen};
-pub use self::options::{Action, CrawlOptions, Found, Skipped};
+pub use self::options::{Action, CrawlOptions, CrawlReport, Skipped};
 use crate::{BUFFER, Evictor, Locked, Pages, files::entries, name_is_cached, page_size, warm};
 
 /// So many files are looked at before the walk continues: some megabytes of paths.
@@ -73,7 +73,7 @@ pub trait Visitor {
 pub struct Crawl<'a, V> {
     options: &'a CrawlOptions,
     visitor: V,
-    found: Found,
+    found: CrawlReport,
     buffer: Vec<u8>,
     evictor: Evictor,
     /// Folders, and files with several names.
@@ -92,7 +92,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         Self {
             options,
             visitor,
-            found: Found::default(),
+            found: CrawlReport::default(),
             buffer: vec![0; if options.action == Action::Warm { BUFFER } else { 0 }],
             evictor: Evictor::default(),
             seen: HashSet::new(),
@@ -114,7 +114,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
     }
 
     /// Returns what was counted and what is held in memory, and the visitor.
-    pub fn finish(self) -> (Found, V) {
+    pub fn finish(self) -> (CrawlReport, V) {
         (self.found, self.visitor)
     }
 
@@ -241,7 +241,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
             return Ok(None);
         }
         let span = self.options.span;
-        let length = span.of(size).map(|(_, length)| length);
+        let length = span.range_in(size).map(|(_, length)| length);
         if size > 0 && length.is_none() {
             self.found.skipped.short += 1;
             return Ok(None);
@@ -266,7 +266,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
             Action::Lock => self.found.locked.push(Locked::new(file, span)?),
             Action::Map => self.found.locked.push(Locked::mapped(file, span)?),
         }
-        let pages = Pages::of_sized(file, size, span)?;
+        let pages = Pages::count_sized(file, size, span)?;
         self.found.pages += pages;
         Ok(Some((file, pages)))
     }

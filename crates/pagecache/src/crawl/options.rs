@@ -57,7 +57,7 @@ impl CrawlOptions {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct CrawlReport {
     /// Regular files.
     pub files: u64,
     /// Folders that were read.

@@ -1,13 +1,13 @@
 //! Computes the figures of the steps of a backup.
 
-use model::{Sample, Work, backup::Step, record::Record};
+use model::{Sample, Work, backup::BackupStep, record::Record};
 
 use crate::{Figures, Series, per, sum};
 
 /// A step with one target's catalogue: means over the rounds.
 #[derive(Clone, Debug)]
 pub struct BackupFigures {
-    pub step: Step,
+    pub step: BackupStep,
     pub figures: Figures,
     /// Files of the folder, of which times are means.
     pub files: u64,

@@ -1,13 +1,13 @@
 //! Computes the figures of the life of stores.
 
-use model::{Sample, Work, life::Step, record::Record};
+use model::{Sample, Work, life::LifeStep, record::Record};
 
 use crate::{Figures, per};
 
 /// A step over one target's store, in one cache state.
 #[derive(Clone, Debug)]
 pub struct LifeFigures {
-    pub step: Step,
+    pub step: LifeStep,
     pub figures: Figures,
     /// Operations of the step, of which times are means.
     pub operations: u64,
@@ -57,7 +57,7 @@ pub fn life_spaces(record: &Record) -> Vec<LifeSpace> {
 }
 
 fn space(record: &Record, target: usize) -> Option<LifeSpace> {
-    let mean = |step: Step, of: fn(&Sample) -> Option<u64>| {
+    let mean = |step: LifeStep, of: fn(&Sample) -> Option<u64>| {
         let workloads = &record.header.plan.workloads;
         let own = |sample: &&Sample| {
             let work = workloads.get(sample.workload).map(|workload| workload.work);
@@ -66,18 +66,18 @@ fn space(record: &Record, target: usize) -> Option<LifeSpace> {
         per(&record.samples.iter().filter(own).collect::<Vec<_>>(), |_| 1, of)
     };
     let files = |step| mean(step, |sample| Some(sample.files()?.allocated));
-    let filled = files(Step::Stat)?;
+    let filled = files(LifeStep::Stat)?;
     // With one day there are no more.
-    let changed = files(Step::Month).or_else(|| files(Step::Day));
+    let changed = files(LifeStep::Month).or_else(|| files(LifeStep::Day));
     let back = |step| Some(1.0 - files(step)? / changed.filter(|bytes| *bytes > 0.0)?);
     Some(LifeSpace {
         target,
         filled,
-        backup_files: mean(Step::Day, |sample| Some(sample.backup_bytes()?.files)),
-        backup_blocks: mean(Step::Day, |sample| Some(sample.backup_bytes()?.blocks)),
+        backup_files: mean(LifeStep::Day, |sample| Some(sample.backup_bytes()?.files)),
+        backup_blocks: mean(LifeStep::Day, |sample| Some(sample.backup_bytes()?.blocks)),
         growth: changed.filter(|_| filled > 0.0).map(|changed| changed / filled),
-        half_back: back(Step::Half),
-        reclaimed: back(Step::Reclaim),
-        emptied: files(Step::Rest),
+        half_back: back(LifeStep::Half),
+        reclaimed: back(LifeStep::Reclaim),
+        emptied: files(LifeStep::Rest),
     })
 }

@@ -1,7 +1,7 @@
 //! Computes the figures of rows, next to the published ones.
 
 use model::{
-    Case, Experiment, PlannedTarget, Settings, Work, Workload, record::Record, rows::Operation,
+    Case, Experiment, PlannedTarget, Settings, Work, Workload, record::Record, rows::RowOperation,
     study,
 };
 use stats::Estimate;
@@ -61,7 +61,7 @@ pub struct RowCell {
 pub fn row_groups(record: &Record) -> Vec<RowGroup> {
     let plan = &record.header.plan;
     let all = figures(record);
-    let groups = plan.workloads.chunks_exact(Operation::ALL.len()).enumerate();
+    let groups = plan.workloads.chunks_exact(RowOperation::ALL.len()).enumerate();
     let group = |(place, workloads): (usize, &[Workload])| {
         let first = place * workloads.len();
         let of = |target: usize| {

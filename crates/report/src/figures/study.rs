@@ -6,7 +6,7 @@ use model::{
     Case, Plan, Residency, Sample,
     record::Record,
     rows,
-    study::{Claim, Figure, Step},
+    study::{Claim, Figure, StudyCommand},
 };
 use stats::Estimate;
 
@@ -122,7 +122,7 @@ fn overtaken(even: &TargetBreakEven) -> Option<(f64, f64)> {
 /// Every ratio of times that a step measured, and every published figure, in the order of what was
 /// measured; last what was published and not measured, except for the runs that a smaller sweep
 /// leaves out.
-pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
+pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     let of_record = |record| trials(step, record).into_iter().chain(spaces(step, record));
     let mut all: Vec<_> = records.iter().flat_map(of_record).collect();
     all.extend(evens(step, records));
@@ -138,7 +138,7 @@ pub fn study_figures(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
 }
 
 /// Every published figure of a step with the one measured here.
-pub fn study_claims(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
+pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     let of_tables: fn(&Record) -> Vec<StudyFigure> = match step.command.as_str() {
         "rows" => row_claims,
         "queue" => task_claims,
@@ -153,11 +153,11 @@ fn row_claims(record: &Record) -> Vec<StudyFigure> {
     let cells = groups.iter().flat_map(|group| {
         let by = words::processes(&group.workload);
         group.targets.iter().flat_map(move |row| {
-            let cells = rows::Operation::ALL.into_iter().zip(&row.cells);
+            let cells = rows::RowOperation::ALL.into_iter().zip(&row.cells);
             let by = by.clone();
-            let name = |operation: rows::Operation| match operation {
+            let name = |operation: rows::RowOperation| match operation {
                 // What it is called in the published table.
-                rows::Operation::Add => "update",
+                rows::RowOperation::Add => "update",
                 other => other.as_str(),
             };
             cells.map(move |(operation, cell)| {
@@ -196,12 +196,12 @@ fn ratio_claim(
 }
 
 /// The claims about a kind of figure, with their indices.
-fn claims(step: &Step, figure: Figure) -> impl Iterator<Item = (usize, &Claim)> {
+fn claims(step: &StudyCommand, figure: Figure) -> impl Iterator<Item = (usize, &Claim)> {
     step.claims.iter().enumerate().filter(move |(_, claim)| claim.figure == figure)
 }
 
 /// What trials show of each target in each case: every ratio to the baseline, and what is claimed.
-fn trials(step: &Step, record: &Record) -> Vec<StudyFigure> {
+fn trials(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
     let rows = figures(record);
     rows.iter()
         .flat_map(|row| [ratio(step, record, row), claimed(step, record, row)].concat())
@@ -209,7 +209,7 @@ fn trials(step: &Step, record: &Record) -> Vec<StudyFigure> {
 }
 
 /// The ratio of times to the baseline, unless something is claimed of it.
-fn ratio(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
+fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
     let is_claimed = claims(step, Figure::TimeRatio)
         .any(|(_, claim)| claim.over.is_none() && is_about(claim, record, row));
@@ -229,7 +229,7 @@ fn ratio(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
 }
 
 /// What is claimed of a target in a case.
-fn claimed(step: &Step, record: &Record, row: &Figures) -> Vec<StudyFigure> {
+fn claimed(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let about = |(_, claim): &(usize, &Claim)| is_about(claim, record, row);
     let figure = |claim: (usize, &Claim)| {
         let place = place(words::values(record), &record.header.plan, row.case);
@@ -252,7 +252,7 @@ fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
         && is_at(claim, words::values(record))
 }
 
-fn here(step: &Step, claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
+fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
     let series = Series::new(record, row.case, row.target);
     match claim.figure {
         Figure::TimeRatio => {
@@ -274,7 +274,7 @@ fn here(step: &Step, claim: &Claim, record: &Record, row: &Figures) -> Option<He
 
 /// Returns what a claimed ratio is over: `None` if that was not measured, as no ratio is of a target to
 /// itself.
-fn over<'a>(step: &Step, claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
+fn over<'a>(step: &StudyCommand, claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
     let plan = &series.record.header.plan;
     let own = plan.workloads.get(series.case.workload)?;
     let over = claim.over.clone().unwrap_or_default();
@@ -296,7 +296,7 @@ fn over<'a>(step: &Step, claim: &Claim, series: Series<'a>) -> Option<Series<'a>
 }
 
 /// Returns the target that the ratios of a step are over, whatever the baseline became without it.
-fn reference(step: &Step, plan: &Plan) -> Option<usize> {
+fn reference(step: &StudyCommand, plan: &Plan) -> Option<usize> {
     step.reference().map_or(Some(plan.baseline), |label| position(plan, &label))
 }
 
@@ -312,7 +312,7 @@ fn position(plan: &Plan, label: &str) -> Option<usize> {
     plan.targets.iter().position(|target| target.label == label)
 }
 
-fn spaces(step: &Step, record: &Record) -> Vec<StudyFigure> {
+fn spaces(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
     let (plan, varied) = (&record.header.plan, words::values(record));
     let row = |claim: (usize, &Claim)| {
         let target = position(plan, &claim.1.target)?;
@@ -343,7 +343,7 @@ fn size(record: &Record, target: usize) -> Option<(f64, f64)> {
     (length > 0).then_some((length as f64, on_disk as f64))
 }
 
-fn evens(step: &Step, records: &[Record]) -> Vec<StudyFigure> {
+fn evens(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     let Some(plan) = records.first().map(|first| &first.header.plan) else { return vec![] };
     if reference(step, plan) != Some(plan.baseline) {
         return vec![];

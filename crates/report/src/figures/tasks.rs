@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::Step};
+use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::TaskStep};
 use stats::Estimate;
 
 use super::counterpart;
@@ -16,7 +16,7 @@ pub struct TaskFigures {
     /// Times are those of a task, all workers together; percentiles those of a task in one of them.
     pub figures: Figures,
     /// Latencies of each kind of step.
-    pub steps: BTreeMap<Step, Percentiles>,
+    pub steps: BTreeMap<TaskStep, Percentiles>,
     /// How often workers waited for each other, per task.
     pub waits: Option<Waits>,
     /// Share of the time in which only the remaining writes were flushed.
@@ -63,12 +63,12 @@ fn row(record: &Record, figures: Figures) -> TaskFigures {
     }
 }
 
-fn steps(samples: &[&Sample]) -> BTreeMap<Step, Percentiles> {
-    let of = |step: Step| {
+fn steps(samples: &[&Sample]) -> BTreeMap<TaskStep, Percentiles> {
+    let of = |step: TaskStep| {
         let latencies = samples.iter().filter_map(|s| s.steps()?.get(&step));
         Some((step, percentiles(latencies)?))
     };
-    Step::ALL.into_iter().filter_map(of).collect()
+    TaskStep::ALL.into_iter().filter_map(of).collect()
 }
 
 /// What was published of tasks for a target on its kind of file system. Published figures are of as

@@ -64,10 +64,10 @@ fn verb(work: Work) -> Option<&'static str> {
     Some(match work {
         Work::Blobs { operation: Operation::Mix(_), .. } => return None,
         Work::Blobs { operation: Operation::Update, .. }
-        | Work::Rows { operation: rows::Operation::Add, .. } => "update",
+        | Work::Rows { operation: rows::RowOperation::Add, .. } => "update",
         Work::Blobs { operation: Operation::Insert, .. }
-        | Work::Rows { operation: rows::Operation::Insert, .. } => "insert",
-        Work::Rows { operation: rows::Operation::Sum, .. } => "sum",
+        | Work::Rows { operation: rows::RowOperation::Insert, .. } => "insert",
+        Work::Rows { operation: rows::RowOperation::Sum, .. } => "sum",
         Work::Blobs { operation: Operation::Read, .. } | Work::Ageing { .. } => "read",
         Work::Tasks => "complete",
         Work::Backup(_) => "back up",

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use itertools::Itertools;
 use model::{
     record::Record,
-    study::{Step, Study},
+    study::{Study, StudyCommand},
 };
 
 use super::{Detail, Page, about, around, run, together};
@@ -17,7 +17,7 @@ use crate::{
 
 /// What a step gave.
 pub struct StudyStep<'a> {
-    pub step: &'a Step,
+    pub step: &'a StudyCommand,
     /// Its records; none if it could not be run.
     pub records: Vec<Record>,
     /// What of it was not measured, and why; a sentence each.

@@ -1,6 +1,6 @@
 //! The life of stores: what each step takes, what the store occupies, and what a backup copies.
 
-use model::{Experiment, life::Step, record::Record};
+use model::{Experiment, life::LifeStep, record::Record};
 
 use super::{TARGET, clock, time};
 use crate::{
@@ -14,7 +14,7 @@ pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
     let alone = plan.targets.len() == 1;
     // The state is only said where a step has another one than the others.
     let step = |row: &LifeFigures| match row.step {
-        Step::Open => format!("{}, {}", row.step, row.figures.case.cache),
+        LifeStep::Open => format!("{}, {}", row.step, row.figures.case.cache),
         step => step.to_string(),
     };
     Table::of("", rows)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{record::Record, tasks::Step};
+use model::{record::Record, tasks::TaskStep};
 
 use super::{LONG_TARGET, clock, fastest, published, shared_settings, time};
 use crate::{
@@ -62,7 +62,7 @@ pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table>
     }
     let mut table = Table::of("how long each step takes in its worker, ms", rows)
         .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target));
-    for (step, name) in Step::ALL.into_iter().zip(["create", "status", "rewrite", "delete"]) {
+    for (step, name) in TaskStep::ALL.into_iter().zip(["create", "status", "rewrite", "delete"]) {
         let ms = |row: &TaskFigures, of: fn(&Percentiles) -> f64| {
             row.steps.get(&step).map(|percentiles| of(percentiles) / 1e3)
         };

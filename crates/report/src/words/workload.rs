@@ -105,13 +105,13 @@ pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
     }
 }
 
-fn rows_name(plan: &Plan, workload: &Workload, operation: rows::Operation) -> String {
+fn rows_name(plan: &Plan, workload: &Workload, operation: rows::RowOperation) -> String {
     // Several groups of processes do the same.
-    let several = plan.workloads.len() > rows::Operation::ALL.len();
+    let several = plan.workloads.len() > rows::RowOperation::ALL.len();
     let by = if several { format!(" by {}", processes(workload)) } else { String::new() };
     match operation {
         // What it is called in the published table.
-        rows::Operation::Add => format!("update{by}"),
+        rows::RowOperation::Add => format!("update{by}"),
         other => format!("{other}{by}"),
     }
 }
@@ -121,7 +121,8 @@ fn blobs_name(workload: &Workload) -> String {
     let Work::Blobs { operation, order, rate } = workload.work else {
         return workload.work.to_string();
     };
-    let name = Ycsb::of(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
+    let name =
+        Ycsb::find(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
     rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
 }
 

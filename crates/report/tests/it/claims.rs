@@ -66,7 +66,7 @@ fn what(claim: &Claim) -> String {
 }
 
 fn claims(name: &str, study: &Study) -> Vec<Row> {
-    let of_step = |(number, step): (usize, &model::study::Step)| {
+    let of_step = |(number, step): (usize, &model::study::StudyCommand)| {
         let row = move |claim: &Claim| {
             let figure = format!("{}: {}", what(claim), published(claim));
             Row::new(claim.says.as_deref().unwrap_or(""), figure, command(name, number))
@@ -77,7 +77,11 @@ fn claims(name: &str, study: &Study) -> Vec<Row> {
 }
 
 /// The step of `study` that measures what is in its tables.
-fn step_of(study: &Study, command: &str, wanted: impl Fn(&model::study::Step) -> bool) -> usize {
+fn step_of(
+    study: &Study,
+    command: &str,
+    wanted: impl Fn(&model::study::StudyCommand) -> bool,
+) -> usize {
     let mut steps = study.steps.iter();
     let found = steps.position(|step| step.command == command && wanted(step));
     found.unwrap_or_else(|| panic!("{}: no step for a table", study.title))

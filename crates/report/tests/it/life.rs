@@ -2,7 +2,7 @@
 
 use model::{
     BackupBytes, Batch, Cache, DatasetSpec, Experiment, FileBytes, Measured, Residency, Sample,
-    Work, Workload, life::Step, record::Record,
+    Work, Workload, life::LifeStep, record::Record,
 };
 use storemark_report::{
     Style, figures, life_figures, life_spaces,
@@ -21,13 +21,13 @@ fn lived() -> Record {
     plan.experiment = Experiment::Life { dataset, summary: summary(), days: 30 };
     let workload =
         |step| Workload { batch: Batch::Of(1), ..Workload::alone(Work::Life(step), 1000) };
-    plan.workloads = Step::ALL.map(workload).into();
+    plan.workloads = LifeStep::ALL.map(workload).into();
     plan.caches = vec![Cache::DataCold, Cache::Warm];
     for round in 0..6 {
         for (target, sizes) in SIZES.iter().enumerate() {
-            for (step, mb) in Step::ALL.iter().zip(sizes) {
+            for (step, mb) in LifeStep::ALL.iter().zip(sizes) {
                 // Files are gone with their values.
-                if target == 1 || *step != Step::Reclaim {
+                if target == 1 || *step != LifeStep::Reclaim {
                     record.samples.push(trial(round, target, *step, *mb));
                 }
             }
@@ -36,12 +36,12 @@ fn lived() -> Record {
     record
 }
 
-fn trial(round: u32, target: usize, step: Step, mb: u64) -> Sample {
+fn trial(round: u32, target: usize, step: LifeStep, mb: u64) -> Sample {
     let files = Some(FileBytes { apparent: mb * 1_000_000, allocated: mb * 1_000_000 });
     let bytes = BackupBytes { files: mb * 100_000, blocks: 80_000 };
-    let backup = (step == Step::Day).then_some(bytes);
+    let backup = (step == LifeStep::Day).then_some(bytes);
     let ns = 1000 * (target as u64 + 1) + u64::from(round);
-    let cold = step == Step::Open;
+    let cold = step == LifeStep::Open;
     Sample {
         workload: step as usize,
         cache: if cold { Cache::DataCold } else { Cache::Warm },
@@ -57,7 +57,7 @@ fn each_step_is_shown_in_the_state_that_it_started_in() {
     let rows = life_figures(&record, &figures(&record));
     assert_eq!(rows.len(), 2 * 8 - 1);
     for row in &rows {
-        let cold = row.step == Step::Open;
+        let cold = row.step == LifeStep::Open;
         assert_eq!(row.figures.case.cache, if cold { Cache::DataCold } else { Cache::Warm });
     }
     assert!(rows.windows(2).all(|two| two[0].step <= two[1].step));

@@ -2,7 +2,7 @@
 
 use model::{
     Batch, Durability, Experiment, FileBytes, Measured, Sample, Work, Workload, record::Record,
-    rows::Operation,
+    rows::RowOperation,
 };
 use storemark_report::{RowFigures, Verdict, row_groups};
 
@@ -20,7 +20,7 @@ fn rows() -> Record {
     plan.experiment = Experiment::Rows { rows: ROWS };
     plan.workloads = vec![];
     for (processes, own_databases) in [(1, true), (2, false)] {
-        plan.workloads.extend(Operation::ALL.map(|operation| {
+        plan.workloads.extend(RowOperation::ALL.map(|operation| {
             let (work, count) =
                 (Work::Rows { operation, own_databases }, ROWS * u64::from(processes));
             Workload { batch: Batch::Of(100_000), processes, ..Workload::alone(work, count) }

@@ -8,7 +8,7 @@ use model::{
     record::Record,
     rows,
     spec::Options,
-    study::{Claim, Figure, Over, Step},
+    study::{Claim, Figure, Over, StudyCommand},
 };
 use stats::Estimate;
 use storemark_report::{
@@ -42,8 +42,8 @@ pub(crate) fn claim(target: &str, figure: Figure, low: f64, high: Option<f64>) -
     }
 }
 
-pub(crate) fn step(claims: Vec<Claim>) -> Step {
-    Step {
+pub(crate) fn step(claims: Vec<Claim>) -> StudyCommand {
+    StudyCommand {
         title: "Reading".to_owned(),
         command: "run".to_owned(),
         options: Options::new(),
@@ -159,7 +159,7 @@ fn what_was_published_and_not_measured_is_named() {
 
 /// A record of all that a step claims something about, without the targets in `missing`. Target `i` takes
 /// `i + 1` µs, so that each ratio shows what it is of.
-fn record_of(step: &Step, missing: &str) -> Option<Record> {
+fn record_of(step: &StudyCommand, missing: &str) -> Option<Record> {
     let overs = |claim: &Claim| claim.over.clone().and_then(|over| over.target);
     let claimed = step.claims.iter().flat_map(|claim| [Some(claim.target.clone()), overs(claim)]);
     let all = step.reference().into_iter().chain(claimed.flatten()).unique();
@@ -168,8 +168,8 @@ fn record_of(step: &Step, missing: &str) -> Option<Record> {
     let mut record = record(labels.first().map(|_| labels.as_slice())?);
     let work = |name: &str, processes| {
         let work = [Operation::Read, Operation::Update].into_iter().map(|of| workload(of).work);
-        let backup = backup::Step::ALL.into_iter().map(Work::Backup);
-        let rows = rows::Operation::ALL
+        let backup = backup::BackupStep::ALL.into_iter().map(Work::Backup);
+        let rows = rows::RowOperation::ALL
             .into_iter()
             .map(|operation| Work::Rows { operation, own_databases: true });
         let found = work.chain(backup).chain(rows).find(|work| work.to_string() == name);
@@ -205,7 +205,7 @@ fn record_of(step: &Step, missing: &str) -> Option<Record> {
     Some(record)
 }
 
-fn all_labels(step: &Step) -> Vec<String> {
+fn all_labels(step: &StudyCommand) -> Vec<String> {
     let overs = |claim: &Claim| claim.over.clone().and_then(|over| over.target);
     let claimed = step.claims.iter().flat_map(|claim| [Some(claim.target.clone()), overs(claim)]);
     step.reference().into_iter().chain(claimed.flatten()).unique().collect()

@@ -2,7 +2,7 @@
 
 use model::{
     Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, Sample, Settings,
-    Work, Workload, record::Record, tasks::Step,
+    Work, Workload, record::Record, tasks::TaskStep,
 };
 use storemark_report::{
     Style, Verdict,
@@ -44,7 +44,7 @@ pub(crate) fn queue() -> Record {
 
 fn trial(round: u32, target: usize, ms: u64) -> Sample {
     let wall_ns = ms * (100 + u64::from(round)) * 10_000 * TASKS;
-    let steps = (1..).zip(Step::ALL);
+    let steps = (1..).zip(TaskStep::ALL);
     let steps = steps.map(|(index, step)| (step, latency(ms * index * 1_000_000, TASKS)));
     let mut sample = Sample {
         round,

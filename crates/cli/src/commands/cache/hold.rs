@@ -10,7 +10,7 @@ use std::{
 
 use host::PidFile;
 use model::{Error, Result};
-use pagecache::Found;
+use pagecache::CrawlReport;
 
 use super::CacheOptions;
 use super::{show::Show, summary};
@@ -58,7 +58,7 @@ pub(super) fn start_daemon(options: &CacheOptions) -> Result<(), Failure> {
 /// Prints what is locked and what is not, and holds it until a signal asks to end.
 pub(super) fn until_signalled(
     options: &CacheOptions,
-    found: &Found,
+    found: &CrawlReport,
     show: &Show<'_>,
 ) -> Result<(), Failure> {
     if options.lock_all {

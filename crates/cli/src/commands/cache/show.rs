@@ -10,14 +10,14 @@ use std::{
 };
 
 use model::{Error, units::show_size};
-use pagecache::{Crawl, Found, Pages, Problem, Root, Visitor, residency_map};
+use pagecache::{Crawl, CrawlReport, Pages, Problem, Root, Visitor, residency_map};
 use serde_json::{Value, json};
 
 use super::CacheOptions;
 use crate::{exit::Failure, output};
 
 /// Visits all that the options name.
-pub(super) fn crawl(options: &CacheOptions) -> Result<(Found, Show<'_>), Failure> {
+pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), Failure> {
     let mut roots = match &options.list {
         Some(list) => listed(list, options.null)?,
         None => Vec::new(),

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use pagecache::{Found, Names, Pages, Skipped, page_size};
+use pagecache::{CrawlReport, Names, Pages, Skipped, page_size};
 use serde_json::{Map, json};
 
 use super::CacheOptions;
 use super::show::Show;
 
 /// vmtouch's lines in vmtouch's columns; more lines only if there is something to report.
-pub(super) fn text(options: &CacheOptions, found: &Found, elapsed: Duration) -> String {
+pub(super) fn text(options: &CacheOptions, found: &CrawlReport, elapsed: Duration) -> String {
     let mut lines =
         vec![("Files", found.files.to_string()), ("Directories", found.directories.to_string())];
     if options.touch {
@@ -68,12 +68,12 @@ fn skipped(skipped: &Skipped) -> Option<Line> {
 pub(super) const LOCKED: &str = "LOCKED ";
 
 /// What vmtouch prints once all is locked.
-pub(super) fn locked(found: &Found) -> String {
+pub(super) fn locked(found: &CrawlReport) -> String {
     format!("{LOCKED}{} pages ({})\n", found.pages.total, size(found.pages.total))
 }
 
 /// Everything that was counted.
-pub(super) fn json(found: &Found, show: &Show<'_>, elapsed: Duration) -> String {
+pub(super) fn json(found: &CrawlReport, show: &Show<'_>, elapsed: Duration) -> String {
     let pages = found.pages;
     let kinds = found.skipped.kinds();
     let skipped: Map<_, _> =

@@ -8,7 +8,7 @@ use lab::{BlobWork, BlobsRequest, Coverage, Data, Target};
 use model::{
     Access, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions, Result,
     Settings, Work,
-    spec::{BlobsSpec, one},
+    spec::{BlobsSpec, given_value},
     units::show_count,
 };
 
@@ -36,15 +36,15 @@ pub(super) fn request(
         targets,
         work: work.into_iter().filter_map(blob_work).collect(),
         caches: spec.caches(),
-        count: one(&spec.work.count),
+        count: given_value(&spec.work.count),
         repeated: None,
-        max_key: one(&spec.data.max_id),
-        start: one(&spec.work.start),
+        max_key: given_value(&spec.data.max_id),
+        start: given_value(&spec.work.start),
         batch: spec.batch(matches!(&resolved[..], [alone] if alone.location.is_some())),
-        threads: one(&spec.work.threads).unwrap_or(1),
-        processes: one(&spec.work.processes),
+        threads: given_value(&spec.work.threads).unwrap_or(1),
+        processes: given_value(&spec.work.processes),
         hosts: hosts::hosts(&spec.clients)?,
-        memory: one(&spec.work.memory),
+        memory: given_value(&spec.work.memory),
         over_time: spec.extras.over_time,
         in_place: spec.ways.in_place,
         integrity_check: spec.ways.integrity_check,
@@ -61,7 +61,7 @@ pub(super) type Class = (Option<Durability>, Option<String>);
 /// the same as far as they have it.
 fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
-    let Some(class) = default.filter(|_| one(&spec.work.durability).is_none()) else {
+    let Some(class) = default.filter(|_| given_value(&spec.work.durability).is_none()) else {
         return Ok((default, None));
     };
     let server = targets.iter().find_map(|target| Some((target, target.address.as_ref()?)));
@@ -95,7 +95,7 @@ fn common_class(class: Durability, targets: &mut [Target<dyn Blobs>]) -> Durabil
 
 /// A time or a number of rounds is for all of the data.
 fn coverage(spec: &BlobsSpec) -> Coverage {
-    match one(&spec.data.sample) {
+    match given_value(&spec.data.sample) {
         Some(count) => Coverage::Sample(count),
         None if spec.running.time.is_none() && spec.running.rounds.is_empty() => {
             Coverage::ALL_THAT_FITS
@@ -209,8 +209,8 @@ fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
 /// What `--memory` gives an engine that has a cache of its own.
 fn equal_cache(spec: &BlobsSpec, target: &Resolved) -> Option<String> {
     let [threads, processes] =
-        [&spec.work.threads, &spec.work.processes].map(|of| one(of).unwrap_or(1));
-    let (memory, workers) = (one(&spec.work.memory)?, threads.saturating_mul(processes));
+        [&spec.work.threads, &spec.work.processes].map(|of| given_value(of).unwrap_or(1));
+    let (memory, workers) = (given_value(&spec.work.memory)?, threads.saturating_mul(processes));
     lab::equal_cache(target.engine, memory, workers).map(|bytes| bytes.to_string())
 }
 

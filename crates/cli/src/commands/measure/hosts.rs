@@ -5,7 +5,7 @@ use std::{process::Command, time::Duration};
 use lab::Hosts;
 use model::{
     Error, Result, did_you_mean,
-    spec::{ClientOptions, LostHost, all, one},
+    spec::{ClientOptions, LostHost, given_value, given_values},
 };
 
 /// Launchers by their names.
@@ -26,8 +26,8 @@ const LEAST_LIMIT: Duration = Duration::from_secs(6);
 
 /// The hosts that `clients` asks for; absent: this one.
 pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
-    let (names, launch) = (all(&clients.hosts), one(&clients.launch));
-    let go_on = one(&clients.lost_host) == Some(LostHost::GoOn);
+    let (names, launch) = (given_values(&clients.hosts), given_value(&clients.launch));
+    let go_on = given_value(&clients.lost_host) == Some(LostHost::GoOn);
     if names.is_empty() && launch.is_none() {
         let alone = [
             ("--lost-host", clients.lost_host.is_some()),
@@ -54,7 +54,7 @@ pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
             names[twice]
         )));
     }
-    let limit = one(&clients.host_timeout);
+    let limit = given_value(&clients.host_timeout);
     if limit.is_some_and(|limit| limit < LEAST_LIMIT) {
         return Err(Error::usage(format!(
             "--host-timeout: accepted is {}s or more: a worker shows that it runs every few seconds",

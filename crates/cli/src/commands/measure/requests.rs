@@ -13,7 +13,7 @@ use model::{
     record::Point,
     spec::{
         AgeingSpec, BackupSpec, LifeSpec, Name, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec,
-        one,
+        given_value,
     },
 };
 
@@ -89,7 +89,7 @@ const NULL: &str = "null";
 
 fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let running = spec.running();
-    let seed = one(&running.seed).expect("what is understood has a seed");
+    let seed = given_value(&running.seed).expect("what is understood has a seed");
     let (mut default, mut adopted_from) = (None, None);
     let (mut experiment, durability) = match spec {
         RunSpec::Run(spec) => {
@@ -104,7 +104,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
         }
         RunSpec::Queue(spec) => {
             let tasks = tasks(spec, placements)?;
-            (ExperimentRequest::Tasks(tasks), one(&spec.durability))
+            (ExperimentRequest::Tasks(tasks), given_value(&spec.durability))
         }
         RunSpec::Age(spec) => {
             let ageing = ageing(spec, seed)?;
@@ -121,7 +121,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let rounds = spec.rounds();
     let mut labels = labels(&mut experiment);
     targets::number(&mut labels);
-    let baseline = targets::baseline(one(&running.baseline), default, &labels)?;
+    let baseline = targets::baseline(given_value(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
     let (spec, point, worker) = (None, None, worker::command()?);
     Ok(Request {
@@ -167,7 +167,7 @@ fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
             .map(|text| targets::scratch(text.as_ref(), Facet::Tasks, registry::tasks))
             .collect::<Result<_>>()?
     };
-    if let Some(class) = one(&spec.durability) {
+    if let Some(class) = given_value(&spec.durability) {
         for target in &chosen {
             target.engine.class_settings(Facet::Tasks, class)?;
         }

@@ -4,7 +4,7 @@ use lab::{Request, RequestForecast, Stop};
 use model::{
     Action, Error, RequestCeiling, Requests, Result, limit_requests,
     spec::Extras,
-    spec::one,
+    spec::given_value,
     units::{show_amount, show_count},
 };
 
@@ -98,8 +98,10 @@ fn cost(requests: &Requests, lead: &str) -> String {
 
 /// Refuses ceilings that no run can keep, and has the run stop once they are reached.
 pub(super) fn set(extras: &Extras, totals: Option<&RequestTotals>) -> Result<()> {
-    let ceiling =
-        RequestCeiling { requests: one(&extras.max_requests), cost: one(&extras.max_cost) };
+    let ceiling = RequestCeiling {
+        requests: given_value(&extras.max_requests),
+        cost: given_value(&extras.max_cost),
+    };
     let option = match (ceiling.requests, ceiling.cost) {
         (None, None) => return Ok(()),
         (Some(_), _) => "--max-requests",

@@ -7,7 +7,7 @@ use lab::{Group, RowTarget, RowsRequest, Target};
 use model::{
     Engine, Error, Facet, Result, Rows,
     rows::Style,
-    spec::{RowsSpec, one},
+    spec::{RowsSpec, given_value},
     units,
 };
 
@@ -89,7 +89,7 @@ fn usable(
     let reason = |class| target.engine.unreached(class, &target.settings);
     let Some(why) = spec.class().and_then(reason) else { return Ok(Some(target)) };
     // What nobody asked for needs no word.
-    if one(&spec.durability).is_some() {
+    if given_value(&spec.durability).is_some() {
         missing.push((target.label, why));
     }
     Ok(None)

@@ -10,7 +10,7 @@ use std::{
 };
 
 use libsqlite3_sys as sys;
-use model::{BUSY_RETRIES, Done, Error, LOCK_WAITS, Result};
+use model::{BUSY_RETRIES, Error, FinishedWork, LOCK_WAITS, Result};
 
 use super::{Connection, Functions};
 
@@ -38,7 +38,7 @@ pub(super) struct Handlers {
     /// Pages of the WAL from which on it is checkpointed.
     pages: Cell<c_int>,
     /// Their room is allocated beforehand; those beyond it are not noted.
-    checkpoints: RefCell<Vec<Done>>,
+    checkpoints: RefCell<Vec<FinishedWork>>,
 }
 
 impl Handlers {
@@ -100,7 +100,7 @@ impl Connection {
     }
 
     /// Those since last asked.
-    pub(crate) fn checkpoints(&self) -> Vec<Done> {
+    pub(crate) fn checkpoints(&self) -> Vec<FinishedWork> {
         self.handlers.checkpoints.borrow_mut().drain(..).collect()
     }
 }
@@ -142,13 +142,13 @@ unsafe extern "C" fn checkpoint(
     if pages < handlers.pages.get() {
         return sys::SQLITE_OK;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     // SAFETY: SQLite passes its own connection and the name of one of its databases.
     unsafe { handlers.sqlite.sqlite3_wal_checkpoint(db, schema) };
     let ended = Instant::now();
     let mut done = handlers.checkpoints.borrow_mut();
-    if ended - began >= SHORTEST && done.len() < MOST {
-        done.push(Done { name: "checkpoint", began, ended });
+    if ended - started >= SHORTEST && done.len() < MOST {
+        done.push(FinishedWork { name: "checkpoint", started, ended });
     }
     sys::SQLITE_OK
 }
@@ -204,8 +204,8 @@ mod tests {
         assert!((2..12).contains(&moved), "checkpoints after {moved} of 12 commits");
         let done = timing.checkpoints();
         assert!(!done.is_empty() && done.len() <= 12, "{done:?}");
-        assert!(done.iter().all(|one| one.name == "checkpoint" && one.began < one.ended));
-        assert!(done.is_sorted_by(|one, next| one.ended <= next.began));
+        assert!(done.iter().all(|one| one.name == "checkpoint" && one.started < one.ended));
+        assert!(done.is_sorted_by(|one, next| one.ended <= next.started));
         assert_eq!(timing.checkpoints().len(), 0, "they are returned once");
     }
 

@@ -24,7 +24,7 @@ fn sessions_on_one_database_wait_for_each_other() {
                     });
                 }
             });
-            tables.settle()?;
+            tables.flush_writes()?;
             let mut session = tables.session(0)?;
             let rows = 3 * EACH;
             assert_eq!(session.sum()?, rows * (rows - 1), "{}", case.name());

@@ -19,7 +19,7 @@ fn each_style_inserts_what_can_be_summed_and_changed() {
                 assert_eq!((session.count()?, session.sum()?), (0, 0), "{} {style}", case.name());
                 let rows = MULTI_ROWS.cast_signed() * 2 + 77;
                 session.insert(0..rows, *style, 500)?;
-                tables.settle()?;
+                tables.flush_writes()?;
                 let (sum, changed) = sums(rows);
                 assert_eq!(session.sum()?, sum, "{} {style}", case.name());
                 assert_eq!(session.add(2)?, rows.unsigned_abs(), "{} {style}", case.name());
@@ -39,7 +39,7 @@ fn databases_are_apart() {
             for (session, rows) in sessions.iter_mut().zip([10, 20, 30]) {
                 session.insert(0..rows, case.engine.styles(&case.settings)[0], 7)?;
             }
-            tables.settle()?;
+            tables.flush_writes()?;
             for (session, rows) in sessions.iter_mut().zip([10, 20, 30]) {
                 assert_eq!(session.sum()?, sums(rows).0, "{}", case.name());
             }
@@ -60,7 +60,7 @@ fn the_files_hold_the_rows() {
             let style = *case.engine.styles(&case.settings).last().unwrap();
             let before = length(0);
             tables.session(1)?.insert(0..ROWS, style, 100_000)?;
-            tables.settle()?;
+            tables.flush_writes()?;
             assert_eq!(length(0), before, "{}", case.name());
             // Of a row of small integers at least four bytes are kept, if in a file at all.
             let in_file = !tables.files(1).is_empty();
@@ -99,7 +99,7 @@ proptest! {
                 let (mut count, mut sum) = (0, 0);
                 for style in case.engine.styles(&case.settings) {
                     session.insert(start..start + rows, *style, batch)?;
-                    tables.settle()?;
+                    tables.flush_writes()?;
                     count += rows.unsigned_abs();
                     sum += (start..start + rows).map(|i| 2 * i).sum::<i64>();
                     let found = (session.count()?, session.sum()?);

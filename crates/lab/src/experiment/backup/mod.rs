@@ -11,7 +11,7 @@ use host::Scratch;
 use model::{
     Access, Blobs, Cache, Error, Experiment as Data, Facet, KeyKind, OpenOptions, Owner, Plan,
     Result, Work, Workload,
-    backup::Step,
+    backup::BackupStep,
     units::{show_count, show_size},
 };
 
@@ -72,7 +72,8 @@ pub(crate) fn prepare<'a>(
         bytes: source.bytes,
         copies,
     };
-    let steps = Step::ALL.into_iter().filter(|step| !part.replay || *step != Step::Restore);
+    let steps =
+        BackupStep::ALL.into_iter().filter(|step| !part.replay || *step != BackupStep::Restore);
     let count = source.count * u64::from(copies.unwrap_or(1));
     let workloads = steps.map(|step| Workload::alone(Work::Backup(step), count)).collect();
     let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use backup::{Replay, Repository};
 use host::RunClock;
-use model::{Blobs, Error, Measured, Result, Sample, Store, StoreFacts, backup::Step};
+use model::{Blobs, Error, Measured, Result, Sample, Store, StoreFacts, backup::BackupStep};
 
 use super::Backup;
 use crate::{
@@ -56,10 +56,10 @@ impl BackupTrial<'_> {
             let (files, added) = (saved.entries, saved.stored_bytes);
             Ok(Did { files, bytes: saved.bytes, added, catalogue_ns })
         };
-        self.step(repository, Step::Full, output, save)?;
-        self.step(repository, Step::Unchanged, output, save)?;
+        self.step(repository, BackupStep::Full, output, save)?;
+        self.step(repository, BackupStep::Unchanged, output, save)?;
         let change = self.of.source.change(self.seed)?;
-        let changed = self.step(repository, Step::Changed, output, save);
+        let changed = self.step(repository, BackupStep::Changed, output, save);
         let checked = changed.and_then(|()| self.reads(repository, output));
         checked.and(change.undo())
     }
@@ -67,7 +67,7 @@ impl BackupTrial<'_> {
     /// The steps that only read, while the folder is as it was last backed up.
     fn reads(&self, repository: &Repository, output: &mut Output<'_>) -> Result<()> {
         let (source, go_on) = (&self.of.source, || self.of.stop.check());
-        self.step(repository, Step::Stats, output, || {
+        self.step(repository, BackupStep::Stats, output, || {
             let stats = backup::stats(repository)?;
             Ok(Did {
                 files: source.count,
@@ -75,7 +75,7 @@ impl BackupTrial<'_> {
                 ..Did::default()
             })
         })?;
-        self.step(repository, Step::Selftest, output, || {
+        self.step(repository, BackupStep::Selftest, output, || {
             let checked = backup::check(repository, &go_on)?;
             refuse(checked.problems.into_iter().next())?;
             let catalogue_ns = nanoseconds(checked.catalogue);
@@ -85,7 +85,7 @@ impl BackupTrial<'_> {
         let private = self.folder.join("restored");
         host::create_folder(&private, 0o700).map_err(|e| Error::io(private.display(), e))?;
         let to = private.join("copy");
-        self.step(repository, Step::Restore, output, || {
+        self.step(repository, BackupStep::Restore, output, || {
             let restored = backup::restore(repository, None, &to, &go_on)?;
             refuse(restored.problems.first().map(ToString::to_string))?;
             let catalogue_ns = nanoseconds(restored.catalogue);
@@ -106,7 +106,7 @@ impl BackupTrial<'_> {
     ) -> Result<()> {
         let Replay { full, unchanged, changed, stats, check, files } = replay;
         let steps = [full, unchanged, changed, stats, check];
-        for (step, operations) in Step::ALL.into_iter().zip(steps) {
+        for (step, operations) in BackupStep::ALL.into_iter().zip(steps) {
             self.of.stop.check()?;
             let operations = Replay::copies(operations, copies);
             self.step(repository, step, output, || {
@@ -120,7 +120,7 @@ impl BackupTrial<'_> {
     fn step(
         &self,
         repository: &Repository,
-        step: Step,
+        step: BackupStep,
         output: &mut Output<'_>,
         work: impl FnOnce() -> Result<Did>,
     ) -> Result<()> {
@@ -134,11 +134,12 @@ impl BackupTrial<'_> {
         let passed = clock.now().since(start);
         let done = [Done::new(start, passed, did.files, ())];
         let files = || vec![self.folder.clone()];
-        let sample = meter.stop(&done, step.writes(), || store.settle(), files).map_err(named)?;
+        let sample =
+            meter.stop(&done, step.writes(), || store.flush_writes(), files).map_err(named)?;
         let paths: Vec<_> =
             self.engine.files(&self.path).into_iter().filter(|p| p.exists()).collect();
         let files = (!paths.is_empty()).then(|| file_bytes(&paths)).transpose()?;
-        if step == Step::Full {
+        if step == BackupStep::Full {
             let facts = facts(store.in_effect()?, files.unwrap_or_default());
             output.facts(StoreFacts { fill_ns: Some(sample.wall_ns), ..facts })?;
         }

@@ -151,7 +151,7 @@ mod tests {
             let Some(Key::Int(from)) = scan.from else { return Ok(()) };
             for (key, length) in self.0.range(from..) {
                 let (key, length, of) = (Key::Int(*key), *length, ValueType::Bytes);
-                if visit(Item { key, value: &[], length, meta: None, of })?.is_break() {
+                if visit(Item { key, value: &[], length, meta: None, value_type: of })?.is_break() {
                     break;
                 }
             }

@@ -477,7 +477,7 @@ pub(super) fn create_filled(
     let options = OpenOptions { settings, ..ready.options.clone() };
     let store = ready.engine.create(&ready.path, &options)?;
     fill(&mut *store.session()?)?;
-    store.settle()?;
+    store.flush_writes()?;
     Ok(store)
 }
 

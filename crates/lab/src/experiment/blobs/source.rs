@@ -225,7 +225,9 @@ impl Source {
         };
         for Chosen { key, length, meta } in chosen {
             let (key, of) = (key.as_key(), ValueType::Bytes);
-            if visit(Item { key, value: &[], length: *length, meta: *meta, of })?.is_break() {
+            if visit(Item { key, value: &[], length: *length, meta: *meta, value_type: of })?
+                .is_break()
+            {
                 break;
             }
         }
@@ -336,7 +338,7 @@ impl Source {
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
             stop.check()?;
-            session.put(item.key, item.value, &Put { meta: item.meta, ..Put::of(How::Insert) })?;
+            session.put(item.key, item.value, &Put { meta: item.meta, ..Put::new(How::Insert) })?;
             written += 1;
             bytes += item.value.len();
             tick(progress, written);
@@ -365,7 +367,8 @@ fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_
             Error::failed(format!("key {key} changed while storemark read the data"))
         })?;
         let length = value.len() as u64;
-        if visit(Item { key, value, length, meta: *meta, of: ValueType::Bytes })?.is_break() {
+        if visit(Item { key, value, length, meta: *meta, value_type: ValueType::Bytes })?.is_break()
+        {
             break;
         }
     }

@@ -8,7 +8,7 @@ mod trial;
 use host::Scratch;
 use model::{
     Access, Batch, Blobs, Cache, DatasetSummary, Error, Experiment as Data, Facet, Finding,
-    FindingKind, OpenOptions, Owner, Result, Work, Workload, life::Step, units::show_size,
+    FindingKind, OpenOptions, Owner, Result, Work, Workload, life::LifeStep, units::show_size,
 };
 
 use super::{
@@ -148,21 +148,21 @@ fn workloads(part: &LifeRequest, data: &DatasetSummary, days: u32) -> Vec<Worklo
     let reclaims = part.targets.iter().any(|target| target.engine.declaration().reclaim.is_some());
     let of = |step| {
         let (count, batch) = match step {
-            Step::Stat | Step::List => (all, Batch::All),
-            Step::Open | Step::Reclaim => (1, Batch::Of(1)),
-            Step::Day => (changes, Batch::Of(1)),
-            Step::Month => (changes * u64::from(days - 1), Batch::Of(1)),
-            Step::Half => (all / 2, Batch::Of(DELETED)),
-            Step::Rest => (all - all / 2, Batch::Of(DELETED)),
+            LifeStep::Stat | LifeStep::List => (all, Batch::All),
+            LifeStep::Open | LifeStep::Reclaim => (1, Batch::Of(1)),
+            LifeStep::Day => (changes, Batch::Of(1)),
+            LifeStep::Month => (changes * u64::from(days - 1), Batch::Of(1)),
+            LifeStep::Half => (all / 2, Batch::Of(DELETED)),
+            LifeStep::Rest => (all - all / 2, Batch::Of(DELETED)),
         };
         Workload { batch, ..Workload::alone(Work::Life(step), count) }
     };
-    let has = |step: &Step| match step {
-        Step::Month => days > 1,
-        Step::Reclaim => reclaims,
+    let has = |step: &LifeStep| match step {
+        LifeStep::Month => days > 1,
+        LifeStep::Reclaim => reclaims,
         _ => true,
     };
-    Step::ALL.into_iter().filter(has).map(of).collect()
+    LifeStep::ALL.into_iter().filter(has).map(of).collect()
 }
 
 struct Life<'a> {

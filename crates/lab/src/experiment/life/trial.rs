@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::ControlFlow, time::Instant};
 use host::RunClock;
 use model::{
     Action, BackupBytes, Batch, Cache, Durability, Error, Facet, FileBytes, Measured, Mode,
-    OpenOptions, Result, Sample, Scan, Session, Store, StoreFacts, Work, life::Step,
+    OpenOptions, Result, Sample, Scan, Session, Store, StoreFacts, Work, life::LifeStep,
     units::show_count,
 };
 
@@ -44,10 +44,10 @@ impl LifeTrial<'_> {
         self.look_up(output)?;
         self.change(output)?;
         let (half, rest) = self.of.drawn.halves();
-        self.delete(Step::Half, half, output)?;
+        self.delete(LifeStep::Half, half, output)?;
         self.reclaim(output)?;
         self.check(half)?;
-        self.delete(Step::Rest, rest, output)
+        self.delete(LifeStep::Rest, rest, output)
     }
 
     /// Makes and fills the store, without durability for speed; steps open it again with the settings
@@ -62,7 +62,7 @@ impl LifeTrial<'_> {
         }
         let store = engine.create(path, &OpenOptions { settings, ..options.clone() })?;
         source.fill(&mut *store.session()?, *progress, stop)?;
-        store.settle()?;
+        store.flush_writes()?;
         if persistent {
             store.close()?;
         } else {
@@ -73,10 +73,10 @@ impl LifeTrial<'_> {
 
     fn look_up(&self, output: &mut Output<'_>) -> Result<()> {
         let order = &self.of.drawn.order;
-        self.step(Step::Stat, output, |_, session| {
+        self.step(LifeStep::Stat, output, |_, session| {
             self.pass(session, Action::Stat, order, Batch::All, 0)
         })?;
-        self.step(Step::List, output, |_, session| self.list(session))?;
+        self.step(LifeStep::List, output, |_, session| self.list(session))?;
         self.of.caches.iter().try_for_each(|cache| self.open(*cache, output))
     }
 
@@ -85,21 +85,21 @@ impl LifeTrial<'_> {
         let day = |session: &mut dyn Session, day: usize| {
             self.pass(session, Action::Update, &drawn.days[day], Batch::Of(1), drawn.salt(day))
         };
-        self.step(Step::Day, output, |_, session| day(session, 0))?;
+        self.step(LifeStep::Day, output, |_, session| day(session, 0))?;
         if drawn.days.len() == 1 {
             return Ok(());
         }
-        self.step(Step::Month, output, |store, session| {
+        self.step(LifeStep::Month, output, |store, session| {
             (1..drawn.days.len()).try_fold(Did::default(), |sum, number| {
                 let did = day(session, number)?;
-                store.settle()?;
+                store.flush_writes()?;
                 let operations = sum.operations + did.operations;
                 Ok(Did { operations, bytes: sum.bytes + did.bytes })
             })
         })
     }
 
-    fn delete(&self, step: Step, values: &[Touched], output: &mut Output<'_>) -> Result<()> {
+    fn delete(&self, step: LifeStep, values: &[Touched], output: &mut Output<'_>) -> Result<()> {
         let batch = Batch::Of(super::DELETED);
         self.step(step, output, |_, session| self.pass(session, Action::Delete, values, batch, 0))
     }
@@ -144,16 +144,16 @@ impl LifeTrial<'_> {
     /// Outputs the sample of a step in sessions of the store, which starts in memory.
     fn step(
         &self,
-        step: Step,
+        step: LifeStep,
         output: &mut Output<'_>,
         work: impl FnOnce(&dyn Store, &mut dyn Session) -> Result<Did>,
     ) -> Result<()> {
         let named = |e: Error| e.context(step);
-        let files = (step == Step::Day).then(|| self.snapshot()).transpose()?.flatten();
+        let files = (step == LifeStep::Day).then(|| self.snapshot()).transpose()?.flatten();
         let before = cache_state::reach(&self.ready, Cache::Warm)?;
         let used = self.ready.with(|store| {
             let mut session = store.session()?;
-            let settle = || store.settle();
+            let settle = || store.flush_writes();
             self.timed(&store.processes(), step, || work(store, &mut *session), settle)
         });
         let (sample, opening) = used.map_err(named)?;
@@ -183,9 +183,10 @@ impl LifeTrial<'_> {
             let found = store.session()?.get(dataset.key(first), &mut buffer)?;
             Ok(Did { operations: 1, bytes: found.unwrap_or(0) as u64 })
         };
-        let sample = self.timed(&[], Step::Open, work, || Ok(())).map_err(|e| e.context("open"))?;
+        let sample =
+            self.timed(&[], LifeStep::Open, work, || Ok(())).map_err(|e| e.context("open"))?;
         opened.map_or(Ok(()), Store::close)?;
-        self.output(Step::Open, Sample { before, cache, ..sample }, None, output)
+        self.output(LifeStep::Open, Sample { before, cache, ..sample }, None, output)
     }
 
     /// Gives the space of what was deleted back, if the engine has a way.
@@ -198,15 +199,15 @@ impl LifeTrial<'_> {
         let store = engine.open(path, options)?;
         let processes = store.processes();
         let work = || store.reclaim().map(|()| Did { operations: 1, bytes: 0 });
-        let sample = self.timed(&processes, Step::Reclaim, work, || Ok(()));
+        let sample = self.timed(&processes, LifeStep::Reclaim, work, || Ok(()));
         let sample = sample.map_err(|e| e.context("reclaim"))?;
-        self.output(Step::Reclaim, Sample { before, ..sample }, None, output)
+        self.output(LifeStep::Reclaim, Sample { before, ..sample }, None, output)
     }
 
     fn timed(
         &self,
         processes: &[u32],
-        step: Step,
+        step: LifeStep,
         work: impl FnOnce() -> Result<Did>,
         settle: impl FnOnce() -> Result<()>,
     ) -> Result<Sample> {
@@ -223,7 +224,7 @@ impl LifeTrial<'_> {
     /// With what the store occupies, which is closed now.
     fn output(
         &self,
-        step: Step,
+        step: LifeStep,
         sample: Sample,
         backup: Option<BackupBytes>,
         output: &mut Output<'_>,

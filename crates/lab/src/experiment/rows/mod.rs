@@ -9,7 +9,7 @@ use host::Scratch;
 use model::{
     Batch, Cache, Error, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget,
     Result, Sample, Settings, Work, Workload,
-    rows::{Operation, RowStore, Style},
+    rows::{RowOperation, RowStore, Style},
 };
 
 use super::{
@@ -56,7 +56,7 @@ const STYLE: &str = "style";
 const BATCH: &str = "batch";
 
 /// Operations of each group.
-const OPERATIONS: usize = Operation::ALL.len();
+const OPERATIONS: usize = RowOperation::ALL.len();
 
 pub(crate) fn prepare<'a>(
     request: &'a Request,
@@ -240,7 +240,7 @@ impl RowsRequest {
     fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
-            Operation::ALL.map(|operation| {
+            RowOperation::ALL.map(|operation| {
                 let count = self.rows * u64::from(processes * touched(operation, *group));
                 let workload = Workload::alone(Work::Rows { operation, own_databases }, count);
                 Workload { batch: Batch::Of(self.batch), processes, ..workload }
@@ -252,6 +252,6 @@ impl RowsRequest {
 
 /// The processes whose rows each process of a group touches: it sums and changes those of all that
 /// share its database.
-fn touched(operation: Operation, group: Group) -> u32 {
-    if operation == Operation::Insert { 1 } else { group.sharing() }
+fn touched(operation: RowOperation, group: Group) -> u32 {
+    if operation == RowOperation::Insert { 1 } else { group.sharing() }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Error, Measured, Result, Sample, Server, Settings, StoreFacts,
-    rows::{Operation, RowStore, RowTables},
+    rows::{RowOperation, RowStore, RowTables},
 };
 
 use super::{BATCH, Group, RowTarget, RowsRequest, STYLE};
@@ -66,7 +66,7 @@ impl RowTrial<'_> {
                     let sample = self.operation(of, tables, (&processes, by_wall), workers);
                     sample.map_err(|e| e.context(of))
                 };
-                Operation::ALL.into_iter().map(operation).collect::<Result<Vec<_>>>()
+                RowOperation::ALL.into_iter().map(operation).collect::<Result<Vec<_>>>()
             },
         )?;
         // Sizes are those after the trial.
@@ -77,7 +77,7 @@ impl RowTrial<'_> {
     /// An operation of all workers, and the check of what it did.
     fn operation(
         &self,
-        operation: Operation,
+        operation: RowOperation,
         tables: &dyn RowTables,
         (processes, by_wall): (&[u32], bool),
         workers: &mut Workers<'_, RowPass, Done<Contents>>,
@@ -87,7 +87,7 @@ impl RowTrial<'_> {
         let meter = PassMeter::start(processes, Some(self.folder), by_wall);
         let done = workers(RowPass::Work(operation), soon_ns())?;
         let (writes, paths) = (operation.writes(), self.paths(tables));
-        let mut sample = meter.stop(&done, writes, || tables.settle(), || paths.clone())?;
+        let mut sample = meter.stop(&done, writes, || tables.flush_writes(), || paths.clone())?;
         for (name, value) in tables.statistics()? {
             *sample.counters.entry(name.to_owned()).or_default() += value;
         }
@@ -133,7 +133,7 @@ impl RowTrial<'_> {
     /// What is not right ends the trial: it did other work.
     fn check(
         &self,
-        operation: Operation,
+        operation: RowOperation,
         answers: &[Done<Contents>],
         contents: &[Done<Contents>],
     ) -> Result<()> {
@@ -141,9 +141,9 @@ impl RowTrial<'_> {
         let changed = before.count.cast_signed() * ADDED * i64::from(self.group.sharing());
         let after = Contents { sum: before.sum + changed, ..before };
         let (answer, left) = match operation {
-            Operation::Insert => (Contents::default(), before),
-            Operation::Sum => (Contents { count: 0, ..before }, before),
-            Operation::Add => (Contents { sum: 0, ..before }, after),
+            RowOperation::Insert => (Contents::default(), before),
+            RowOperation::Sum => (Contents { count: 0, ..before }, before),
+            RowOperation::Add => (Contents { sum: 0, ..before }, after),
         };
         let checked = [("the answer", answer, answers), ("the database", left, contents)];
         for (what, expected, done) in checked {

@@ -226,8 +226,8 @@ impl Among {
 fn mix(operation: Operation) -> Mix {
     match operation {
         Operation::Mix(mix) => mix,
-        other if other.writes() => Mix::of([(Action::Update, 100)]),
-        _ => Mix::of([(Action::Read, 100)]),
+        other if other.writes() => Mix::new([(Action::Update, 100)]),
+        _ => Mix::new([(Action::Read, 100)]),
     }
 }
 
