@@ -23,7 +23,7 @@ pub use self::{
     catalogue::{Operation, Snapshot},
     check::{Checked, Stats, check, stats},
     compare::differences,
-    kept::{About, Kept},
+    kept::{About, KeptRepository},
     replay::{Replay, repeat},
     repository::{Repository, StopCheck},
     restore::{Restored, restore},

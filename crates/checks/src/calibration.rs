@@ -161,7 +161,7 @@ pub struct KnownRatio {
 pub enum Gate {
     Pass,
     Fail,
-    CannotTell,
+    Undecided,
 }
 
 /// The figures of the runs of a form.
@@ -242,12 +242,12 @@ impl<'a> Tally<'a> {
 
     /// What of it is wrong and cannot be explained by chance: the whole interval is beyond the limit.
     fn complaint(&self) -> Option<&'static str> {
-        let failed = self.gates(Gate::Fail) + self.gates(Gate::CannotTell);
+        let failed = self.gates(Gate::Fail) + self.gates(Gate::Undecided);
         if self.interval(self.wrong()).0 > WRONG {
             return Some("more than 5 % of the tables have a wrong verdict");
         }
         if self.interval(failed).0 > WRONG {
-            return Some("more than 5 % fail or cannot tell");
+            return Some("more than 5 % fail or are undecided");
         }
         let large = matches!(self.form, Form::Slowed(share) if share >= LARGE);
         let found = self.found().filter(|_| large)?;
@@ -342,14 +342,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_fails_or_cannot_tell_too_often_is_wrong() {
+    fn a_gate_that_fails_or_is_undecided_too_often_is_wrong() {
         let of = |fails: usize| {
             let gate = |says, n| vec![run(Form::Gate, &[], Some(says)); n];
             let done =
-                [gate(Gate::Fail, fails), gate(Gate::CannotTell, 5), gate(Gate::Pass, 95 - fails)];
+                [gate(Gate::Fail, fails), gate(Gate::Undecided, 5), gate(Gate::Pass, 95 - fails)];
             wrong_rates(&[Form::Gate], &done.concat())
         };
         assert_eq!(of(5), [""; 0]);
-        assert_eq!(of(6), ["gate: more than 5 % fail or cannot tell"]);
+        assert_eq!(of(6), ["gate: more than 5 % fail or are undecided"]);
     }
 }

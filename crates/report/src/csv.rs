@@ -12,9 +12,9 @@ use model::{
 
 use crate::{figures::requests::sample_requests, text::harmless, words};
 
-/// A trial with what it is of.
+/// A trial with the run, the target and the workload that it belongs to.
 struct Trial<'a> {
-    /// Counted from 1.
+    /// The number of the run, counted from 1.
     run: usize,
     record: &'a Record,
     target: &'a PlannedTarget,
@@ -30,13 +30,17 @@ impl Deref for Trial<'_> {
     }
 }
 
-/// Name and meaning of each column, but for those of a sweep.
+/// Returns the name and the meaning of each column, except the columns of a sweep.
 pub fn csv_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
     COLUMNS.iter().map(|(name, about, _)| (*name, *about))
 }
 
-/// Writes every trial of `records`, whose runs are numbered from 1; what varies in a sweep is in
+/// Writes every trial of `records`, whose runs are numbered from 1. What varies in a sweep is in
 /// columns of its own, before the others.
+///
+/// # Errors
+///
+/// Fails if `out` cannot be written to.
 pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
     let varied: BTreeSet<_> =
         records.iter().flat_map(|record| words::values(record).keys()).collect();
@@ -53,7 +57,7 @@ pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
             let trial = Trial { run: index + 1, record, target, workload, sample };
             let values = words::values(record);
             let varied =
-                varied.iter().map(|name| Cell::from(values.get(*name).map(String::as_str)));
+                varied.iter().map(|name| CsvCell::from(values.get(*name).map(String::as_str)));
             let cells = varied.chain(COLUMNS.iter().map(|(_, _, cell)| cell(&trial)));
             out.write_record(cells.map(|cell| cell.0)).map_err(not_written)?;
         }
@@ -69,11 +73,12 @@ fn not_written(error: csv::Error) -> Error {
     }
 }
 
-/// Its head, what it holds, with its unit, and its cell for a trial.
-type Column = (&'static str, &'static str, fn(&Trial<'_>) -> Cell);
+/// The head of a column, what it holds with its unit, and how its cell is computed from a trial.
+type CsvColumn = (&'static str, &'static str, fn(&Trial<'_>) -> CsvCell);
 
-/// In their order. What was not measured, or is not known to the system, is empty.
-const COLUMNS: &[Column] = &[
+/// The columns in their order. A cell is empty if its figure was not measured, or the system does
+/// not report it.
+const COLUMNS: &[CsvColumn] = &[
     // What it is of.
     ("run", "number of the run in the record, from 1", |t| t.run.into()),
     ("started", "when the run began, seconds since 1970", |t| t.record.header.started.into()),
@@ -216,31 +221,32 @@ fn settings(trial: &Trial<'_>) -> String {
     trial.target.settings.0.iter().map(|(name, value)| format!("{name}={value}")).join(" ")
 }
 
-fn batch(trial: &Trial<'_>) -> Cell {
-    if let Batch::Of(count) = trial.workload.batch { count.into() } else { Cell::default() }
+fn batch(trial: &Trial<'_>) -> CsvCell {
+    if let Batch::Of(count) = trial.workload.batch { count.into() } else { CsvCell::default() }
 }
 
-fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> Cell {
+fn latency(trial: &Trial<'_>, of: fn(&Latency) -> u64) -> CsvCell {
     trial.sample.latency().map(of).into()
 }
 
-fn requests(trial: &Trial<'_>, of: fn(&Requests) -> u64) -> Cell {
+fn requests(trial: &Trial<'_>, of: fn(&Requests) -> u64) -> CsvCell {
     sample_requests(trial).as_ref().map(of).into()
 }
 
-fn step(trial: &Trial<'_>, step: TaskStep) -> Cell {
+fn step(trial: &Trial<'_>, step: TaskStep) -> CsvCell {
     trial.steps().and_then(|steps| Some(steps.get(&step)?.p50_ns)).into()
 }
 
-/// A number, or text that no program takes for a formula. Empty: not known.
+/// A number, or text that no program takes for a formula. An empty cell means that the value is not
+/// known.
 #[derive(Debug, Default, PartialEq)]
-struct Cell(String);
+struct CsvCell(String);
 
-/// With these a spreadsheet takes text for a formula (OWASP, "CSV Injection").
+/// The characters with which a spreadsheet takes text for a formula (OWASP, "CSV Injection").
 const OF_FORMULAS: [char; 4] = ['=', '+', '-', '@'];
 
 /// An apostrophe before a formula makes it text; control characters are replaced.
-impl From<&str> for Cell {
+impl From<&str> for CsvCell {
     fn from(text: &str) -> Self {
         let text = harmless(text);
         let formula = text.trim_start().starts_with(OF_FORMULAS);
@@ -248,14 +254,14 @@ impl From<&str> for Cell {
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for CsvCell {
     fn from(text: String) -> Self {
         Self::from(&*text)
     }
 }
 
-/// Empty for what is not finite.
-impl From<f64> for Cell {
+/// Converts a number; the cell is empty if the number is not finite.
+impl From<f64> for CsvCell {
     fn from(number: f64) -> Self {
         Self(if number.is_finite() { number.to_string() } else { String::new() })
     }
@@ -263,7 +269,7 @@ impl From<f64> for Cell {
 
 macro_rules! from_plain {
     ($($plain:ty),*) => {
-        $(impl From<$plain> for Cell {
+        $(impl From<$plain> for CsvCell {
             fn from(plain: $plain) -> Self {
                 Self(plain.to_string())
             }
@@ -272,7 +278,7 @@ macro_rules! from_plain {
 }
 from_plain!(bool, u32, u64, usize);
 
-impl<T: Into<Cell>> From<Option<T>> for Cell {
+impl<T: Into<CsvCell>> From<Option<T>> for CsvCell {
     fn from(value: Option<T>) -> Self {
         value.map(Into::into).unwrap_or_default()
     }
@@ -285,13 +291,13 @@ mod tests {
     #[test]
     fn formulas_are_text_and_numbers_stay_numbers() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\u{a0}=1"] {
-            assert!(Cell::from(formula).0.starts_with('\''), "{formula}");
+            assert!(CsvCell::from(formula).0.starts_with('\''), "{formula}");
         }
         for control in ["\t=1", "\r=1", "a\nb"] {
-            assert!(!Cell::from(control).0.contains(['\t', '\r', '\n']), "{control:?}");
+            assert!(!CsvCell::from(control).0.contains(['\t', '\r', '\n']), "{control:?}");
         }
-        assert_eq!(Cell::from("sqlite api=blob").0, "sqlite api=blob");
-        assert_eq!(Cell::from(-0.5).0, "-0.5");
-        assert_eq!(Cell::from(None::<u64>).0, "");
+        assert_eq!(CsvCell::from("sqlite api=blob").0, "sqlite api=blob");
+        assert_eq!(CsvCell::from(-0.5).0, "-0.5");
+        assert_eq!(CsvCell::from(None::<u64>).0, "");
     }
 }

@@ -10,13 +10,13 @@ use crate::{Latencies, latencies};
 
 /// Lines for each halving of the distance to 100 %, as HdrHistogram's own default.
 const TICKS: u32 = 5;
-/// How a listing starts.
+/// The first line of a listing.
 pub const HDR_HEAD: &str = "       Value     Percentile TotalCount 1/(1-Percentile)";
 
-/// Values are in microseconds.
+/// Nanoseconds of a microsecond, the unit of the listed values.
 const NS: f64 = 1e3;
 
-/// The name of a file and its listing for each case, target and kind of operation.
+/// Returns the name and the content of a file for each case, target and kind of operation.
 pub fn hdr(record: &Record) -> impl Iterator<Item = (String, String)> {
     let plan = &record.header.plan;
     let places = plan.cases().cartesian_product(0..plan.targets.len());
@@ -26,8 +26,8 @@ pub fn hdr(record: &Record) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// `1-warm-2-sqlite-api-blob-read.hdr`: the workload's number, the state, the target's number and
-/// label, the kind of operation.
+/// Returns the name of a file: the workload's number, the cache state, the target's number and
+/// label, and the kind of operation, as in `1-warm-2-sqlite-api-blob-read.hdr`.
 fn name(plan: &Plan, case: Case, target: usize, of: &Latencies) -> String {
     let harmless = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let label: String = plan.targets[target].label.chars().take(60).map(harmless).collect();
@@ -56,7 +56,8 @@ fn listing(of: &Latencies) -> String {
     text
 }
 
-/// The least power of two in which twice so many decimal digits can be distinguished.
+/// Returns the smallest power of two that distinguishes this many decimal digits, by twice their
+/// number of values.
 fn sub_buckets(digits: u8) -> u64 {
     (2 * 10_u64.pow(digits.into())).next_power_of_two()
 }

@@ -15,7 +15,7 @@ use crate::{
     StoreFigures, Unlike, all_findings, answer, figures, requests, stores, tables, words,
 };
 
-/// Version of both forms. Raised when a reader of the old one would go wrong.
+/// Version of both forms. It is raised if a reader of the old one would go wrong.
 const FORM: u32 = 1;
 
 /// What `storemark report --json` prints.
@@ -26,12 +26,13 @@ pub struct ReportData {
     /// What they show, in sentences.
     answer: Answer,
     /// The runs, in their order: one, or those of a sweep.
-    runs: Vec<Run>,
+    runs: Vec<ReportRun>,
 }
 
 /// A run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Run {
+#[schemars(rename = "Run")]
+struct ReportRun {
     /// Of a sweep, the options that vary with their values here.
     point: BTreeMap<String, String>,
     /// Seconds since 1970 when it began.
@@ -43,7 +44,7 @@ struct Run {
     /// What was to run.
     plan: Plan,
     /// Every target in every case.
-    rows: Vec<Row>,
+    rows: Vec<ReportRow>,
     /// What each store took.
     stores: Vec<Store>,
     /// Requests to services that charge for them: those of each target's passes, and those of the
@@ -68,7 +69,8 @@ struct SentRequests {
 
 /// A target in a case.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Row {
+#[schemars(rename = "Row")]
+struct ReportRow {
     /// Index of the workload in the plan.
     workload: usize,
     /// Its name.
@@ -103,7 +105,8 @@ struct Finding {
 }
 
 impl ReportData {
-    pub fn of(records: &[Record]) -> Self {
+    /// Computes the data of a report from the records of a run, or of the runs of a sweep.
+    pub fn new(records: &[Record]) -> Self {
         let figures: Vec<_> = records.iter().map(figures).collect();
         let answer = answer(records, &figures, &all_findings(records, &figures));
         let runs = records.iter().zip(figures).map(|(record, figures)| run(record, figures));
@@ -111,7 +114,7 @@ impl ReportData {
     }
 }
 
-fn run(record: &Record, figures: Vec<Figures>) -> Run {
+fn run(record: &Record, figures: Vec<Figures>) -> ReportRun {
     let plan = &record.header.plan;
     let findings = all_findings(std::slice::from_ref(record), std::slice::from_ref(&figures));
     let findings = findings.into_iter().map(|merged| Finding {
@@ -119,7 +122,7 @@ fn run(record: &Record, figures: Vec<Figures>) -> Run {
         text: words::finding(plan, &merged),
     });
     let label = |target: usize| words::label(plan, target).to_owned();
-    let row = |row: Figures| Row {
+    let row = |row: Figures| ReportRow {
         workload: row.case.workload,
         name: words::workload_name(plan, row.case.workload),
         about: plan.workloads.get(row.case.workload).map(words::workload).unwrap_or_default(),
@@ -133,7 +136,7 @@ fn run(record: &Record, figures: Vec<Figures>) -> Run {
         figures: sent,
     };
     let store = |store: StoreFigures| Store { target: label(store.target), figures: store };
-    Run {
+    ReportRun {
         point: record.header.point.as_ref().map(|point| point.varied.clone()).unwrap_or_default(),
         started: record.header.started,
         ended: record.end.as_ref().map(|end| end.reason.clone()),
@@ -180,7 +183,8 @@ struct ComparedRow<'a> {
 }
 
 impl<'a> ComparisonData<'a> {
-    pub fn of(comparison: &'a Comparison) -> Self {
+    /// Computes the data of a comparison.
+    pub fn new(comparison: &'a Comparison) -> Self {
         let Comparison {
             control, only: [only_old, only_new], environments, plans, findings, ..
         } = comparison;

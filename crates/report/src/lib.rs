@@ -4,18 +4,24 @@
 //! published, `tables` declares a [`table::Table`] for each question, and `pages` puts tables,
 //! sentences and findings in order. The forms only print them: `terminal`, `markdown`, [`html()`];
 //! [`csv()`] has the trials, [`ReportData`] and [`ComparisonData`] are JSON.
+#![warn(missing_docs)]
 
 mod answer;
+/// Trials as comma-separated values.
 pub mod csv;
 mod figures;
 mod hdr;
 mod html;
 mod json;
+/// Pages as Markdown.
 pub mod markdown;
 mod number;
+/// The pages of each command: tables, sentences and findings in their order.
 pub mod pages;
 mod read;
+/// The published experiments.
 pub mod studies;
+/// Tables, and the other blocks of a page.
 pub mod table;
 mod tables;
 mod terminal;

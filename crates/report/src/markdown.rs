@@ -15,6 +15,7 @@ use crate::{
 };
 
 impl Page {
+    /// Formats the page as Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut seen = BTreeSet::new();
@@ -32,7 +33,8 @@ impl Page {
     }
 }
 
-/// `text` so that it is shown as it is: nothing in it is markup, a link, or the end of a cell.
+/// Escapes `text` so that it is shown as it is: nothing in it is markup, a link, or the end of a
+/// cell.
 fn shown(text: &str) -> String {
     let text = harmless(text);
     let mut rest = text.chars().peekable();
@@ -54,7 +56,7 @@ fn shown(text: &str) -> String {
     safe
 }
 
-/// The title in bold up to its first colon.
+/// Formats a title, in bold up to its first colon.
 fn title(title: &str) -> String {
     match title.split_once(": ") {
         _ if title.is_empty() => String::new(),
@@ -93,7 +95,7 @@ fn line(mut cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Paragraphs, under a heading if it is what the page is about; else a list.
+/// Formats lines as paragraphs, under a heading if the page is about them; otherwise as a list.
 fn lines(block: &Lines, head: bool) -> String {
     let texts = block.lines.iter().map(|line| format!("{}{}", line.lead.trim_start(), line.text));
     let texts: Vec<_> = texts.collect();
@@ -105,7 +107,7 @@ fn lines(block: &Lines, head: bool) -> String {
     joined(paragraphs, "\n\n").map_or_else(String::new, |text| text + "\n")
 }
 
-/// A finding after its weight.
+/// Puts the severity before a finding.
 fn weighed((severity, sentence): &(Severity, String)) -> String {
     let weight = match severity {
         Severity::Wrong => "wrong",
@@ -115,9 +117,9 @@ fn weighed((severity, sentence): &(Severity, String)) -> String {
     format!("{weight}: {sentence}")
 }
 
-/// A list; a long one is folded.
+/// Formats a list, folded if it is long.
 fn list(title: &str, lines: &[String]) -> String {
-    /// A longer one is seen if it is asked for.
+    /// The longest list that is shown unfolded.
     const LONG: usize = 8;
     if lines.is_empty() {
         return String::new();
@@ -144,12 +146,12 @@ mod tests {
 
     #[test]
     fn a_cell_ends_where_it_must() {
-        let rows = Table::of("read, warm: all", &[1.0])
+        let rows = Table::for_rows("read, warm: all", &[1.0])
             .with(Column::text("target"), |_| "a|b")
             .with(Column::number("time", "µs"), |time| *time)
             .with(Column::text("verdict"), |_| "");
         assert_eq!(
-            table(&rows.done(), &mut BTreeSet::new()),
+            table(&rows.into_table(), &mut BTreeSet::new()),
             "**read, warm**: all\n\n| target | time µs | verdict |\n| :-- | --: | :-- |\n| a\\|b | 1.00 |  |\n"
         );
     }

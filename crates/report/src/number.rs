@@ -6,8 +6,8 @@ use stats::{Estimate, SAME};
 /// Printed instead of a figure that is not known.
 pub(crate) const NONE: &str = "–";
 
-/// Three significant digits in at most six columns; more columns, in groups of three digits, from 100,000
-/// on.
+/// Formats three significant digits in at most six columns; from 100,000 on more columns, in groups
+/// of three digits.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         _ if value.is_infinite() => "∞".to_owned(),
@@ -26,7 +26,8 @@ fn grouped(value: f64) -> String {
     format!("{sign}{}", show_count(value.abs().round() as u64))
 }
 
-/// A small figure with two significant digits, however many decimals that takes: a rare event is still one.
+/// Formats a small figure with two significant digits, however many decimals that takes: a rare
+/// event is still one.
 pub(crate) fn small(value: f64) -> String {
     if value.abs() >= 0.001 || value == 0.0 {
         return figure(value);
@@ -36,30 +37,31 @@ pub(crate) fn small(value: f64) -> String {
     format!("{value:.0$}", usize::from(decimals))
 }
 
-/// Units of time by their microseconds.
+/// Units of time with their microseconds.
 const UNITS: [(&str, f64); 4] = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)];
 
-/// Microseconds of a unit of time.
+/// Returns the microseconds of a unit of time; `None` if it is none.
 pub(crate) fn us_of(unit: &str) -> Option<f64> {
     UNITS.iter().find(|(name, _)| *name == unit).map(|(_, us)| *us)
 }
 
-/// The unit in which a time has one to three digits before the point, and its microseconds.
+/// Returns the unit in which a time has one to three digits before the point, and its microseconds.
 pub(crate) fn in_unit(us: f64) -> (&'static str, f64) {
     let [.., least] = UNITS;
     UNITS.into_iter().find(|(_, each)| us >= each * 0.9995).unwrap_or(least)
 }
 
-/// The unit in which all times from `least` to `most` microseconds are easy to read: `own` if it
-/// can be.
+/// Returns the unit in which all times from `least` to `most` microseconds are easy to read, `own`
+/// if it suits; `None` if there is no such unit.
 pub(crate) fn common_unit(own: &str, least: f64, most: f64) -> Option<(&'static str, f64)> {
     let reads = |(_, each): &&(&str, f64)| least >= each * 0.01 && most < each * 9_999.5;
     let mut all = UNITS.iter().filter(reads);
     all.clone().find(|(name, _)| *name == own).or_else(|| all.next()).copied()
 }
 
-/// `0.78 (0.76–0.80)`: all three with as many decimals as the interval needs to be seen; of one
-/// round, which has none, `0.78 (–)`, and of an interval that may be anywhere `0.78 (too wide)`.
+/// Formats an estimate with its interval, `0.78 (0.76–0.80)`, with as many decimals as the interval
+/// needs; for one round, which has none, `0.78 (–)`, and for an interval without bounds `0.78 (too
+/// wide)`.
 pub(crate) fn with_interval(estimate: &Estimate) -> String {
     if estimate.n < 2 {
         return format!("{} ({NONE})", figure(estimate.point));
@@ -74,11 +76,11 @@ pub(crate) fn with_interval(estimate: &Estimate) -> String {
     format!("{} ({}–{})", show(estimate.point), show(estimate.low), show(estimate.high))
 }
 
-/// What the verdict on a ratio depends on: whether an end is above or below.
+/// The bounds that decide the verdict on a ratio.
 const BOUNDS: [f64; 3] = [1.0 - SAME, 1.0, 1.0 + SAME];
 
-/// Two digits at least, one more where the ends of the interval would look the same, and more where an end
-/// would look like a bound that it is not.
+/// Returns the number of decimals: two digits at least, one more if the ends of the interval would
+/// look the same, and more if an end would look like a bound that it is not.
 fn decimals(estimate: &Estimate) -> usize {
     let hides = |decimals: usize| {
         let mut ends = [estimate.low, estimate.high].into_iter();
@@ -102,13 +104,13 @@ fn few_decimals(estimate: &Estimate) -> usize {
     decimals + usize::from(estimate.high - estimate.low < step)
 }
 
-/// How much faster or slower a ratio of times is: `1.28× faster`.
+/// Describes a ratio of times: `1.28× faster`.
 pub(crate) fn faster_or_slower(ratio: f64) -> String {
     let (word, times) = if ratio < 1.0 { ("faster", 1.0 / ratio) } else { ("slower", ratio) };
     format!("{}× {word}", factor(times))
 }
 
-/// Two digits, and more where 1 would be all that they show.
+/// Formats two digits, and more if only 1 would be shown.
 pub(crate) fn factor(value: f64) -> String {
     match value {
         v if v < 0.0995 => figure(v),
@@ -120,7 +122,7 @@ pub(crate) fn factor(value: f64) -> String {
     }
 }
 
-/// `±3 %`, from a share of 0.03.
+/// Formats a share of 0.03 as `±3 %`.
 pub(super) fn plus_minus(share: f64) -> String {
     format!("±{} %", (share * 1000.0).round() / 10.0)
 }

@@ -24,8 +24,8 @@ const STUDIES: [(&str, &str); 12] = [
     ("seaweedfs", include_str!("../studies/seaweedfs.toml")),
 ];
 
-/// All of them with their names.
-pub fn all() -> &'static [(&'static str, Study)] {
+/// Returns all studies with their names.
+pub fn all_studies() -> &'static [(&'static str, Study)] {
     static ALL: LazyLock<Vec<(&str, Study)>> = LazyLock::new(|| {
         let parse = |text| Study::parse(text).expect("a test parses every study");
         STUDIES.iter().map(|(name, text)| (*name, parse(text))).collect()
@@ -33,22 +33,26 @@ pub fn all() -> &'static [(&'static str, Study)] {
     &ALL
 }
 
-/// The one called `name`.
+/// Returns the study called `name`.
+///
+/// # Errors
+///
+/// Fails if there is none, and names the similar ones.
 pub fn find(name: &str) -> Result<&'static Study> {
-    all().iter().find(|(own, _)| *own == name).map(|(_, study)| study).ok_or_else(|| {
+    all_studies().iter().find(|(own, _)| *own == name).map(|(_, study)| study).ok_or_else(|| {
         let names = STUDIES.map(|(name, _)| name);
         Error::usage(no_such("study", name, names))
     })
 }
 
-/// The published figures of rows.
+/// Returns the published figures of rows.
 pub(crate) fn rows() -> &'static Published<RowLoad, RowFigures> {
-    all().iter().find_map(|(_, study)| study.rows.as_ref()).expect("mass-inserts has them")
+    all_studies().iter().find_map(|(_, study)| study.rows.as_ref()).expect("mass-inserts has them")
 }
 
-/// The published figures of tasks.
+/// Returns the published figures of tasks.
 pub(crate) fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
-    all().iter().find_map(|(_, study)| study.tasks.as_ref()).expect("task-queue has them")
+    all_studies().iter().find_map(|(_, study)| study.tasks.as_ref()).expect("task-queue has them")
 }
 
 #[cfg(test)]
@@ -59,8 +63,9 @@ mod tests {
 
     #[test]
     fn every_step_of_every_study_is_a_run() {
-        let steps =
-            all().iter().flat_map(|(name, study)| study.steps.iter().map(move |s| (name, s)));
+        let steps = all_studies()
+            .iter()
+            .flat_map(|(name, study)| study.steps.iter().map(move |s| (name, s)));
         for (name, step) in steps {
             for changes in [&step.quick, &step.full, &Options::new()] {
                 let checked = step.spec(changes).and_then(|spec| spec.check());

@@ -18,26 +18,31 @@ use crate::number::{NONE, common_unit, figure, in_unit, us_of, with_interval};
 /// A table, with what a reader needs to know about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
+    /// The title; empty if the table needs none.
     pub title: String,
+    /// The columns.
     pub columns: Vec<Column>,
-    /// A cell for each column.
+    /// The rows, each with a cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// What its heads and marks mean.
+    /// Sentences about the meaning of heads and marks.
     pub legend: Vec<String>,
-    /// Further sentences below it.
+    /// Further sentences below the table.
     pub notes: Vec<String>,
 }
 
-/// The head of a column, and how it gives way on narrow pages.
+/// The head of a column, and how it becomes narrower on narrow pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
+    /// The head.
     pub head: Cow<'static, str>,
+    /// The unit, which is below the head.
     pub unit: Cow<'static, str>,
-    /// Numbers are aligned to the right.
+    /// Whether it has numbers, which are aligned to the right.
     pub number: bool,
-    /// How far it may be narrowed, in turns: in the first turn each column down to its first
-    /// figure, and so on. Empty: never.
+    /// The widths to which it may be narrowed, in turns: in the first turn every column is narrowed
+    /// to its first width, and so on. Empty if it may not be narrowed.
     pub narrow: &'static [usize],
+    /// Whether it may be left out.
     pub room: Room,
     /// Whether a bar may be drawn next to its ratios.
     pub bars: bool,
@@ -46,15 +51,15 @@ pub struct Column {
 /// Whether a column may be left out for lack of room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
-    /// Only on the HTML page, which scrolls.
+    /// Shown only on the HTML page, which scrolls.
     Scroll,
-    /// Only on pages wide enough for all columns next to a name that can be read.
+    /// Shown only on pages wide enough for all columns next to a readable name.
     Wide,
-    /// Left out before anything takes a second line, as bars are.
+    /// Left out before any column takes a second line, as bars are.
     Bar,
-    /// If names would have to be cut: the least number first.
+    /// Left out if names would have to be cut, the smallest number first.
     Spare(u8),
-    /// Never before those.
+    /// Left out only after all of the others.
     #[default]
     Needed,
 }
@@ -62,74 +67,91 @@ pub enum Room {
 /// A value in a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
+    /// The value.
     pub value: Value,
+    /// Its emphasis.
     pub tone: Tone,
-    /// Printed before it, as the star of a ratio of unequal work.
+    /// Text before it, as the star of a ratio of unequal work.
     pub mark: &'static str,
 }
 
+/// The value of a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// Not measured, or unknown.
+    /// Not measured, or not known.
     #[default]
     Absent,
+    /// A text.
     Text(String),
     /// A number in the unit of its column.
     Figure(f64),
+    /// A percentage from 0 to 100.
     Percent(f64),
+    /// A number of things.
     Count(u64),
     /// Operations a second.
     Rate(f64),
-    /// A figure whose interval is shown where there is room.
+    /// A figure whose interval is shown if there is room.
     Estimate(Estimate),
     /// A figure whose interval is always shown.
     Interval(Estimate),
 }
 
-/// The emphasis of a text. No meaning depends on it alone.
+/// The emphasis of a text, on which no meaning depends alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
+    /// The default.
     #[default]
     Plain,
+    /// An answer or a title.
     Bold,
-    /// Less important, or from elsewhere.
+    /// Less important, or from another source.
     Dim,
+    /// Better.
     Good,
+    /// Worse.
     Bad,
 }
 
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
+    /// A table.
     Table(Table),
+    /// Sentences.
     Lines(Lines),
+    /// The findings about a record.
     Findings {
-        /// The worst first.
+        /// The findings with their severity, the worst first.
         findings: Vec<(Severity, String)>,
-        /// Also on the terminal, which otherwise shows the three worst.
+        /// Whether the terminal shows all of them, rather than the three worst.
         all: bool,
     },
 }
 
-/// Sentences below a title; without a title they belong together all the same.
+/// Sentences below a title. Without a title they still belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
+    /// The title; may be empty.
     pub title: String,
+    /// The sentences.
     pub lines: Vec<Line>,
 }
 
-/// A sentence; if it takes several lines, they start below its beginning.
+/// A sentence. If it takes several lines, they are aligned to its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// Printed before it on the terminal.
+    /// Text before it on the terminal.
     pub lead: Cow<'static, str>,
+    /// The text.
     pub text: String,
+    /// Its emphasis.
     pub tone: Tone,
 }
 
 impl Table {
-    /// A table without columns that has a row for each of `rows`: see [`Rows::with`].
-    pub(crate) fn of<R>(title: impl Into<String>, rows: &[R]) -> Rows<'_, R> {
+    /// Creates a table without columns that has a row for each of `rows`: see [`Rows::with`].
+    pub(crate) fn for_rows<R>(title: impl Into<String>, rows: &[R]) -> Rows<'_, R> {
         let table = Self { title: title.into(), rows: vec![vec![]; rows.len()], ..Self::default() };
         Rows { rows, table }
     }
@@ -146,7 +168,8 @@ impl Table {
         self
     }
 
-    /// What answers the question, without the columns and notes that a reader may ask for.
+    /// Removes the columns and notes that a reader may ask for, and keeps what answers the
+    /// question.
     #[must_use]
     pub(crate) fn brief(mut self) -> Self {
         let kept = |column: &Column| matches!(column.room, Room::Bar | Room::Needed);
@@ -161,8 +184,8 @@ impl Table {
         self
     }
 
-    /// The same with times in units in which they are short: one for all columns that share a unit, or
-    /// where they are too far apart each in its own.
+    /// Converts times to units in which they are short: one unit for all columns that share one,
+    /// or, if they differ too much, one for each cell.
     #[must_use]
     pub(crate) fn scaled(&self, intervals: bool) -> Self {
         let mut table = self.clone();
@@ -196,9 +219,9 @@ impl Table {
         }
     }
 
-    /// All rows of `tables` in one table called `title`, each after a cell that says where it is
-    /// from, in a second column called `head`. Columns are the same if head and unit are; a table
-    /// that lacks one has no figure there.
+    /// Joins the rows of `tables` in one table called `title`. Each row names its table in a second
+    /// column called `head`. Columns are the same if head and unit are; the cells of a column that
+    /// a table lacks are empty.
     #[must_use]
     pub fn joined(
         title: impl Into<String>,
@@ -218,7 +241,7 @@ impl Table {
             }
             let mut places = Vec::new();
             for column in table.columns.iter().skip(1) {
-                places.push(all.place(column, &places));
+                places.push(all.column_index(column, &places));
             }
             all.rows.iter_mut().for_each(|row| row.resize(all.columns.len(), Cell::default()));
             for row in table.rows {
@@ -233,8 +256,9 @@ impl Table {
         all
     }
 
-    /// The index of a column among those of figures and not `taken`; it is added if it is new.
-    fn place(&mut self, column: &Column, taken: &[usize]) -> usize {
+    /// Returns the index of a column among those of figures that are not `taken`; adds it if it is
+    /// new.
+    fn column_index(&mut self, column: &Column, taken: &[usize]) -> usize {
         let same = |own: &Column| (&own.head, &own.unit) == (&column.head, &column.unit);
         let mut free = (2..self.columns.len()).filter(|place| !taken.contains(place));
         free.find(|place| same(&self.columns[*place])).unwrap_or_else(|| {
@@ -243,7 +267,7 @@ impl Table {
         })
     }
 
-    /// The columns of forms that do not scroll, with their indices.
+    /// Returns the columns of forms that do not scroll, with their indices.
     pub(crate) fn printed(&self) -> impl Iterator<Item = (usize, &Column)> + Clone {
         self.columns.iter().enumerate().filter(|(_, column)| column.room != Room::Scroll)
     }
@@ -256,7 +280,7 @@ pub(crate) struct Rows<'a, R> {
 }
 
 impl<'a, R> Rows<'a, R> {
-    /// The same with another column, and the cell of each row in it.
+    /// Adds a column, with the cell of each row in it.
     pub(crate) fn with<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'a R) -> C) -> Self {
         self.table.columns.push(column);
         for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
@@ -265,7 +289,7 @@ impl<'a, R> Rows<'a, R> {
         self
     }
 
-    /// The same with another column if `shown`.
+    /// Adds a column if `shown`.
     pub(crate) fn with_if<C: Into<Cell>>(
         self,
         shown: bool,
@@ -284,7 +308,7 @@ impl<'a, R> Rows<'a, R> {
         self
     }
 
-    pub(crate) fn done(self) -> Table {
+    pub(crate) fn into_table(self) -> Table {
         self.table
     }
 }
@@ -312,13 +336,13 @@ impl Column {
     }
 }
 
-/// The unit of time of a column: `µs` of `µs/blob`.
+/// Returns the unit of time of a column: `µs` of `µs/blob`.
 fn time_unit(column: &Column) -> &str {
     column.unit.split('/').next().unwrap_or_default()
 }
 
 impl Cell {
-    /// The figure without its interval, in the unit of its column.
+    /// Returns the figure without its interval, in the unit of its column.
     pub(crate) fn point(&self) -> Option<f64> {
         match self.value {
             Value::Figure(value) => Some(value),
@@ -326,7 +350,8 @@ impl Cell {
         }
     }
 
-    /// From a unit of so many microseconds to another, or to its own, which it then names.
+    /// Converts the figure from a unit of `us` microseconds to the `common` one, or, without one,
+    /// to a unit of its own, which it then shows.
     fn rescale(&mut self, us: f64, common: Option<(&'static str, f64)>, intervals: bool) {
         let Some(point) = self.point().filter(|point| *point > 0.0) else { return };
         let (unit, each) = common.unwrap_or_else(|| in_unit(point * us));
@@ -345,7 +370,7 @@ impl Cell {
         }
     }
 
-    /// As it is printed; with the interval of every figure that has one, if `intervals`.
+    /// Returns the cell as it is printed; with `intervals`, every estimate has its interval.
     pub fn text(&self, intervals: bool) -> String {
         let text = match &self.value {
             Value::Absent => return NONE.to_owned(),
@@ -360,7 +385,7 @@ impl Cell {
         format!("{}{text}", self.mark)
     }
 
-    /// The figure with its interval, if it has one.
+    /// Returns the figure with its interval; `None` if it has none.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.value {
             Value::Estimate(estimate) | Value::Interval(estimate) => Some(estimate),
@@ -426,12 +451,12 @@ impl Line {
         Self { lead: lead.into(), text: text.into(), tone: Tone::Plain }
     }
 
-    /// A note, indented.
+    /// Creates an indented note.
     pub(crate) fn dim(text: impl Into<String>) -> Self {
         Self::new("  ", text).tone(Tone::Dim)
     }
 
-    /// A finding after a mark of its weight.
+    /// Creates a finding after a mark of its severity.
     pub(crate) fn finding(severity: Severity, text: &str) -> Self {
         match severity {
             Severity::Wrong => Self::new("! wrong: ", text).tone(Tone::Bad),
@@ -462,11 +487,11 @@ mod tests {
     use super::*;
 
     fn table(heads: &[&'static str]) -> Table {
-        let mut rows = Table::of("", &["files", "pack"]).with(Column::text("target"), |t| *t);
+        let mut rows = Table::for_rows("", &["files", "pack"]).with(Column::text("target"), |t| *t);
         for (number, head) in (1..).zip(heads) {
             rows = rows.with(Column::number(head, "µs"), |_| f64::from(number));
         }
-        rows.done()
+        rows.into_table()
     }
 
     fn texts(table: &Table) -> Vec<Vec<String>> {
@@ -476,7 +501,9 @@ mod tests {
     #[test]
     fn times_are_short_in_their_units() {
         let texts = |values: [f64; 2]| {
-            let table = Table::of("", &values).with(Column::number("time", "µs/op"), |v| *v).done();
+            let table = Table::for_rows("", &values)
+                .with(Column::number("time", "µs/op"), |v| *v)
+                .into_table();
             let scaled = table.scaled(true);
             let cells = scaled.rows.iter().map(|row| row[0].text(true));
             [scaled.columns[0].unit.to_string()].into_iter().chain(cells).collect::<Vec<_>>()

@@ -14,24 +14,27 @@ use crate::{
     table::{Block, Line, Lines},
 };
 
-/// Narrower terminals wrap what was laid out for this many columns: tables leave columns out.
+/// The narrowest layout of tables: narrower terminals wrap it; wider ones leave columns out.
 const NARROWEST: usize = 60;
-/// The same for sentences.
+/// The narrowest layout of sentences.
 const NARROWEST_PROSE: usize = 80;
-/// However wide the terminal is.
+/// The widest layout of sentences, however wide the terminal is.
 const WIDEST_PROSE: usize = 100;
 
+/// How a terminal shows a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; no line is wider, unless it has fewer than 60 or, for pages of
-    /// sentences, fewer than 80.
+    /// Columns of the terminal. No line is wider, unless the terminal has fewer than 60 or, for
+    /// pages of sentences, fewer than 80.
     pub width: u16,
+    /// Whether it shows colours.
     pub color: bool,
-    /// Whether it shows block characters: ratios then have bars.
+    /// Whether it shows block characters; ratios then have bars.
     pub bars: bool,
 }
 
 impl Page {
+    /// Formats the page for a terminal.
     #[must_use]
     pub fn terminal(&self, style: &Style) -> String {
         let width = usize::from(style.width);
@@ -62,7 +65,7 @@ fn print_lines(paper: &mut Paper, block: &Lines) {
     block.lines.iter().for_each(|line| paper.sentence(line));
 }
 
-/// Findings that are shown, the worst, unless all are asked for.
+/// The number of findings that are shown unless all are asked for.
 const FEW: usize = 3;
 
 fn print_findings(paper: &mut Paper, findings: &[(Severity, String)], all: bool) {

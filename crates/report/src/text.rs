@@ -3,11 +3,11 @@
 use model::is_hostile;
 use unicode_width::UnicodeWidthChar;
 
-/// Replaces what was cut out.
+/// The character in place of what was cut out.
 const ELLIPSIS: char = '…';
 
-/// `text` without what could move the cursor, turn the direction of writing or change the width
-/// of other characters: a record may come from anywhere.
+/// Removes from `text` what could move the cursor, turn the direction of writing or change the
+/// width of other characters, because a record may come from anywhere.
 pub(crate) fn harmless(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{fe0f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
@@ -17,7 +17,7 @@ pub(crate) fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// Columns that [`harmless`] text takes at most.
+/// Returns the largest number of columns that [`harmless`] text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
@@ -26,7 +26,7 @@ fn char_width(c: char) -> usize {
     c.width().unwrap_or(1)
 }
 
-/// `text` in at most `columns`, cut in the middle: names often differ only at their ends.
+/// Cuts `text` in the middle to at most `columns`: names often differ only at their ends.
 pub(crate) fn elide(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -38,7 +38,7 @@ pub(crate) fn elide(text: &str, columns: usize) -> String {
     format!("{head}{ELLIPSIS}{tail}")
 }
 
-/// The longest beginning of `text` in at most `columns`.
+/// Returns the longest prefix of `text` in at most `columns`.
 fn head(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -48,7 +48,7 @@ fn head(text: &str, columns: usize) -> &str {
     end.map_or(text, |(end, _)| &text[..end])
 }
 
-/// `text` in lines of at most `columns`, broken at spaces where possible.
+/// Breaks `text` into lines of at most `columns`, at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -68,7 +68,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A word in pieces of at most `columns`, or of one character.
+/// Breaks a word into pieces of at most `columns`, or of one character.
 fn pieces(word: &str, columns: usize) -> Vec<&str> {
     let mut rest = word;
     let mut pieces = vec![];

@@ -154,7 +154,7 @@ fn literal(text: &str) -> String {
 fn with_words(command: &str, commands: &[String], arg: Arg) -> Arg {
     let words: Vec<&str> = match (command, arg.get_id().as_str()) {
         ("engines", "name") => registry::engines().iter().map(|engine| engine.name()).collect(),
-        ("study", "name") => studies::all().iter().map(|(name, _)| *name).collect(),
+        ("study", "name") => studies::all_studies().iter().map(|(name, _)| *name).collect(),
         ("help", "topic") => {
             let commands = commands.iter().map(String::as_str);
             TOPICS.iter().map(|(name, _)| *name).chain(commands).collect()

@@ -152,7 +152,7 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
         let detail = pages::Detail { all: *verbose, explain: *explain, over_time: *over_time };
         let pages = all.iter().map(|records| output::page(&pages::records(records, detail)));
         let text = pages.collect::<Vec<_>>().join("\n");
-        let data = || output::json(&ReportData::of(&all.concat()));
+        let data = || output::json(&ReportData::new(&all.concat()));
         return files::print(form.json.as_deref(), data, &text);
     }
     let runs: Vec<Record> = all.into_iter().flatten().collect();
@@ -244,7 +244,7 @@ pub(crate) enum Inconclusive {
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (read_runs(&options.old)?, read_runs(&options.new)?);
     let compared = comparison(&old, &new, options.control.as_deref())?;
-    let data = || output::json(&ComparisonData::of(&compared));
+    let data = || output::json(&ComparisonData::new(&compared));
     files::print(options.json.as_deref(), data, &shown(&compared, options))?;
     options.fail_above.map_or(Ok(()), |share| gate(&compared, share, options.inconclusive))
 }
@@ -262,7 +262,7 @@ fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
     let limit = units::exact_percent(share);
     let say = |word: &str| output::say(&format!("gate at {limit}: {word}"));
-    for (gate, word) in [(Gate::Fail, "fail"), (Gate::CannotTell, "cannot tell")] {
+    for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
         for row in report::gate_rows(compared, share, gate) {
             say(&format!("{word}: {row}"));
         }
@@ -279,11 +279,11 @@ fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result
         return failed("no row can be judged; more --runs or --time of both records may do");
     }
     match (gate, inconclusive) {
-        (Gate::CannotTell, Inconclusive::Fail) => {
+        (Gate::Undecided, Inconclusive::Fail) => {
             output::say("more --runs or --time of both records show smaller changes");
             Err(Failure::GATE)
         }
-        (Gate::CannotTell, Inconclusive::Pass) => Ok(()),
+        (Gate::Undecided, Inconclusive::Pass) => Ok(()),
         _ => {
             say("pass");
             Ok(())

@@ -170,7 +170,7 @@ fn carry_out<'a>(
 
 fn list() -> String {
     let line = |(name, study): &(&str, Study)| format!("{name:22}{}\n", study.title);
-    studies::all().iter().map(line).collect()
+    studies::all_studies().iter().map(line).collect()
 }
 
 /// What a step asks for in the size that is wanted.

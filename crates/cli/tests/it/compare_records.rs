@@ -85,13 +85,13 @@ fn the_control_is_the_baseline_or_a_target_that_is_named() {
 
 /// A change of the third of a per cent that is asked about is within the interval.
 #[test]
-fn a_gate_that_cannot_tell_fails_unless_it_is_to_pass() {
+fn a_gate_that_is_undecided_fails_unless_it_is_to_pass() {
     let world = recorded();
     retimed(&world, "run.json", "new.json", |_| 1.0001);
     let gate = "compare old.json new.json --fail-above 0.3%";
     let ran = world.run(gate);
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("gate at 0.3 %: cannot tell: read, warm: pack: time"), "{}", ran.err);
+    assert!(ran.err.contains("gate at 0.3 %: undecided: read, warm: pack: time"), "{}", ran.err);
     assert!(
         ran.err
             .ends_with("storemark: more --runs or --time of both records show smaller changes\n")

@@ -11,7 +11,8 @@ use super::{
 };
 use crate::words::listed;
 
-/// `read, warm: LMDB 1.13 µs, 4.1× faster than plain files (3.9 to 4.3×)`.
+/// Formats the line of a case: `read, warm: LMDB 1.13 µs, 4.1× faster than plain files (3.9 to
+/// 4.3×)`.
 pub(super) fn line(lead: &Lead<'_>) -> String {
     let plan = &lead.run.header.plan;
     format!("{}: {}{}", lead.place, result(plan, lead), level(plan, lead))
@@ -51,7 +52,8 @@ fn next(plan: &Plan, target: usize, ratio: &Estimate) -> String {
     format!("; next: {}, {}", name(plan, target), faster(ratio, ""))
 }
 
-/// Stores that are not clearly apart from the fastest.
+/// Returns the end of the line that names the stores which are not clearly apart from the fastest
+/// one; empty if there are none.
 fn level(plan: &Plan, lead: &Lead<'_>) -> String {
     let names: Vec<_> = lead.level.iter().map(|target| name(plan, *target)).collect();
     let what = if lead.ahead == Ahead::Same { "the same within ±3 %" } else { "may be as fast" };

@@ -5,17 +5,18 @@ use stats::Estimate;
 
 use crate::{Figures, Verdict, figures::cases, words};
 
-/// The result of a comparison.
+/// The leading target of a case, and how the others compare with it.
 pub(super) struct Lead<'a> {
     pub(super) run: &'a Record,
-    /// `read, warm, size=4k`.
+    /// The case and what varies in this run: `read, warm, size=4k`.
     pub(super) place: String,
     pub(super) ahead: Ahead,
-    /// The time of the target ahead over the baseline's.
+    /// The time of the target ahead divided by the baseline's; `None` if the baseline is ahead or
+    /// nothing is shown.
     pub(super) ratio: Option<Estimate>,
-    /// The target that comes after the baseline, or that it cannot be told from.
+    /// The target that follows the baseline, or whose difference from it is not shown yet.
     pub(super) next: Option<(usize, Estimate)>,
-    /// Targets that are not clearly apart from the one ahead.
+    /// The targets that are not clearly slower than the one ahead.
     pub(super) level: Vec<usize>,
     rows: &'a [Figures],
 }
@@ -24,24 +25,24 @@ pub(super) struct Lead<'a> {
 pub(super) enum Ahead {
     Target(usize),
     Baseline,
-    /// The baseline is a limit of the machine, and this comes closest.
+    /// The baseline is a limit of the machine, and this target comes closest to it.
     Nearest(usize),
-    /// All are within ±3 % of the baseline, or slower.
+    /// All targets are within ±3 % of the baseline, or slower.
     Same,
-    /// Nothing is shown yet.
+    /// No difference is shown yet.
     Open,
-    /// There is nothing to judge by, and why.
+    /// No target has a verdict, for this reason.
     Unknown(&'static str),
 }
 
-/// One for each case that was measured.
+/// Returns the lead of each case that was measured.
 pub(super) fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item = Lead<'a>> {
     let measured = cases(figures).filter(|rows| rows.iter().any(|row| row.rounds > 0));
-    measured.map(move |rows| Lead::of(run, rows))
+    measured.map(move |rows| Lead::new(run, rows))
 }
 
-/// Whether a target may be ahead: limits of the machine are not, and of the baseline's engine only the
-/// baseline if other engines are compared.
+/// Reports whether a target may be ahead. A limit of the machine may not; of the targets with the
+/// baseline's engine only the baseline may, if other engines are compared.
 fn is_contender(plan: &Plan, target: usize) -> bool {
     let engine = |target: usize| &plan.targets[target].engine;
     let stores = || (0..plan.targets.len()).filter(|of| !plan.is_reference(*of));
@@ -51,14 +52,14 @@ fn is_contender(plan: &Plan, target: usize) -> bool {
     !plan.is_reference(target) && !is_variant
 }
 
-/// A case, and what varies in this run.
-pub(super) fn place(run: &Record, case: Case) -> String {
+/// Returns a case and what varies in this run in words.
+pub(super) fn describe_case(run: &Record, case: Case) -> String {
     let about = [words::case(&run.header.plan, case), words::varied(run)];
     words::joined(about, ", ").unwrap_or_default()
 }
 
 impl<'a> Lead<'a> {
-    fn of(run: &'a Record, rows: &'a [Figures]) -> Self {
+    fn new(run: &'a Record, rows: &'a [Figures]) -> Self {
         let plan = &run.header.plan;
         let case = rows[0].case;
         let contenders: Vec<_> = rows.iter().filter(|row| is_contender(plan, row.target)).collect();
@@ -82,18 +83,18 @@ impl<'a> Lead<'a> {
         };
         let ahead = ahead.unwrap_or_else(|| Ahead::Unknown(why(&contenders)));
         let ratio = if of_limit { judged } else { faster }.map(|(_, ratio)| ratio);
-        let place = place(run, case);
+        let place = describe_case(run, case);
         let level = level(&contenders, ahead, ratio.as_ref());
         Self { run, place, ahead, ratio, next, level, rows }
     }
 
-    /// Microseconds of an operation of a target.
+    /// Returns the microseconds of an operation of a target; `None` if it was not measured.
     pub(super) fn us(&self, target: usize) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.target == target)?;
         Some(row.us_per_op.as_ref()?.point)
     }
 
-    /// What no verdict is shown of, and may be ahead.
+    /// Returns the figures of stores without a verdict that may still be ahead.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = &Figures> {
         let plan = &self.run.header.plan;
         let open = |verdict| matches!(verdict, Verdict::Inconclusive | Verdict::TooFewRounds);
@@ -101,7 +102,7 @@ impl<'a> Lead<'a> {
         rows.filter(move |row| !plan.is_reference(row.target))
     }
 
-    /// Whether its interval reaches that of the target ahead.
+    /// Reports whether the interval of `row` reaches that of the target ahead.
     fn may_lead(&self, row: &Figures) -> bool {
         match (self.ahead, self.ratio, row.ratio) {
             (Ahead::Target(_), Some(first), Some(ratio)) => ratio.low <= first.high,
@@ -110,16 +111,17 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// Those whose interval overlaps that of the one ahead, or that are the same as the baseline.
+/// Returns the targets whose interval overlaps that of the target ahead, or, if all are the same as
+/// the baseline, those that are.
 fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec<usize> {
-    let is_alike = |row: &&&Figures| match (ahead, first, row.ratio) {
+    let is_level = |row: &&&Figures| match (ahead, first, row.ratio) {
         (Ahead::Target(target), Some(first), Some(ratio)) => {
             row.target != target && row.verdict.is_judged() && ratio.low <= first.high
         }
         (Ahead::Same, ..) => row.verdict == Verdict::Same,
         _ => false,
     };
-    contenders.iter().filter(is_alike).map(|row| row.target).collect()
+    contenders.iter().filter(is_level).map(|row| row.target).collect()
 }
 
 pub(super) const TOO_FEW: &str = "too few rounds";

@@ -12,7 +12,8 @@ use model::{
 use super::{NAMED, and};
 use crate::{MergedFinding, words};
 
-/// How the data gets to the store that is `recommended`, or how an answer for one's own data is found.
+/// Returns the command that moves the data to the `recommended` store, or, if the data was
+/// generated, the one that measures the user's own files; `None` if neither applies.
 pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<String> {
     let plan = &run.header.plan;
     let (Experiment::Blobs { dataset, .. } | Experiment::Life { dataset, .. }) = &plan.experiment
@@ -36,14 +37,16 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
     Some(format!("Move{with}: storemark copy {} {}", quoted(source), quoted(&new)))
 }
 
-/// `sqlite:thumbs.db?page_size=4096`, a store like `target` next to what is in `thumbs`. Absent: it is
-/// the folder itself, or a server, whose address nobody knows.
+/// Returns a new store like `target` next to `source`, with its settings:
+/// `sqlite:thumbs.db?page_size=4096` next to `thumbs`. `None` if the store would be the source
+/// itself, or a server, whose address is not known.
 fn new_store(run: &Record, target: &PlannedTarget, source: &str) -> Option<String> {
     let PlannedTarget { engine, extension, .. } = target;
     store_of(engine, extension.as_deref()?, &settings(run, target), source)
 }
 
-/// A store next to what is in `source`, with settings written as `name=value`.
+/// Returns the name of a store next to `source`, with settings written as `name=value`; `None` if
+/// `source` has no name.
 pub(crate) fn store_of(
     engine: &str,
     extension: &str,
@@ -60,8 +63,8 @@ pub(crate) fn store_of(
     Some(format!("{engine}:{name}{new}.{extension}{settings}"))
 }
 
-/// The settings of a target that was measured: its own, those of options, and if it was written to those
-/// of its durability class.
+/// Returns the settings of a target that was measured: its own, those of shared options, and, if
+/// the run wrote, those of its durability class.
 fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     let own = target.label.split(' ').filter(|word| word.contains('='));
     let own: Vec<_> = own.map(str::to_owned).collect();
@@ -82,7 +85,7 @@ fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     own.iter().cloned().chain(shared).chain(of_class).collect()
 }
 
-/// For a shell, if it would take any of it for itself.
+/// Quotes a text for a shell if the shell would interpret any of it.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -91,7 +94,7 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// What a program gives up with one target that it has with another.
+/// Lists what a program gives up if it takes `one` instead of `other`.
 pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<String> {
     let lost = one.lost_if_killed && !other.lost_if_killed;
     let locked = one.one_process && !other.one_process;
@@ -102,7 +105,8 @@ pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<String
     all.into_iter().flatten().map(str::to_owned).collect()
 }
 
-/// What else a decision may depend on, with the option that measures it.
+/// Lists what the run did not measure and a decision may depend on, each with the option that
+/// measures it; `None` if nothing is left out.
 pub(super) fn not_covered(run: &Record) -> Option<String> {
     let plan = &run.header.plan;
     let has = |option: &str| RunSpec::has_option(plan.command(), option);
@@ -123,14 +127,14 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
     (!lacking.is_empty()).then(|| format!("Not covered: {}.", and(&lacking)))
 }
 
-/// Whether a power cut loses what was written.
+/// Reports whether the run wrote to a store that loses the writes in a power cut.
 fn is_lost(run: &Record, plan: &Plan) -> bool {
     let stores = run.stores.iter().filter(|store| !plan.is_reference(store.target));
     plan.first(Work::writes).is_some()
         && stores.map(|store| store.durability).any(|class| class < Durability::Durable)
 }
 
-/// The findings above a note, the worst first, a sentence each, and the most that are shown of them.
+/// Returns a sentence for each finding above a note, the worst first, at most [`NAMED`] of them.
 pub(crate) fn weakened(plan: &Plan, findings: &[MergedFinding]) -> Vec<String> {
     let weighty = findings.iter().filter(|one| one.kind.severity() > Severity::Note);
     weighty.take(NAMED).map(|one| words::finding(plan, one)).collect()

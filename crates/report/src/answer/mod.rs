@@ -2,10 +2,10 @@
 //! what weakens it. Every form prints this one.
 
 mod case;
+mod inconclusive;
 mod lead;
 pub(crate) mod limits;
 mod recommended;
-mod settle;
 mod sizes;
 pub(crate) mod spoken;
 
@@ -19,25 +19,26 @@ use self::{
 };
 use crate::{Figures, MergedFinding};
 
-/// Targets, places and findings that are named one by one.
+/// The largest number of targets, places and findings that are named one by one.
 const NAMED: usize = 3;
-/// Cases that have a line.
+/// The largest number of cases that have a line.
 const CASES: usize = 6;
 
-/// What a run, or the runs of a sweep, show.
+/// The answer of a run, or of the runs of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// Which store to take, and what that gains and gives up.
     pub says: Vec<String>,
     /// The fastest store of each case, with its time and its ratio to the baseline.
     pub cases: Vec<String>,
-    /// What to do, what would settle it, what it does not cover.
+    /// What to do next, what would show a difference, and what was not measured.
     pub more: Vec<String>,
     /// The worst findings.
     pub weakened: Vec<String>,
 }
 
-/// The answer of `runs` of one plan; `figures` are those of each, `findings` those about all.
+/// Returns the answer of `runs` of one plan. `figures` has those of each run, `findings` those
+/// about all runs; empty if there is no run.
 pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFinding]) -> Answer {
     let Some(first) = runs.first() else { return Answer::default() };
     let plan = &first.header.plan;
@@ -51,7 +52,7 @@ pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFindi
     let cases = if by_size.is_empty() { lines(runs, figures, &all) } else { Vec::new() };
     let more = [
         limits::next_step(first, one.target),
-        settle::settle(runs, &all),
+        inconclusive::suggest_remedy(runs, &all),
         limits::not_covered(first),
     ];
     Answer {
@@ -62,7 +63,8 @@ pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFindi
     }
 }
 
-/// A line for each case, of as many as fit on a screen.
+/// Returns a line for each case, at most [`CASES`] of them; empty if every case has too few rounds,
+/// as the recommendation reports that.
 fn lines(runs: &[Record], figures: &[Vec<Figures>], all: &[Lead<'_>]) -> Vec<String> {
     let plan = &runs[0].header.plan;
     if plan.targets.len() == 1 {
@@ -81,18 +83,18 @@ fn lines(runs: &[Record], figures: &[Vec<Figures>], all: &[Lead<'_>]) -> Vec<Str
     all.iter().take(CASES).map(case::line).chain(more).collect()
 }
 
-/// One target has only its times.
+/// Returns the times of the only target, a line for each case.
 fn alone(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<String> {
     let rows = runs.iter().zip(figures).flat_map(|(run, rows)| rows.iter().map(move |r| (run, r)));
     let lines = rows.filter_map(|(run, row)| {
         let time = spoken::duration(row.us_per_op.as_ref()?.point);
         let name = spoken::name(&run.header.plan, row.target);
-        Some(format!("{}: {name} {time}", lead::place(run, row.case)))
+        Some(format!("{}: {name} {time}", lead::describe_case(run, row.case)))
     });
     lines.take(CASES).collect()
 }
 
-/// `a, b and c`.
+/// Joins parts as `a, b and c`.
 pub(crate) fn and(parts: &[String]) -> String {
     match parts {
         [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),

@@ -15,10 +15,10 @@ use crate::{
     words::{self, rounds},
 };
 
-/// Share of reads if both were measured, as in `advise` unless it is asked otherwise.
+/// Share of reads if both reads and updates were measured: the default of `advise`.
 const READS: f64 = 0.95;
 
-/// What is said of a run, and which store to take.
+/// The sentences about a run, and which store to take.
 #[derive(Default)]
 pub(super) struct Recommendation {
     pub(super) says: Vec<String>,
@@ -26,18 +26,19 @@ pub(super) struct Recommendation {
     pub(super) target: Option<usize>,
 }
 
-/// What a run shows of reads and updates in its first cache state.
+/// The figures of reads and updates in the first cache state of a run.
 struct Compared<'a> {
     plan: &'a Plan,
     costs: Costs<'a>,
     /// The rows of each workload.
     work: Vec<&'a [Figures]>,
     stores: Vec<StoreFigures>,
-    /// Rounds of which a trial is in the record.
+    /// Rounds that have a trial in the record.
     rounds: usize,
 }
 
-/// `None` if the run has no single store to take: it did something else, or its baseline is no store.
+/// Returns the store to take; `None` if the run has no single one: it measured something else, or
+/// its baseline is a reference.
 pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recommendation> {
     let plan = &run.header.plan;
     let work = measured(plan, figures);
@@ -51,7 +52,8 @@ pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recomm
     compared.recommend()
 }
 
-/// The share of reads among the operations that were measured; `None` if they have no shares.
+/// Returns the share of reads among the operations that were measured; `None` if they have no
+/// shares.
 fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
     let is_plain = |work: &Work| {
         matches!(
@@ -70,7 +72,7 @@ fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
     }
 }
 
-/// The rows of each workload that was measured in the first cache state.
+/// Returns the rows of each workload that was measured in the first cache state.
 fn measured<'a>(plan: &Plan, figures: &'a [Figures]) -> Vec<&'a [Figures]> {
     let cache = plan.caches.first().copied().unwrap_or_default();
     let rows = |workload| cases(figures).find(|rows| rows[0].case == Case { workload, cache });
@@ -112,18 +114,20 @@ impl Compared<'_> {
         rows.filter(move |row| row.target == target).map(|row| row.verdict)
     }
 
-    /// Whether all that it did was equal work with rounds enough.
+    /// Reports whether every case of the target has a verdict.
     fn is_judged(&self, target: usize) -> bool {
         self.verdicts(target).all(Verdict::is_judged)
     }
 
-    /// Whether it was judged and is another engine than the baseline. Other settings of the same engine are
-    /// only taken if nothing else is compared.
+    /// Reports whether the target was judged and has another engine than the baseline. A target
+    /// with the baseline's engine and other settings can be taken only if no other engine is
+    /// compared.
     fn can_be_taken(&self, target: usize) -> bool {
         self.is_judged(target) && !self.is_variant(target)
     }
 
-    /// Whether it is the baseline's engine with other settings, and other engines are compared.
+    /// Reports whether the target has the baseline's engine with other settings, and other engines
+    /// are compared.
     fn is_variant(&self, target: usize) -> bool {
         let engine = |target: usize| &self.plan.targets[target].engine;
         let own = engine(self.plan.baseline);
@@ -132,7 +136,7 @@ impl Compared<'_> {
         engine(target) == own && target != self.plan.baseline && others > 0
     }
 
-    /// Rounds are lacking for any answer.
+    /// Returns the recommendation if there are too few rounds for an answer.
     fn too_few(&self) -> Recommendation {
         let least = self.plan.rounds.min.max(checks::FEWEST_ROUNDS);
         let wanted = |target: usize| !self.is_variant(target);
@@ -150,7 +154,8 @@ impl Compared<'_> {
         Recommendation { says: vec![says], target: None }
     }
 
-    /// Nothing is taken instead of the baseline: that is shown, or nothing is.
+    /// Returns the sentence for a baseline that stays: nothing is faster, or no difference is
+    /// shown.
     fn kept(&self, best: usize, wanted: impl Fn(usize) -> bool) -> String {
         let baseline = self.plan.baseline;
         let own = begin(&self.name(baseline));
@@ -168,8 +173,8 @@ impl Compared<'_> {
         }
     }
 
-    /// `SQLite, opened with api=blob: reads 3.7× faster than plain files, updates 5.1× faster, takes 8 % less
-    /// space.`
+    /// Describes what the chosen store gains: `SQLite, opened with api=blob: reads 3.7× faster than
+    /// plain files, updates 5.1× faster, takes 8 % less space.`
     fn gains(&self, chosen: usize) -> String {
         let mut than = format!(" than {}", self.name(self.plan.baseline));
         let mut parts = Vec::new();
@@ -193,7 +198,8 @@ impl Compared<'_> {
         format!("{}: {}.", begin(&self.opened(chosen)), parts.join(", "))
     }
 
-    /// `takes 8 % less space`, if it differs by more than 3 %.
+    /// Compares the space with that of the baseline: `takes 8 % less space`; `None` if it differs
+    /// by at most 3 %.
     fn space(&self, chosen: usize) -> Option<String> {
         let of = |target: usize| self.stores.get(target)?.on_disk_per_byte;
         let ratio = of(chosen)? / of(self.plan.baseline)?;
@@ -206,18 +212,20 @@ impl Compared<'_> {
         }
     }
 
-    /// What a program gives up with it that the baseline has.
+    /// Describes what a program gives up with the chosen store and has with the baseline; `None` if
+    /// it gives up nothing.
     fn limits(&self, chosen: usize) -> Option<String> {
         let given_up = self.given_up(chosen, self.plan.baseline);
         (!given_up.is_empty()).then(|| format!("It gives up: {}.", and(&given_up)))
     }
 
-    /// What one target gives up that another one has.
+    /// Lists what a program gives up with `one` and has with `other`.
     fn given_up(&self, one: usize, other: usize) -> Vec<String> {
         given_up(&self.plan.targets[one], &self.plan.targets[other])
     }
 
-    /// `redb is 1.3× faster still (1.2 to 1.4×), if you can give up …`.
+    /// Describes a store that is faster but gives up more: `redb is 1.3× faster still (1.2 to
+    /// 1.4×), if you can give up …`.
     fn faster_still(&self, chosen: usize, other: usize) -> Option<String> {
         let [by, interval] = times(&inverse(&self.costs.ratio(other, chosen)?));
         let given_up = self.given_up(other, chosen);
@@ -226,7 +234,8 @@ impl Compared<'_> {
         Some(format!("{name} is {by} faster still ({interval}), if you can give up {given_up}."))
     }
 
-    /// The baseline's engine with other settings, if that is faster than what is taken.
+    /// Describes the fastest variant of the baseline's engine; `None` if none is faster than the
+    /// chosen store.
     fn faster_variant(&self, chosen: usize) -> Option<String> {
         let variants = (0..self.plan.targets.len()).filter(|target| self.is_variant(*target));
         let variants = variants.filter(|target| self.is_judged(*target));
@@ -237,7 +246,7 @@ impl Compared<'_> {
         Some(format!("{}: {}.", begin(&self.opened(target)), faster(&ratio, "that")))
     }
 
-    /// What has no figure, so that it did not count.
+    /// Lists the workloads that have no figure yet, and so did not count; `None` if all have one.
     fn not_measured(&self) -> Option<String> {
         let is_measured =
             |workload: &usize| self.work.iter().any(|rows| rows[0].case.workload == *workload);
@@ -246,7 +255,7 @@ impl Compared<'_> {
         (!names.is_empty()).then(|| format!("Not measured yet: {}.", and(&names)))
     }
 
-    /// By which shares it was chosen.
+    /// Describes the shares by which the store was chosen; `None` if it is a single workload.
     fn weight(&self) -> Option<String> {
         let both = self.work.len() > 1;
         both.then(|| {
@@ -259,7 +268,7 @@ impl Compared<'_> {
         name(self.plan, target)
     }
 
-    /// With its settings, which matter if a program is to open such a store.
+    /// Returns the name of a target with the settings that a program needs to open it.
     fn opened(&self, target: usize) -> String {
         opened(self.plan, target)
     }

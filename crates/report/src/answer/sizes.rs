@@ -5,7 +5,8 @@ use model::{Plan, record::Record, units::show_size};
 use super::{NAMED, spoken::name};
 use crate::{TargetBreakEven, break_evens, tables::size, words};
 
-/// `read, warm, by size: SQLite up to 70.0 kB (60.0 to 80.0 kB), then plain files.`
+/// Formats a line for each target that was swept over sizes: `read, warm, by size: SQLite up to
+/// 70.0 kB (60.0 to 80.0 kB), then plain files.`
 pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
     if plan.is_reference(plan.baseline) {
         return Vec::new();
@@ -22,7 +23,7 @@ pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
     lines.chain(more).collect()
 }
 
-/// `names` are those of the target and of the baseline.
+/// Formats one line; `names` has the target's name and the baseline's.
 fn line(plan: &Plan, even: &TargetBreakEven, names: &[String; 2]) -> String {
     let place = words::about(plan, even.case, &even.others);
     let [least, most] = even.sizes.map(show_size);

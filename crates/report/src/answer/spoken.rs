@@ -6,8 +6,8 @@ use stats::Estimate;
 pub(crate) use crate::number::factor;
 use crate::number::in_unit;
 
-/// `SQLite`, `plain files`; with its settings if another target is of the same engine; a store of the
-/// user by its own name.
+/// Returns the name of a target: `SQLite`, `plain files`; with its settings if another target has
+/// the same engine. A store of the user has its own name.
 pub(crate) fn name(plan: &Plan, target: usize) -> String {
     let Some(own) = plan.targets.get(target) else { return String::new() };
     let namesakes = plan.targets.iter().filter(|other| other.engine == own.engine).count();
@@ -17,7 +17,7 @@ pub(crate) fn name(plan: &Plan, target: usize) -> String {
     }
 }
 
-/// `SQLite (blob API, memory-mapped)`: a target with the settings in its name.
+/// Returns the name of a target with its settings: `SQLite (blob API, memory-mapped)`.
 pub(crate) fn spoken(plan: &Plan, target: usize) -> String {
     let Some(own) = plan.targets.get(target) else { return String::new() };
     let Some(settings) = own_settings(own) else { return own.label.clone() };
@@ -29,8 +29,8 @@ pub(crate) fn spoken(plan: &Plan, target: usize) -> String {
     format!("{} ({})", title(own), settings.join(between))
 }
 
-/// `SQLite, opened with api=blob, journal=wal`: a target with all settings that a program opens it with,
-/// those of its durability class too.
+/// Returns the name of a target with all settings that a program opens it with, those of its
+/// durability class too: `SQLite, opened with api=blob, journal=wal`.
 pub(crate) fn opened(plan: &Plan, target: usize) -> String {
     let Some(own) = plan.targets.get(target) else { return String::new() };
     let Some(settings) = own_settings(own) else { return own.label.clone() };
@@ -48,7 +48,8 @@ fn title(target: &PlannedTarget) -> &str {
     if target.title.is_empty() { &target.engine } else { &target.title }
 }
 
-/// What follows the engine in the name of a target; absent: its name is its own.
+/// Returns the settings that follow the engine in the label of a target; `None` if the label is a
+/// name of its own.
 fn own_settings(target: &PlannedTarget) -> Option<&str> {
     let settings = target.label.strip_prefix(target.engine.as_str())?;
     (settings.is_empty() || settings.starts_with(' ')).then(|| settings.trim())
@@ -62,7 +63,7 @@ fn setting(written: &str) -> &str {
     }
 }
 
-/// `Plain files`: at the start of a sentence. The names of engines are written as they are.
+/// Starts a sentence with a capital: `Plain files`. The names of engines are written as they are.
 pub(crate) fn begin(text: &str) -> String {
     match text.strip_prefix("plain files") {
         Some(rest) => format!("Plain files{rest}"),
@@ -70,7 +71,7 @@ pub(crate) fn begin(text: &str) -> String {
     }
 }
 
-/// `3.7× faster than plain files (3.5 to 4.0×)`, of a ratio of times.
+/// Describes a ratio of times: `3.7× faster than plain files (3.5 to 4.0×)`.
 pub(crate) fn faster(ratio: &Estimate, than: &str) -> String {
     let than = if than.is_empty() { String::new() } else { format!(" than {than}") };
     let [by, interval] = times(&if ratio.point < 1.0 { inverse(ratio) } else { *ratio });
@@ -78,13 +79,13 @@ pub(crate) fn faster(ratio: &Estimate, than: &str) -> String {
     format!("{by} {word}{than} ({interval})")
 }
 
-/// The same the other way round.
+/// Returns the inverse of a ratio, with its interval.
 pub(crate) fn inverse(ratio: &Estimate) -> Estimate {
     let [point, low, high] = [ratio.point, ratio.high, ratio.low].map(f64::recip);
     Estimate { point, low, high, n: ratio.n }
 }
 
-/// `3.7×` and `3.5 to 4.0×`.
+/// Returns a ratio and its interval in words: `3.7×` and `3.5 to 4.0×`.
 pub(crate) fn times(ratio: &Estimate) -> [String; 2] {
     let interval = match ratio.n {
         0 | 1 => "one round, no interval".to_owned(),
@@ -93,13 +94,13 @@ pub(crate) fn times(ratio: &Estimate) -> [String; 2] {
     [format!("{}×", factor(ratio.point)), interval]
 }
 
-/// `0.98 (0.93 to 1.04)`.
+/// Formats a ratio with its interval: `0.98 (0.93 to 1.04)`.
 pub(crate) fn ratio(ratio: &Estimate) -> String {
     let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(factor);
     format!("{point} ({low} to {high})")
 }
 
-/// `4.2 µs`, of microseconds.
+/// Formats microseconds in the unit that suits them: `4.2 µs`.
 pub(crate) fn duration(us: f64) -> String {
     let (unit, each) = in_unit(us);
     format!("{} {unit}", factor(us / each))

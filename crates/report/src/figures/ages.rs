@@ -6,42 +6,49 @@ use stats::Estimate;
 
 use checks::{Figures, Series};
 
-/// Reads in one cache state, or writes, at every age.
+/// The figures of reads in one cache state, or of writes, at every age.
 #[derive(Clone, Debug)]
 pub struct AgeGroup {
+    /// Whether these are the writes.
     pub writes: bool,
-    /// By age, then in the order of the targets; only what was measured.
+    /// Rows by age, then in the order of the targets; only what was measured.
     pub rows: Vec<AgeRow>,
 }
 
+/// A target at one age.
 #[derive(Clone, Debug)]
 pub struct AgeRow {
-    /// Storage age: of writes, the one that they lead up to.
+    /// Storage age; for writes, the age that they lead up to.
     pub age: u32,
+    /// The figures of its case.
     pub figures: Figures,
-    /// Time over that of the same operation at the least age, paired by round; absent there.
+    /// Time divided by that of the same operation at the lowest age, paired by round; `None` at
+    /// that age.
     pub over_least: Option<Estimate>,
 }
 
-/// What files a target's store had at one age: means over the rounds.
+/// The files of a target's store at one age: means over the rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgeSpace {
+    /// Storage age.
     pub age: u32,
+    /// Index of the target in the plan.
     pub target: usize,
     /// Length of its files per live byte.
     pub length_per_byte: Option<f64>,
-    /// What they occupy on disk, likewise.
+    /// Bytes that its files occupy on disk, per live byte.
     pub allocated_per_byte: Option<f64>,
+    /// Number of files.
     pub files: f64,
-    /// Pieces of all files on the device; absent: not known.
+    /// Extents of all files on the device; `None` if they are not known.
     pub extents: Option<f64>,
-    /// Pieces of an object; absent: not known.
+    /// Extents of an object; `None` if they are not known.
     pub per_object: Option<f64>,
-    /// Share of the pages of its file that are free; absent: not known.
+    /// Share of the pages of its file that are free; `None` if it is not known.
     pub free: Option<f64>,
 }
 
-/// Reads in each cache state of the plan, then writes.
+/// Returns the groups of a record: reads in each cache state of the plan, then writes.
 pub fn age_groups(record: &Record, figures: &[Figures]) -> Vec<AgeGroup> {
     let plan = &record.header.plan;
     // Absent: writes.
@@ -71,7 +78,8 @@ fn age_row(record: &Record, row: &Figures) -> Option<AgeRow> {
     series.is_tried().then(|| AgeRow { age, figures: row.clone(), over_least })
 }
 
-/// By age, then in the order of the targets; only stores that have files.
+/// Returns the files of each target at each age, by age and then in the order of the targets; only
+/// stores that have files.
 pub fn age_spaces(record: &Record) -> Vec<AgeSpace> {
     let plan = &record.header.plan;
     let written = |workload: &usize| plan.workloads[*workload].work.writes();
@@ -105,7 +113,8 @@ fn space(record: &Record, workload: usize, target: usize) -> Option<AgeSpace> {
     })
 }
 
-/// A mean over some of the rounds only would be of other stores: absent unless all have a value.
+/// Returns the mean of a figure; `None` unless every element has a value, because a mean over some
+/// of the rounds would be about other stores.
 fn mean<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = all.iter().map(value).collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

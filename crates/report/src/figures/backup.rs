@@ -4,26 +4,28 @@ use model::{Sample, Work, backup::BackupStep, record::Record};
 
 use crate::{Figures, Series, per, sum};
 
-/// A step with one target's catalogue: means over the rounds.
+/// The figures of a step with one target's catalogue: means over the rounds.
 #[derive(Clone, Debug)]
 pub struct BackupFigures {
+    /// The step of the backup.
     pub step: BackupStep,
+    /// The figures of its case.
     pub figures: Figures,
-    /// Files of the folder, of which times are means.
+    /// Files of the folder; times are divided by their number.
     pub files: u64,
-    /// Share of the time that the store of the catalogue took; absent: no trial was warm.
+    /// Share of the time that the store of the catalogue took; `None` if no trial was warm.
     pub catalogue: Option<f64>,
-    /// Bytes written to the device; absent: not known.
+    /// Bytes written to the device; `None` if not known.
     pub written_bytes: Option<f64>,
-    /// Bytes read from the device; absent: not known.
+    /// Bytes read from the device; `None` if not known.
     pub read_bytes: Option<f64>,
     /// Bytes that were added to packs.
     pub added_bytes: Option<f64>,
-    /// What the catalogue occupies afterwards; absent: it has no files.
+    /// Bytes that the catalogue occupies afterwards; `None` if it has no files.
     pub catalogue_bytes: Option<f64>,
 }
 
-/// By step, then in the order of the targets; only what was tried.
+/// Returns the figures of each step, then in the order of the targets; only what was tried.
 pub fn backup_figures(record: &Record, figures: &[Figures]) -> Vec<BackupFigures> {
     figures.iter().filter_map(|figures| row(record, figures)).collect()
 }

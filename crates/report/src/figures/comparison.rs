@@ -20,17 +20,18 @@ use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpai
 use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
 
-/// What two records, or two sweeps, have in common, and what not.
+/// What two records, or two sweeps, have in common, and how they differ.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Whether the two are one record: nothing can have changed.
+    /// Whether both are the same record, in which nothing can have changed.
     pub same: bool,
-    /// Label of the target that the others are divided by; absent: there is no other.
+    /// Label of the target whose time divides the others'; `None` if there is no other target.
     pub control: Option<String>,
-    /// Cases that both have, in the order of the new one; those of a sweep run by run.
+    /// Cases that both have, in the order of the new record; those of a sweep run by run.
     pub cases: Vec<ComparedCase>,
-    /// What only one has, in words: of the old record, of the new one.
+    /// What only one record has, in words: first the old one, then the new one.
     pub only: [Vec<String>; 2],
+    /// How the machines and the software on them differ.
     pub environments: Vec<Unlike>,
     /// How the plans differ in ways that leave them comparable.
     pub plans: Vec<Unlike>,
@@ -38,10 +39,10 @@ pub struct Comparison {
     pub findings: Vec<ComparedFinding>,
 }
 
-/// A workload in a cache state, of both records.
+/// A workload in a cache state that both records have.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparedCase {
-    /// Of a sweep, what varies with its value here; else empty.
+    /// What varies in a sweep, with its value here; empty if nothing does.
     pub point: String,
     /// The workload's name.
     pub name: String,
@@ -50,14 +51,14 @@ pub struct ComparedCase {
     /// The cache state.
     #[schemars(with = "String")]
     pub cache: Cache,
-    /// Whether times are divided by those of the control: it may lack this cache state.
+    /// Whether times are divided by those of the control, which may lack this cache state.
     pub controlled: bool,
     /// Targets that both records have.
     #[serde(skip)]
     pub changes: Vec<Change>,
 }
 
-/// What became of a target in a case.
+/// The change of a target in a case.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Change {
     /// The target's label.
@@ -65,14 +66,14 @@ pub struct Change {
     /// Microseconds per operation in the old record.
     #[serde(rename = "old_us_per_op")]
     pub old_us: Option<Estimate>,
-    /// In the new one.
+    /// Microseconds per operation in the new record.
     #[serde(rename = "new_us_per_op")]
     pub new_us: Option<Estimate>,
     /// Time per operation, divided by the control's if there is one in this case, new over old.
     #[serde(rename = "time_ratio")]
     pub time: Option<Estimate>,
-    /// The smallest change of that which these records show with a probability of 90 %: 0.02 is 2 %.
-    /// Null: one round or run shows none.
+    /// The smallest change of that ratio which these records show with a probability of 90 %: 0.02
+    /// is 2 %. Null if there is only one round or run, which shows none.
     #[serde(rename = "detectable_share")]
     pub detectable: Option<f64>,
     /// Whether one of the records is of one run, which does not show how runs differ.
@@ -80,7 +81,7 @@ pub struct Change {
     /// 99th percentile of latencies, new over old.
     #[serde(rename = "p99_ratio")]
     pub p99: Option<Estimate>,
-    /// What `time_ratio` says: faster is better. The control is the baseline.
+    /// The verdict on `time_ratio`: faster is better. The control has the verdict "baseline".
     pub verdict: Verdict,
 }
 
@@ -88,7 +89,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub struct ComparedFinding {
-    /// How much it weighs.
+    /// How severe it is.
     #[serde(rename = "weight")]
     pub severity: Severity,
     /// `old`, `new` or `both`.
@@ -100,7 +101,7 @@ pub struct ComparedFinding {
 }
 
 impl ComparedCase {
-    /// `size=1k, read, warm`.
+    /// Returns the title of the case: `size=1k, read, warm`.
     pub fn title(&self) -> String {
         let point = if self.point.is_empty() { String::new() } else { format!("{}, ", self.point) };
         format!("{point}{}, {}", self.name, self.cache)
@@ -108,50 +109,54 @@ impl ComparedCase {
 }
 
 impl Change {
-    /// Whether it takes more than this `share` longer than before, by the whole interval. A single run
-    /// fails by no less, and passes for no less, than the smallest change that it can show.
+    /// Judges whether the target takes longer than before by more than `share`, with its whole
+    /// interval. A single run neither fails nor passes below the smallest change that it can show.
     pub fn gate(&self, share: f64) -> Gate {
         let Some(ratio) = self.time.filter(|_| self.verdict.is_judged()) else {
-            return Gate::CannotTell;
+            return Gate::Undecided;
         };
         let seen = self.detectable.filter(|_| self.single_run).unwrap_or(0.0).max(share);
         match ratio {
             Estimate { low, .. } if low > 1.0 + seen => Gate::Fail,
             Estimate { high, .. } if high <= 1.0 + share && seen <= share => Gate::Pass,
-            _ => Gate::CannotTell,
+            _ => Gate::Undecided,
         }
     }
 }
 
+/// Judges whether any target takes longer than before by more than `share`: fails if one fails, and
+/// is undecided if one is, or if none is judged.
 impl Comparison {
-    /// What a gate says that no change may take more than this `share` longer: if one fails, all do;
-    /// it cannot tell if nothing is judged.
+    /// Judges whether any target takes longer than before by more than `share`: fails if one fails,
+    /// and cannot tell if one cannot or none is judged.
     pub fn gate(&self, share: f64) -> Gate {
         if self.same {
             return Gate::Pass;
         }
         let rows: Vec<_> = self.gated().map(|(_, change)| change.gate(share)).collect();
         let any = |gate| rows.contains(&gate);
-        match (any(Gate::Fail), any(Gate::CannotTell) || rows.is_empty()) {
+        match (any(Gate::Fail), any(Gate::Undecided) || rows.is_empty()) {
             (true, _) => Gate::Fail,
-            (false, true) => Gate::CannotTell,
+            (false, true) => Gate::Undecided,
             (false, false) => Gate::Pass,
         }
     }
 
-    /// Changes that a gate is about: those of times that both records have, but not of the control. One
-    /// record has none.
+    /// Returns the changes that a gate judges: targets with times in both records, without the
+    /// control. A record compared with itself has none.
     pub fn gated(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         let has_both = |change: &Change| change.old_us.is_some() && change.new_us.is_some();
         let is_gated = move |row: &Change| has_both(row) && row.verdict != Verdict::Baseline;
         self.changes().filter(move |(_, row)| !self.same && is_gated(row))
     }
 
+    /// Returns every change with its case.
     pub fn changes(&self) -> impl Iterator<Item = (&ComparedCase, &Change)> {
         self.cases.iter().flat_map(|case| case.changes.iter().map(move |change| (case, change)))
     }
 
-    /// What the old record has, and the new one not: targets and cases of its plan, and times.
+    /// Lists what the old record has and the new one lacks: targets and cases of its plan, and
+    /// times.
     pub fn lost(&self) -> impl Iterator<Item = String> + '_ {
         let no_longer = |change: &Change| change.old_us.is_some() && change.new_us.is_none();
         let times = self.changes().filter(move |(_, change)| no_longer(change));
@@ -159,14 +164,19 @@ impl Comparison {
         self.only[0].iter().cloned().chain(times)
     }
 
-    /// Whether anything of it can be judged.
+    /// Reports whether any change has a verdict.
     pub fn is_judged(&self) -> bool {
         self.same || self.changes().any(|(_, row)| row.verdict.is_judged())
     }
 }
 
-/// Compares the runs of two files; `control` names a target that both have, by its label; without it
-/// that is the new record's baseline. An error: they worked on other data, or have nothing in common.
+/// Compares the runs of two files. `control` names a target that both have, by its label; without
+/// it the new record's baseline is the control.
+///
+/// # Errors
+///
+/// Fails if the records are about different data, have nothing in common, or do not both have
+/// `control`.
 pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Result<Comparison> {
     let (runs, mut only) = paired(old, new, |run| [Some(words::varied(run))]);
     let mut plans: Vec<Unlike> = Vec::new();
@@ -211,7 +221,8 @@ pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Resu
     })
 }
 
-/// The places in both plans of the target that the others are divided by. None if there is no other.
+/// Returns the indices of the control in both plans; `None` if there is no other target to compare.
+/// Fails if `wanted` is not in both records.
 fn control(
     plan: &Plan,
     targets: &[[usize; 2]],
@@ -231,9 +242,9 @@ fn control(
     })
 }
 
-/// Elements of `old` and `new` that have the first of their names in common, or the next, in the order
-/// of `new`; of several the first with the first, and so on. Next, the first names of what is in `old`
-/// only, and in `new` only.
+/// Pairs elements of `old` and `new` by the first name that they have in common, in the order of
+/// `new`; of several the first with the first, and so on. Returns the pairs, then the first names
+/// of the elements that only `old` and only `new` has.
 fn paired<'a, T, const N: usize>(
     old: &'a [T],
     new: &'a [T],
@@ -260,9 +271,9 @@ fn paired<'a, T, const N: usize>(
     (pairs, [rest.iter().map(first).collect(), only_new])
 }
 
-/// By what a target is the same one in both records: its name in the tables; of a store of the user,
-/// which may have moved, the name of its file or folder, and else its kind. Each with the settings
-/// that were asked for and the file system.
+/// Returns the names by which a target is the same one in both records: its name in the tables; for
+/// a store of the user, which may have moved, the name of its file or folder; and its kind. Each is
+/// written with the settings and the file system that were asked for.
 fn identities(target: &PlannedTarget) -> [Option<String>; 3] {
     let file = Path::new(&target.location).file_name().map(OsStr::to_string_lossy);
     let kind = words::owner(target).map(|_| words::target_as(target, &target.engine));
@@ -270,7 +281,8 @@ fn identities(target: &PlannedTarget) -> [Option<String>; 3] {
     [Some(words::target_as(target, &target.label)), file, kind]
 }
 
-/// Stores of the user that are in another place, or of which one record measured a copy.
+/// Compares the places of the user's stores: whether they moved, or only one record measured a
+/// copy.
 fn stores(pairs: &[(&Numbered<'_>, &Numbered<'_>)]) -> Option<Unlike> {
     let shown = |(_, target): &Numbered<'_>| {
         words::owner(target).map(|owner| format!("{} ({owner})", target.location))
@@ -278,10 +290,10 @@ fn stores(pairs: &[(&Numbered<'_>, &Numbered<'_>)]) -> Option<Unlike> {
     let both = pairs.iter().map(|(old, new)| [shown(old), shown(new)]);
     let differ: Vec<_> = both.filter(|[old, new]| old != new).collect();
     let listed = |of: usize| differ.iter().filter_map(|both| both[of].clone()).join("; ");
-    Unlike::of("stores", [listed(0), listed(1)])
+    Unlike::compare("stores", [listed(0), listed(1)])
 }
 
-/// A target with its place in the plan.
+/// A target with its index in the plan.
 type Numbered<'a> = (usize, &'a PlannedTarget);
 
 fn nothing_in_common(only: &[Vec<String>; 2]) -> Error {
@@ -300,7 +312,8 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     }
 }
 
-/// The user's own data may grow from one record to the next; generated data is asked for.
+/// Fails if the records are about different generated data. The user's own data may change between
+/// records.
 fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
     let is_own = |plan: &Plan| match &plan.experiment {
         Experiment::Blobs { dataset, .. } => !matches!(dataset, DatasetSpec::Generated(_)),
@@ -314,17 +327,20 @@ fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
     }
 }
 
-/// Passes that write and differ in length: the cost of a commit or a flush falls on more operations.
+/// Compares the lengths of passes that write: in a longer pass the cost of a commit or a flush is
+/// spread over more operations.
 fn work(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike> {
     let of = |plan: &Plan, case: Case| plan.workloads.get(case.workload).copied();
     let (old, new) = (of(both[0], before)?, of(both[1], after)?);
     let counts = [old, new].map(|workload| show_count(workload.count));
-    let differ =
-        new.work.writes().then(|| Unlike::of(&format!("operations a pass ({})", new.work), counts));
+    let differ = new
+        .work
+        .writes()
+        .then(|| Unlike::compare(&format!("operations a pass ({})", new.work), counts));
     differ?
 }
 
-/// Each with what it is called.
+/// Returns the cases of a plan, each with its name.
 fn cases(plan: &Plan) -> Vec<(Case, String)> {
     let of = |case: Case| words::workload(&plan.workloads[case.workload]);
     plan.cases().map(|case| (case, format!("{}, {}", of(case), case.cache))).collect()
@@ -359,8 +375,8 @@ fn compared_case(
     }
 }
 
-/// The verdicts on the rows of a case, each with the interval that decides it. A row whose verdict is known
-/// without its ratio takes no part of the level.
+/// Returns the verdict on each row of a case with the interval that decides it. A row whose verdict
+/// is known without its ratio does not count in the joint confidence level.
 fn judged(
     rows: &[Both<'_>],
     values: &[[Values; 2]],
@@ -391,7 +407,7 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    /// What is compared, one for each round or run: of the old record, of the new one.
+    /// Returns the compared values of the old and the new record, one for each round or run.
     fn values(&self) -> [Values; 2] {
         let times = |(series, control): (Series<'_>, Option<usize>)| match control {
             Some(control) => series.ratios_to(series.of(control)),
@@ -400,13 +416,14 @@ impl Both<'_> {
         self.divided().map(times)
     }
 
-    /// Each with what it is divided by.
+    /// Returns each series with its control.
     fn divided(&self) -> [(Series<'_>, Option<usize>); 2] {
         let [old, new] = self.series;
         [(old, self.control.map(|[was, _]| was)), (new, self.control.map(|[_, is]| is))]
     }
 
-    /// Why it is not judged.
+    /// Returns the verdict that is known without the ratio, as if there are too few rounds; `None`
+    /// if the ratio decides.
     fn unjudged(&self) -> Option<Verdict> {
         let [old, new] = self.series;
         let rounds = self.divided().map(|(series, control)| {
@@ -434,7 +451,7 @@ impl Both<'_> {
     }
 }
 
-/// All of both, the worst first.
+/// Returns the findings about both records, the worst first.
 fn findings(old: &[Record], new: &[Record]) -> Vec<ComparedFinding> {
     let mut all: Vec<ComparedFinding> = Vec::new();
     for (runs, whose) in [(old, "old"), (new, "new")] {

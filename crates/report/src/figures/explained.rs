@@ -14,6 +14,7 @@ use crate::{Verdict, number::figure, per};
 /// Absent: not known to the system, or not measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
+    /// Index of the target in the plan.
     pub target: usize,
     /// Microseconds in user mode.
     pub user: Option<f64>,
@@ -32,7 +33,9 @@ pub struct Explained {
     pub major_faults: Option<f64>,
     /// Context switches of both kinds.
     pub switches: Option<f64>,
+    /// Calls that read.
     pub read_calls: Option<f64>,
+    /// Calls that wrote.
     pub write_calls: Option<f64>,
     /// Bytes that calls delivered, per byte.
     pub read_bytes: Option<f64>,
@@ -55,7 +58,7 @@ pub struct Explained {
     pub first_over_steady: Option<f64>,
 }
 
-/// A row for each of `figures`, which are the record's own.
+/// Returns a row for each of `figures`, which are the record's own.
 pub fn explained(record: &Record, figures: &[Figures]) -> Vec<Explained> {
     figures.iter().map(|row| explain(record, row)).collect()
 }
@@ -93,8 +96,9 @@ fn explain(record: &Record, row: &Figures) -> Explained {
     }
 }
 
-/// The meter covers a little more than the clock, and the process has other threads: processor
-/// time may exceed the time, which leaves nothing.
+/// Returns the microseconds per operation off the processor; `None` with several workers. The
+/// processor time covers a little more than the clock, and other threads of the process: if it
+/// exceeds the time, 0 is returned.
 fn off_cpu(record: &Record, row: &Figures, cpu: f64) -> Option<f64> {
     let workload = record.header.plan.workloads.get(row.case.workload)?;
     let rest = row.us_per_op?.point - cpu;
@@ -109,8 +113,9 @@ fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option
 /// A figure that may coincide with a difference between times.
 #[derive(Clone, Copy, Debug)]
 pub struct Aspect {
-    /// It is microseconds, not a number of something.
+    /// Whether it is in microseconds rather than a count.
     is_time: bool,
+    /// What it measures, in words.
     pub name: &'static str,
     of: fn(&Explained) -> Option<f64>,
 }
@@ -123,8 +128,8 @@ const fn number(name: &'static str, of: fn(&Explained) -> Option<f64>) -> Aspect
     Aspect { is_time: false, name, of }
 }
 
-/// What adds up to the time of a worker, each with what takes a part of it. What says most is first:
-/// a worker that waits for bytes from a device switches as well.
+/// The parts of a worker's time, each with the figures that may explain it, the strongest
+/// explanation first: a worker that waits for bytes from a device also switches.
 const PARTS: [(Aspect, &[Aspect]); 3] = [
     (time("in user mode per blob", |e| e.user), &[]),
     (
@@ -148,15 +153,17 @@ const PARTS: [(Aspect, &[Aspect]); 3] = [
 /// A figure of the baseline and of a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
+    /// The figure.
     pub aspect: Aspect,
     baseline: f64,
     target: f64,
 }
 
-/// Figures that coincide with a part of the time differ by at least this share of the larger.
+/// The smallest share of the larger value by which a related figure differs.
 const CLEAR: f64 = 0.1;
 
-/// And by at least this much per operation, or per byte: less explains no microseconds.
+/// The smallest change of a related figure per operation, or per byte: less explains no
+/// microseconds.
 const LEAST: f64 = 0.05;
 
 impl Difference {
@@ -185,10 +192,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What coincides with a verdict, two at most: of user mode, kernel mode and the rest, which
-/// add up to the time, the one that differs most in the verdict's direction; then the first
-/// figure that is related to it and clearly differs in the same direction. Nothing if
-/// there is no difference, or not all three parts are known.
+/// Returns at most two differences that coincide with a verdict: of the time in user mode, in
+/// kernel mode and off the processor, the one that differs most in the verdict's direction; then
+/// the first related figure that clearly differs in the same direction. Returns none if the times
+/// do not differ, or not all three parts are known.
 pub fn differences(baseline: &Explained, row: &Figures, target: &Explained) -> Vec<Difference> {
     let direction = match row.verdict {
         Verdict::Faster => -1.0,

@@ -7,22 +7,23 @@ use stats::geometric_mean;
 
 use super::latencies::latencies;
 
-/// What the clients of a host did in all rounds, or those of all hosts together.
+/// The figures of the clients of one host over all rounds, or of all hosts together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFigures {
-    /// Its name; absent: all of them.
+    /// Name of the host; `None` for all together.
     pub host: Option<String>,
-    /// Operations a second: of a host while it worked, of all while all of them did.
+    /// Operations a second: of a host while it worked, of all together while all of them did.
     pub rate: f64,
-    /// Of its own operations; of all: of the merged histograms.
+    /// Latencies of the host's own operations, or of all hosts' merged histograms.
     pub latency: Option<Percentiles>,
-    /// By how much its clock was ahead in the last round, in milliseconds.
+    /// Milliseconds by which the host's clock was ahead in the last round.
     pub offset_ms: Option<f64>,
-    /// How much that was off by at most, in any round.
+    /// The largest error of that offset in any round, in milliseconds.
     pub uncertainty_ms: Option<f64>,
 }
 
-/// Those of the hosts of `row` in their order, then of all; none: this machine did it alone.
+/// Returns the figures of each host of `row`, then of all together; empty if this machine worked
+/// alone.
 pub fn host_figures(record: &Record, row: &Figures) -> Vec<HostFigures> {
     let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
     let names = samples.iter().flat_map(|sample| &sample.hosts).map(|part| &part.host).unique();
@@ -43,7 +44,7 @@ pub fn host_figures(record: &Record, row: &Figures) -> Vec<HostFigures> {
 }
 
 fn of_host(samples: &[&Sample], host: &str) -> Option<HostFigures> {
-    let parts = || samples.iter().flat_map(|sample| own(sample, host).map(|(_, part)| part));
+    let parts = || samples.iter().flat_map(|sample| host_parts(sample, host).map(|(_, part)| part));
     let merged = histogram::merge(parts().map(|part| part.histogram.as_str()));
     let ms = |ns: f64| ns / 1e6;
     Some(HostFigures {
@@ -55,17 +56,18 @@ fn of_host(samples: &[&Sample], host: &str) -> Option<HostFigures> {
     })
 }
 
-/// The processes of a host, by their index.
-fn own<'a>(sample: &'a Sample, host: &str) -> impl Iterator<Item = (u32, &'a HostPart)> {
+/// Returns the processes of a host, with their indices.
+fn host_parts<'a>(sample: &'a Sample, host: &str) -> impl Iterator<Item = (u32, &'a HostPart)> {
     (0..).zip(&sample.hosts).filter(move |(_, part)| part.host == host)
 }
 
-/// Operations a second of all workers of a host; absent: it took no part.
+/// Returns the operations a second of all workers of a host; `None` if it took no part.
 fn rate(sample: &Sample, host: &str) -> Option<f64> {
     if let ([], [_]) = (&sample.workers[..], &sample.hosts[..]) {
         return Some(sample.operations as f64 / sample.wall_ns as f64 * 1e9);
     }
-    let is_own = |worker: &&Worker| own(sample, host).any(|(process, _)| process == worker.process);
+    let is_own =
+        |worker: &&Worker| host_parts(sample, host).any(|(process, _)| process == worker.process);
     let own = sample.workers.iter().filter(is_own).filter(|worker| worker.wall_ns > 0);
     let rate: f64 = own.map(|worker| worker.operations as f64 / worker.wall_ns as f64 * 1e9).sum();
     (rate > 0.0).then_some(rate)

@@ -5,15 +5,15 @@ use model::{Action, Case, Sample, record::Record};
 
 use checks::{Series, histogram};
 
-/// Latencies of one target in one case, in nanoseconds.
+/// The latencies of one target in one case, in nanoseconds.
 pub struct Latencies {
-    /// Of which operations; absent: of all.
+    /// The kind of operation; `None` for all kinds together.
     pub action: Option<Action>,
-    /// How many took how long.
+    /// The number of operations by their latency.
     pub histogram: Histogram<u64>,
 }
 
-/// Those of all operations first, then those of each kind where there are several.
+/// Returns the latencies of all operations first, then those of each kind in a mix.
 pub fn latencies(record: &Record, case: Case, target: usize) -> Vec<Latencies> {
     let samples: Vec<_> = Series::new(record, case, target).samples().collect();
     let of = |action: Option<Action>| {

@@ -4,36 +4,40 @@ use model::{Sample, Work, life::LifeStep, record::Record};
 
 use crate::{Figures, per};
 
-/// A step over one target's store, in one cache state.
+/// The figures of a step on one target's store, in one cache state.
 #[derive(Clone, Debug)]
 pub struct LifeFigures {
+    /// The step.
     pub step: LifeStep,
+    /// The figures of its case.
     pub figures: Figures,
-    /// Operations of the step, of which times are means.
+    /// Operations of the step; times are divided by their number.
     pub operations: u64,
 }
 
-/// What a store occupies and what a backup of it copies: means over the rounds, in bytes.
+/// The size of a store and of its backups: means over the rounds, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LifeSpace {
+    /// Index of the target in the plan.
     pub target: usize,
-    /// After it was filled.
+    /// Bytes on disk after the store was filled.
     pub filled: f64,
-    /// What a backup of whole files copies after a day of changes.
+    /// Bytes that a backup of whole files copies after a day of changes.
     pub backup_files: Option<f64>,
-    /// What one of blocks of 4 KiB copies.
+    /// Bytes that a backup of blocks of 4 KiB copies after a day of changes.
     pub backup_blocks: Option<f64>,
-    /// The store after all days of changes, over what it was when it was filled.
+    /// Size after all days of changes, divided by that after filling.
     pub growth: Option<f64>,
-    /// The share of the store that deleting half of the values gave back.
+    /// Share of the store that deleting half of the values gave back.
     pub half_back: Option<f64>,
-    /// The same with what reclaiming gave back; absent: the engine has no way.
+    /// Share of the store that deleting half and reclaiming gave back; `None` if the engine cannot
+    /// reclaim.
     pub reclaimed: Option<f64>,
-    /// After all values were deleted.
+    /// Bytes on disk after all values were deleted.
     pub emptied: Option<f64>,
 }
 
-/// By step, then in the order of the targets; only what was tried.
+/// Returns the figures by step, then in the order of the targets; only what was tried.
 pub fn life_figures(record: &Record, figures: &[Figures]) -> Vec<LifeFigures> {
     let row = |row: &Figures| {
         let workload = record.header.plan.workloads.get(row.case.workload)?;
@@ -51,7 +55,7 @@ pub fn life_figures(record: &Record, figures: &[Figures]) -> Vec<LifeFigures> {
     figures.iter().filter_map(row).collect()
 }
 
-/// By target; those whose stores have files.
+/// Returns the sizes of each target whose store has files.
 pub fn life_spaces(record: &Record) -> Vec<LifeSpace> {
     (0..record.header.plan.targets.len()).filter_map(|target| space(record, target)).collect()
 }

@@ -22,13 +22,13 @@ use model::{Plan, PlannedTarget};
 
 use checks::Figures;
 
-/// The rows of each case.
+/// Splits figures into the rows of each case.
 pub(crate) fn cases(figures: &[Figures]) -> impl Iterator<Item = &[Figures]> {
     figures.chunk_by(|one, next| one.case == next.case)
 }
 
-/// The target with the baseline's store in the `place` of `target`: on its file system, or with its
-/// style. Absent for the baseline's store itself.
+/// Returns the target that shares the `place` of `target` (its file system or style) and the
+/// baseline's `store`; `None` if the target itself has the baseline's store.
 pub(crate) fn counterpart<S: PartialEq, P: PartialEq>(
     plan: &Plan,
     target: usize,

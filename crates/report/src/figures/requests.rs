@@ -11,11 +11,12 @@ use serde::Serialize;
 /// The requests of a part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RequestFigures {
-    /// The workload and the target of the passes; `None`: all of the run.
+    /// The workload and the target of the passes; `None` for the whole run.
     #[serde(skip)]
     pub passes: Option<(usize, usize)>,
     /// Requests of all kinds.
     pub requests: u64,
+    /// The requests of each kind, their bytes and their cost.
     #[serde(flatten)]
     pub sent: Requests,
 }
@@ -26,8 +27,8 @@ impl RequestFigures {
     }
 }
 
-/// Returns a row for each target and workload whose passes sent requests, and one for the whole run, if
-/// it has ended; none: it sent no requests.
+/// Returns a row for each target and workload whose passes sent requests, and one for the whole
+/// run, if it has ended; empty if it sent no requests.
 pub fn requests(record: &Record) -> Vec<RequestFigures> {
     let mut passes = BTreeMap::<_, Requests>::new();
     for sample in &record.samples {
@@ -40,7 +41,7 @@ pub fn requests(record: &Record) -> Vec<RequestFigures> {
     passes.chain(all.map(|sent| RequestFigures::new(None, sent))).collect()
 }
 
-/// Returns the requests of a trial; `None`: its target sends none.
+/// Returns the requests of a trial; `None` if its target sends none.
 pub(crate) fn sample_requests(sample: &Sample) -> Option<Requests> {
     let counter = |name: &str| sample.counters.get(name).copied();
     let count = |name: &str| counter(name).map_or(0, i64::unsigned_abs);

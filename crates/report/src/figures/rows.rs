@@ -19,45 +19,51 @@ pub struct RowGroup {
 }
 
 impl RowGroup {
-    /// Whether a published figure can be compared with any of its cells: `figure` of a cell.
+    /// Reports whether any cell has a published figure to compare with; `figure` selects it.
     pub(crate) fn has_published(&self, figure: fn(&RowCell) -> Option<f64>) -> bool {
         self.targets.iter().flat_map(|row| &row.cells).any(|cell| figure(cell).is_some())
     }
 }
 
-/// What one target did.
+/// The figures of one target.
 #[derive(Clone, Debug)]
 pub struct RowFigures {
+    /// Index of the target in the plan.
     pub target: usize,
-    /// Insert, sum, add.
+    /// The cells of inserting, summing and adding.
     pub cells: [RowCell; 3],
-    /// Size of all files after it, in millions of bytes; absent: it has none.
+    /// Length of all files after the last operation, in millions of bytes; `None` if it has no
+    /// files.
     pub size_mb: Option<f64>,
     /// The published size, in units of 1,048,576 bytes.
     pub published_mib: Option<f64>,
-    /// Time of inserting over that of the baseline's store in the same style, paired by round;
-    /// absent if that was not measured, and for the baseline's store itself.
+    /// Time of inserting divided by that of the baseline's store in the same style, paired by
+    /// round; `None` if that was not measured, and for the baseline's store itself.
     pub over_same_style: Option<Estimate>,
     /// Counters of waiting for others, over all rounds: name, sum.
     pub waits: Vec<(&'static str, i64)>,
 }
 
+/// One operation of one target.
 #[derive(Clone, Debug)]
 pub struct RowCell {
+    /// The workload and the cache state.
     pub case: Case,
-    /// From the common start to the end of the last process.
+    /// Seconds from the common start to the end of the last process.
     pub seconds: Option<Estimate>,
+    /// The published seconds; `None` if no figure of as many rows was published.
     pub published_seconds: Option<f64>,
-    /// Time over the baseline's, paired by round; absent for the baseline.
+    /// Time divided by the baseline's, paired by round; `None` for the baseline.
     pub ratio: Option<Estimate>,
+    /// The verdict on that ratio.
     pub verdict: Verdict,
-    /// The published ratio to what was published for the baseline, also of another number of rows.
+    /// The published ratio to the baseline's published time, also of another number of rows.
     pub published_ratio: Option<f64>,
-    /// The least and the greatest ratio of times that round to those published.
+    /// The lowest and the highest ratio of times that round to the published ones.
     pub published_bounds: Option<(f64, f64)>,
 }
 
-/// Every group of the plan, in its order: workloads that do each operation once.
+/// Returns every group of the plan, in its order: workloads that do each operation once.
 pub fn row_groups(record: &Record) -> Vec<RowGroup> {
     let plan = &record.header.plan;
     let all = figures(record);
@@ -118,17 +124,18 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
     }
 }
 
-/// Rows of a transaction that were published, where a target has a number of its own.
+/// The published number of rows of a transaction for targets that have one of their own.
 const PUBLISHED_BATCHES: [(&str, &str); 2] = [("sqlite", "100000"), ("mariadb", "30000")];
 
-/// Seconds were published with two decimals.
+/// The rounding error of published seconds, which have two decimals.
 const ROUNDED: f64 = 0.005;
 
-/// With fewer than this part of the published rows, what a commit takes decides the ratios too.
+/// The smallest part of the published rows, as a divisor, whose ratios compare: with fewer rows the
+/// cost of a commit decides them too.
 const LEAST_SHARE: u64 = 10;
 
-/// What was published for a target. Its times and sizes are of as many rows as were published, its
-/// ratios hold for fewer too.
+/// Returns the figures that were published for a target; `None` if there are none for the same
+/// work. Times and sizes hold for as many rows as were published, ratios for fewer too.
 fn published_for(
     record: &Record,
     target: usize,
@@ -151,7 +158,7 @@ fn published_for(
     })
 }
 
-/// The largest of all rounds, after the last operation.
+/// Returns the largest size of the files in any round, after the last operation.
 fn size_mb(record: &Record, row: &Figures) -> Option<f64> {
     let samples = record.samples_of(row.case, row.target);
     let bytes = samples.filter_map(|sample| Some(sample.files()?.apparent)).max()?;
@@ -167,7 +174,7 @@ fn waits(record: &Record, rows: &[&Figures; 3]) -> Vec<(&'static str, i64)> {
         .collect()
 }
 
-/// What is the same for all styles of a store.
+/// Returns the settings that all styles of a store share.
 pub(crate) fn without_style(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     settings.0.retain(|name, _| name != "style" && name != "batch");

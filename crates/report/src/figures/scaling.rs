@@ -10,37 +10,42 @@ use checks::CLIENTS;
 
 use crate::{Figures, Series, figures, words};
 
-/// A target with several numbers of clients.
+/// The figures of a target with several numbers of clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
+    /// The workload and the cache state.
     pub case: Case,
-    /// What else varies, with its values here.
+    /// What else varies in the sweep, with its values here.
     pub others: BTreeMap<String, String>,
+    /// Label of the target.
     pub target: String,
-    /// By the number of clients.
+    /// The points, by the number of clients.
     pub points: Vec<ScalingPoint>,
-    /// Absent: there are no two of them.
+    /// The number of clients from which the rate no longer grows; `None` with fewer than two
+    /// points.
     pub knee: Option<Knee>,
 }
 
-/// A target with one number of clients.
+/// The figures of a target with one number of clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalingPoint {
     /// Workers of all processes and hosts.
     pub clients: u32,
     /// Operations a second of all together.
     pub rate: Estimate,
-    /// That over the rate of the fewest clients, as often as there are more; absent: these are they.
+    /// That rate divided by the rate of the fewest clients times their ratio; `None` for the fewest
+    /// clients.
     pub efficiency: Option<Estimate>,
-    /// In microseconds.
+    /// Median latency in microseconds.
     pub p50: Option<f64>,
+    /// 99th percentile of latencies in microseconds.
     pub p99: Option<f64>,
-    /// The rate over that of as many clients of a target that does nothing.
+    /// The rate divided by that of as many clients of a target that does nothing.
     pub of_limit: Option<f64>,
 }
 
-/// Every target in every case, for each combination of what else varies; none: only one number of
-/// clients was measured.
+/// Returns the scaling of every target in every case, for each combination of what else varies;
+/// empty if only one number of clients was measured.
 pub fn scalings(runs: &[Record]) -> Vec<Scaling> {
     let mut groups: BTreeMap<_, Vec<(&Record, Vec<Figures>)>> = BTreeMap::new();
     for run in runs.iter().filter(|run| words::values(run).contains_key(CLIENTS)) {

@@ -6,24 +6,27 @@ use serde::Serialize;
 
 use crate::facts;
 
-/// One target's store. Absent: not known. A store without files (`memory:`) takes no space.
+/// The figures of one target's store. `None` means not known. A store without files (`memory:`)
+/// takes no space.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StoreFigures {
+    /// Index of the target in the plan.
     #[serde(skip)]
     pub target: usize,
-    /// Lengths of its files, millions of bytes.
+    /// Lengths of its files, in millions of bytes.
     pub length_mb: Option<f64>,
-    /// What they occupy on disk, millions of bytes.
+    /// Space that its files occupy on disk, in millions of bytes.
     pub on_disk_mb: Option<f64>,
-    /// Lengths per byte of the values; absent where the run touches only a part of them, as nobody
-    /// counted the rest.
+    /// Lengths per byte of the values; `None` if the run touches only a part of them, because the
+    /// rest was not counted.
     #[serde(skip)]
     pub length_per_byte: Option<f64>,
+    /// Bytes that they occupy on disk per byte of the values; `None` as above.
     #[serde(skip)]
     pub on_disk_per_byte: Option<f64>,
-    /// Making it, in seconds.
+    /// Time of creating and filling it, in seconds.
     pub fill_s: Option<f64>,
-    /// Opening it, in milliseconds: the median.
+    /// Time of opening it, in milliseconds: the median.
     pub open_ms: Option<f64>,
     /// The durability class in effect.
     pub durability: Option<String>,
@@ -31,7 +34,7 @@ pub struct StoreFigures {
     pub in_effect: Settings,
 }
 
-/// A row for each target of the plan, ready or not.
+/// Returns the figures of each target's store, also of those that were not prepared.
 pub fn stores(record: &Record) -> Vec<StoreFigures> {
     (0..record.header.plan.targets.len()).map(|target| row(record, target)).collect()
 }
@@ -59,7 +62,8 @@ fn row(record: &Record, target: usize) -> StoreFigures {
     }
 }
 
-/// In the first cache state of the plan: opening a cold store is another thing.
+/// Returns the median time of opening the store in the first cache state of the plan: opening a
+/// cold store is a different operation.
 fn median_open(record: &Record, target: usize) -> Option<u64> {
     let cache = record.header.plan.caches.first()?;
     let samples = record.samples.iter().filter(|s| s.target == target && s.cache == *cache);

@@ -16,18 +16,21 @@ use super::{
 };
 use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, number::NONE, words};
 
-/// A figure, published or measured or both.
+/// A figure that was published, measured, or both.
 #[derive(Clone, Debug)]
 pub struct StudyFigure {
     /// Where it was measured: values of a sweep, operation, cache state.
     pub place: String,
+    /// Label of the target.
     pub target: String,
+    /// The kind of figure.
     pub figure: Figure,
-    /// From the least to the greatest that was published.
+    /// The lowest and the highest published value.
     pub published: Option<(f64, f64)>,
-    /// From the least to the greatest that its digits stand for; absent: they are as good as exact.
+    /// The bounds that the digits of the published value allow; `None` if it is as good as exact.
     rounded: Option<(f64, f64)>,
-    /// `None` if the target, or what it is divided by, was not measured.
+    /// The value of this machine; `None` if the target, or the divisor of its ratio, was not
+    /// measured.
     pub here: Option<Here>,
     /// The index of the claim that published it.
     claim: Option<usize>,
@@ -36,37 +39,37 @@ pub struct StudyFigure {
 /// A figure of this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
-    /// With its interval.
+    /// An estimate with its interval.
     Estimate(Estimate),
-    /// Counted, not estimated.
+    /// A counted value.
     Exact(f64),
-    /// Where the baseline overtakes, or that it does not.
+    /// The size at which the baseline overtakes, or that it does not.
     Even(TargetBreakEven),
 }
 
 /// How a figure compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// The interval is about what was published.
+    /// The interval is close to the published value.
     Agrees,
-    /// The whole interval is below, and reaches further.
+    /// The whole interval is below the published value, and too far away to agree.
     Lower,
-    /// The whole interval is above, and reaches further.
+    /// The whole interval is above the published value, and too far away to agree.
     Higher,
-    /// The interval contains what was published, and much else.
+    /// The interval contains the published value, but is too wide to confirm it.
     TooWide,
 }
 
-/// Published figures that are counted are rounded by up to this share.
+/// The share by which published counts are rounded.
 const EXACT: f64 = 0.005;
 
-/// An interval confirms what was published if it is within it, widened by this factor on both sides:
-/// another machine is never exactly the same, and an interval that reaches further tells nothing.
+/// The factor by which an interval may reach past the published range on both sides and still
+/// agree: another machine is never exactly the same, and a wider interval shows nothing.
 const ABOUT: f64 = 1.25;
 
 impl StudyFigure {
-    /// Where it was measured, or would have been.
-    pub fn place(&self) -> &str {
+    /// Returns where the figure was measured, or would have been.
+    pub fn shown_place(&self) -> &str {
         match self.figure {
             _ if !self.place.is_empty() => &self.place,
             Figure::Bytes | Figure::SpaceRatio => "the stores",
@@ -74,7 +77,8 @@ impl StudyFigure {
         }
     }
 
-    /// Absent: one of both is.
+    /// Compares the figure with the published one; `None` if either is absent, or the baseline
+    /// overtakes more than once.
     pub fn against(&self) -> Option<Against> {
         let (published, here) = self.published.zip(self.here.as_ref())?;
         let (least, greatest) = self.rounded.unwrap_or(published);
@@ -107,7 +111,7 @@ impl StudyFigure {
     }
 }
 
-/// The sizes at which the baseline may overtake; absent: it does more than once.
+/// Returns the range of sizes at which the baseline may overtake; `None` if it does more than once.
 fn overtaken(even: &TargetBreakEven) -> Option<(f64, f64)> {
     let [least, most] = even.sizes.map(|size| size as f64);
     match even.found.crossings.as_slice() {
@@ -119,9 +123,9 @@ fn overtaken(even: &TargetBreakEven) -> Option<(f64, f64)> {
     }
 }
 
-/// Every ratio of times that a step measured, and every published figure, in the order of what was
-/// measured; last what was published and not measured, except for the runs that a smaller sweep
-/// leaves out.
+/// Returns every ratio of times that a step measured and every published figure, in the order of
+/// what was measured. Published figures without a measurement come last, without the runs that a
+/// smaller sweep leaves out.
 pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     let of_record = |record| trials(step, record).into_iter().chain(spaces(step, record));
     let mut all: Vec<_> = records.iter().flat_map(of_record).collect();
@@ -131,13 +135,13 @@ pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure
         let measured = all.iter().any(|row| row.claim == Some(*index));
         !measured && (claim.at.is_empty() || !swept)
     });
-    let unmeasured = |claim| StudyFigure::published(claim, place_of_claim(claim.1), None);
+    let unmeasured = |claim| StudyFigure::published(claim, describe_claim_place(claim.1), None);
     let lacking: Vec<_> = lacking.map(unmeasured).collect();
     all.extend(lacking);
     all
 }
 
-/// Every published figure of a step with the one measured here.
+/// Returns every published figure of a step with the one measured here.
 pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     let of_tables: fn(&Record) -> Vec<StudyFigure> = match step.command.as_str() {
         "rows" => row_claims,
@@ -181,7 +185,8 @@ fn task_claims(record: &Record) -> Vec<StudyFigure> {
     rows.iter().filter_map(claim).collect()
 }
 
-/// A published ratio of times.
+/// Returns a published ratio of times with the one measured here; `None` if the plan has no such
+/// target.
 fn ratio_claim(
     record: &Record,
     target: usize,
@@ -195,12 +200,13 @@ fn ratio_claim(
     Some(StudyFigure { place, target, figure, published, rounded: None, here, claim: None })
 }
 
-/// The claims about a kind of figure, with their indices.
+/// Returns the claims about a kind of figure, with their indices.
 fn claims(step: &StudyCommand, figure: Figure) -> impl Iterator<Item = (usize, &Claim)> {
     step.claims.iter().enumerate().filter(move |(_, claim)| claim.figure == figure)
 }
 
-/// What trials show of each target in each case: every ratio to the baseline, and what is claimed.
+/// Returns the figures of each target in each case: every ratio to the baseline, and every claimed
+/// figure.
 fn trials(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
     let rows = figures(record);
     rows.iter()
@@ -208,7 +214,7 @@ fn trials(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
         .collect()
 }
 
-/// The ratio of times to the baseline, unless something is claimed of it.
+/// Returns the ratio of times to the baseline, unless a claim is about it.
 fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let plan = &record.header.plan;
     let is_claimed = claims(step, Figure::TimeRatio)
@@ -217,7 +223,7 @@ fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure
         return vec![];
     };
     let unclaimed = StudyFigure {
-        place: place(words::values(record), plan, row.case),
+        place: describe_place(words::values(record), plan, row.case),
         target: target.label.clone(),
         figure: Figure::TimeRatio,
         published: None,
@@ -228,11 +234,11 @@ fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure
     (!is_claimed).then_some(unclaimed).into_iter().collect()
 }
 
-/// What is claimed of a target in a case.
+/// Returns the figures that are claimed of a target in a case.
 fn claimed(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let about = |(_, claim): &(usize, &Claim)| is_about(claim, record, row);
     let figure = |claim: (usize, &Claim)| {
-        let place = place(words::values(record), &record.header.plan, row.case);
+        let place = describe_place(words::values(record), &record.header.plan, row.case);
         let over = claim.1.over.iter().flat_map(|over| [&over.target, &over.work]).flatten();
         let place = over.fold(place, |place, part| format!("{place}, ÷ {part}"));
         StudyFigure::published(claim, place, here(step, claim.1, record, row))
@@ -244,7 +250,7 @@ fn claimed(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigu
     all.filter(of_trials).filter(about).map(figure).collect()
 }
 
-/// Whether a claim is about this target in this case of this run.
+/// Reports whether a claim is about this target in this case of this run.
 fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
     let plan = &record.header.plan;
     plan.targets.get(row.target).is_some_and(|target| target.label == claim.target)
@@ -272,8 +278,8 @@ fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> O
     }
 }
 
-/// Returns what a claimed ratio is over: `None` if that was not measured, as no ratio is of a target to
-/// itself.
+/// Returns the series that a claimed ratio divides by; `None` if it was not measured, or is the
+/// target itself.
 fn over<'a>(step: &StudyCommand, claim: &Claim, series: Series<'a>) -> Option<Series<'a>> {
     let plan = &series.record.header.plan;
     let own = plan.workloads.get(series.case.workload)?;
@@ -300,7 +306,7 @@ fn reference(step: &StudyCommand, plan: &Plan) -> Option<usize> {
     step.reference().map_or(Some(plan.baseline), |label| position(plan, &label))
 }
 
-/// The mean percent of the pages that are in memory.
+/// Returns the mean percentage of pages in memory; `None` if no trial reports it.
 fn resident(series: Series<'_>, when: fn(&Sample) -> Option<Residency>) -> Option<Here> {
     let shares: Vec<f64> =
         series.samples().filter_map(|sample| when(sample)?.resident_share()).collect();
@@ -333,7 +339,8 @@ fn spaces(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
     claims.filter(|(_, claim)| is_at(claim, varied)).filter_map(row).collect()
 }
 
-/// Bytes of a store's files and what they occupy on disk: as filled, or the most that any trial left.
+/// Returns the bytes of a store's files and what they occupy on disk: as filled, or the largest
+/// after any trial.
 fn size(record: &Record, target: usize) -> Option<(f64, f64)> {
     let filled = facts(record, target).map(|facts| (facts.apparent_bytes, facts.allocated_bytes));
     let own = record.samples.iter().filter(|sample| sample.target == target);
@@ -356,13 +363,13 @@ fn evens(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
         of && is_at(claim, &even.others)
     });
     let row = |(claim, even): (_, &TargetBreakEven)| {
-        let place = place(&even.others, plan, even.case);
+        let place = describe_place(&even.others, plan, even.case);
         StudyFigure::published(claim, place, Some(Here::Even(even.clone())))
     };
     same.map(row).collect()
 }
 
-/// Whether a claim is about this case.
+/// Reports whether a claim is about this case.
 fn is_of(claim: &Claim, plan: &Plan, case: Case) -> bool {
     plan.workloads.get(case.workload).is_some_and(|workload| {
         let work = workload.work.to_string();
@@ -372,19 +379,19 @@ fn is_of(claim: &Claim, plan: &Plan, case: Case) -> bool {
     })
 }
 
-/// Whether it is about the run of a sweep with these values.
+/// Reports whether a claim is about the run of a sweep with these values.
 fn is_at(claim: &Claim, varied: &BTreeMap<String, String>) -> bool {
     claim.at.iter().all(|(name, value)| varied.get(name) == Some(value))
 }
 
-/// `size 10k, read, warm`.
-fn place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
+/// Describes the place of a figure: `size 10k, read, warm`.
+fn describe_place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
     let varied = words::pairs(varied, " ", ", ");
     words::joined([varied, words::case(plan, case)], ", ").unwrap_or_default()
 }
 
-/// Where a figure would have been measured that was not.
-fn place_of_claim(claim: &Claim) -> String {
+/// Describes the place at which a figure would have been measured.
+fn describe_claim_place(claim: &Claim) -> String {
     let cache = claim.cache.map(|cache| cache.to_string());
     let at = words::pairs(&claim.at, " ", ", ");
     words::joined([Some(at), claim.work.clone(), cache], ", ").unwrap_or_default()

@@ -8,34 +8,38 @@ use stats::{BreakEven, Estimate, Sized, break_even};
 
 use crate::{Figures, Series, Verdict, figures, words};
 
-/// Where a target and the baseline are even, over the sizes of a sweep.
+/// The sizes of a sweep at which a target and the baseline take the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetBreakEven {
+    /// The workload and the cache state.
     pub case: Case,
     /// What else varies, with its values here.
     pub others: BTreeMap<String, String>,
+    /// Label of the target.
     pub target: String,
-    /// The smallest and the largest size that both were measured at.
+    /// The smallest and the largest size at which both were measured.
     pub sizes: [u64; 2],
-    /// Where its time over the baseline's crosses 1.
+    /// The sizes at which its time divided by the baseline's crosses 1.
     pub found: BreakEven,
 }
 
-/// The baseline's time over that of stores that differ in their page size only.
+/// The baseline's time divided by that of stores that differ only in their page size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageMatrix {
+    /// The workload and the cache state.
     pub case: Case,
     /// What else varies, with its values here.
     pub others: BTreeMap<String, String>,
-    /// Its engine, and the settings that all of them have.
+    /// The engine, and the settings that all of the stores have.
     pub family: String,
+    /// The sizes of the blobs, one for each column.
     pub sizes: Vec<u64>,
-    /// Page sizes with a ratio for each size; absent: not measured.
+    /// Page sizes with a ratio for each size of blobs; `None` if it was not measured.
     pub rows: Vec<(u64, Vec<Option<Estimate>>)>,
 }
 
 impl PageMatrix {
-    /// The row that is the fastest in a column.
+    /// Returns the fastest row of a column; `None` if nothing was measured in it.
     pub fn best(&self, column: usize) -> Option<usize> {
         let point = |row: usize| Some((row, (*self.rows[row].1.get(column)?)?.point));
         let known = (0..self.rows.len()).filter_map(point);
@@ -43,17 +47,17 @@ impl PageMatrix {
     }
 }
 
-/// Options that shape the data: with them only the size of the blobs counts.
+/// Options that shape the data. If they vary, only the size of the blobs counts.
 const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
-/// What varies besides the size of the blobs.
-pub(crate) fn others(record: &Record) -> BTreeMap<String, String> {
+/// Returns what varies besides the size of the blobs.
+pub(crate) fn other_options(record: &Record) -> BTreeMap<String, String> {
     let mut varied = words::values(record).clone();
     varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
     varied
 }
 
-/// The middle size of generated blobs.
+/// Returns the middle size of generated blobs; `None` if the run has no such data.
 pub(crate) fn size(record: &Record) -> Option<u64> {
     match record.header.plan.experiment {
         Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => Some(data.size),
@@ -62,14 +66,15 @@ pub(crate) fn size(record: &Record) -> Option<u64> {
 }
 
 /// A run with its figures.
-struct Run<'a> {
+struct SizedRun<'a> {
     record: &'a Record,
     size: u64,
     figures: Vec<Figures>,
 }
 
-impl Run<'_> {
-    /// The figures of a target in a case, if it does the same work as the baseline.
+impl SizedRun<'_> {
+    /// Returns the figures of a target in a case; `None` if it was not measured or does not do the
+    /// same work as the baseline.
     fn row(&self, case: Case, target: &PlannedTarget) -> Option<&Figures> {
         let place = self.record.header.plan.targets.iter().position(|t| t.label == target.label)?;
         let row = self.figures.iter().find(|row| row.case == case && row.target == place)?;
@@ -78,18 +83,18 @@ impl Run<'_> {
     }
 }
 
-/// Runs that differ in the size of their blobs only, the smallest first.
-fn by_size(runs: &[Record]) -> Vec<Vec<Run<'_>>> {
-    let run = |record| Some(Run { record, size: size(record)?, figures: figures(record) });
-    let mut groups: BTreeMap<_, Vec<Run<'_>>> = BTreeMap::new();
+/// Groups runs that differ only in the size of their blobs, the smallest first.
+fn by_size(runs: &[Record]) -> Vec<Vec<SizedRun<'_>>> {
+    let run = |record| Some(SizedRun { record, size: size(record)?, figures: figures(record) });
+    let mut groups: BTreeMap<_, Vec<SizedRun<'_>>> = BTreeMap::new();
     for run in runs.iter().filter_map(run).sorted_by_key(|run| run.size) {
-        groups.entry(others(run.record)).or_default().push(run);
+        groups.entry(other_options(run.record)).or_default().push(run);
     }
     groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// A row for each target but the baseline in each case, where the size of the blobs varies and at
-/// least two sizes were measured in two rounds.
+/// Returns a row for each target except the baseline in each case, if the size of the blobs varies
+/// and at least two sizes were measured in two rounds.
 pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
     let mut all = Vec::new();
     for group in by_size(runs) {
@@ -101,8 +106,8 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
     all
 }
 
-fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
-    let point = |run: &Run<'_>| {
+fn even(group: &[SizedRun<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
+    let point = |run: &SizedRun<'_>| {
         let series = Series::new(run.record, case, run.row(case, target)?.target);
         let ratios = series.ratios_to(series.baseline());
         (ratios.values.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
@@ -110,15 +115,15 @@ fn even(group: &[Run<'_>], case: Case, target: &PlannedTarget) -> Option<TargetB
     let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(point).unzip();
     Some(TargetBreakEven {
         case,
-        others: others(group[0].record),
+        others: other_options(group[0].record),
         target: target.label.clone(),
         sizes: [*sizes.first()?, *sizes.last()?],
         found: break_even(&curve)?,
     })
 }
 
-/// A matrix for each case and each family of at least two targets that differ in their page size
-/// only, where the size of the blobs varies as well.
+/// Returns a matrix for each case and each family of at least two targets that differ only in their
+/// page size, if the size of the blobs varies as well.
 pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
     let mut all = Vec::new();
     for group in by_size(runs) {
@@ -139,28 +144,29 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
 /// Targets by their page sizes.
 type Family<'a> = BTreeMap<u64, &'a PlannedTarget>;
 
-fn matrix(group: &[Run<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {
-    let ratio = |run: &Run<'_>, target: &PlannedTarget| run.row(case, target)?.ratio.map(turned);
+fn matrix(group: &[SizedRun<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {
+    let ratio =
+        |run: &SizedRun<'_>, target: &PlannedTarget| run.row(case, target)?.ratio.map(turned);
     let row = |(pages, target): (&u64, &&PlannedTarget)| {
         (*pages, group.iter().map(|run| ratio(run, target)).collect())
     };
     PageMatrix {
         case,
-        others: others(group[0].record),
+        others: other_options(group[0].record),
         family: name.to_owned(),
         sizes: group.iter().map(|run| run.size).collect(),
         rows: family.iter().map(row).collect(),
     }
 }
 
-/// What all targets of a family have in common: `sqlite api=blob`.
+/// Returns what all targets of a family have in common: `sqlite api=blob`.
 fn family(target: &PlannedTarget) -> String {
     let others = target.settings.0.iter().filter(|(name, _)| *name != "page_size");
     let others = others.map(|(name, value)| format!("{name}={value}"));
     [target.engine.clone()].into_iter().chain(others).join(" ")
 }
 
-/// `1 / ratio`, with its interval.
+/// Returns `1 / ratio`, with its interval.
 fn turned(ratio: Estimate) -> Estimate {
     Estimate { point: 1.0 / ratio.point, low: 1.0 / ratio.high, high: 1.0 / ratio.low, n: ratio.n }
 }

@@ -10,10 +10,11 @@ use crate::{
     Figures, Percentiles, Series, Waits, facts, figures, per, percentiles, studies, sum, waits,
 };
 
-/// What one target did.
+/// The figures of one target.
 #[derive(Clone, Debug)]
 pub struct TaskFigures {
-    /// Times are those of a task, all workers together; percentiles those of a task in one of them.
+    /// Times are those of a task with all workers together; percentiles are those of a task in one
+    /// worker.
     pub figures: Figures,
     /// Latencies of each kind of step.
     pub steps: BTreeMap<TaskStep, Percentiles>,
@@ -21,20 +22,20 @@ pub struct TaskFigures {
     pub waits: Option<Waits>,
     /// Share of the time in which only the remaining writes were flushed.
     pub settled: f64,
-    /// Bytes written to the device for each task; absent: not known.
+    /// Bytes written to the device for each task; `None` if not known.
     pub written_per_task: Option<f64>,
-    /// The most that its files took on disk when the last task was deleted.
+    /// The largest size of its files on disk when the last task was deleted, in bytes.
     pub disk_bytes: u64,
     /// Published milliseconds of a task, on this kind of file system.
     pub published_ms: Option<f64>,
     /// The published ratio to the baseline.
     pub published_ratio: Option<f64>,
-    /// Time over that of the baseline's engine and settings on this target's file system, paired by
-    /// round, and the published ratio; absent if nothing else is on it.
+    /// Time divided by that of the baseline's engine and settings on this target's file system,
+    /// paired by round, and the published ratio; `None` if nothing else is on that file system.
     pub over_same_filesystem: Option<(Estimate, Option<f64>)>,
 }
 
-/// A row for each target that was measured, in the plan's order.
+/// Returns a row for each target that was measured, in the plan's order.
 pub fn task_figures(record: &Record) -> Vec<TaskFigures> {
     let all = figures(record).into_iter().filter(|row| row.rounds > 0);
     all.map(|figures| row(record, figures)).collect()
@@ -71,9 +72,9 @@ fn steps(samples: &[&Sample]) -> BTreeMap<TaskStep, Percentiles> {
     TaskStep::ALL.into_iter().filter_map(of).collect()
 }
 
-/// What was published of tasks for a target on its kind of file system. Published figures are of as
-/// many workers and rewrites; others compare with nothing. They are per task, so that the number of
-/// tasks does not matter.
+/// Returns the figures that were published for a target on its kind of file system; empty unless
+/// they are of as many workers and rewrites. They are per task, so the number of tasks does not
+/// matter.
 fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigures> {
     let plan = &record.header.plan;
     let published = studies::tasks();
@@ -93,20 +94,20 @@ fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigu
     published.figures.iter().filter(is_same).collect()
 }
 
-/// Milliseconds that all workers together took for a task, the mean of the runs.
+/// Returns the milliseconds that all workers together took for a task: the mean of the runs.
 fn ms_per_task(row: &study::TaskFigures) -> f64 {
     let work = studies::tasks().work;
     row.seconds() / (f64::from(work.workers) * work.tasks as f64) * 1e3
 }
 
-/// The kind of file system that a target is on; its name starts with that.
+/// Returns the kind of file system of a target: the first word of its name.
 fn kind<'a>(record: &'a Record, target: &'a PlannedTarget) -> &'a str {
     let only = record.header.environment.filesystems.first();
     let name = target.on.as_deref().or(only.map(|only| only.kind.as_str()));
     name.and_then(|name| name.split(' ').next()).unwrap_or_default()
 }
 
-/// The ratio in the first table that has both.
+/// Returns the ratio in the first table that has both.
 fn ratio(own: &[&study::TaskFigures], base: &[&study::TaskFigures]) -> Option<f64> {
     let of_same_table = own.iter().flat_map(|own| base.iter().map(move |base| (own, base)));
     let mut same = of_same_table.filter(|(own, base)| own.table == base.table);

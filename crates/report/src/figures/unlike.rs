@@ -19,44 +19,50 @@ use serde::Serialize;
 
 use crate::{number::NONE, words};
 
-/// Something that is not the same in all of several records.
+/// An aspect in which several records differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Differs")]
 pub struct Unlike {
-    /// What it is: `kernel`, `workloads`.
+    /// The aspect: `kernel`, `workloads`.
     pub what: String,
-    /// How it is in each record, in their order.
+    /// Its value in each record, in their order.
     pub values: Vec<String>,
-    /// What makes it the same; absent: it cannot be chosen.
+    /// How to make it the same; absent if it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
 impl Unlike {
-    /// `None`: all values are equal. Empty: it is not known, or lacks nothing that others have.
-    pub(crate) fn of(what: &str, values: impl IntoIterator<Item = String>) -> Option<Self> {
+    /// Compares values; `None` if all are equal. An empty value is not known, or lacks nothing that
+    /// others have.
+    pub(crate) fn compare(what: &str, values: impl IntoIterator<Item = String>) -> Option<Self> {
         let shown = |value: String| if value.is_empty() { NONE.to_owned() } else { value };
         let values: Vec<String> = values.into_iter().map(shown).collect();
         let differ = values.windows(2).any(|two| two[0] != two[1]);
         differ.then(|| Self { what: what.to_owned(), values, advice: None })
     }
 
-    /// The same of what `value` says of each.
-    pub(crate) fn of_each<T>(what: &str, all: &[&T], value: impl Fn(&T) -> String) -> Option<Self> {
-        Self::of(what, all.iter().map(|one| value(one)))
+    /// Compares what `value` returns for each element.
+    pub(crate) fn compare_each<T>(
+        what: &str,
+        all: &[&T],
+        value: impl Fn(&T) -> String,
+    ) -> Option<Self> {
+        Self::compare(what, all.iter().map(|one| value(one)))
     }
 
-    /// Of lists only what is not in all of them is kept, unless they differ in their order alone.
-    pub(crate) fn of_lists(what: &str, lists: &[Vec<String>]) -> Option<Self> {
+    /// Compares lists; keeps only items that are not in all of them, unless the lists differ only
+    /// in their order.
+    pub(crate) fn compare_lists(what: &str, lists: &[Vec<String>]) -> Option<Self> {
         let whole = || lists.iter().map(|list| list.join("; "));
-        let differ = Self::of(what, whole())?;
+        let differ = Self::compare(what, whole())?;
         let in_all = |item: &String| lists.iter().all(|list| list.contains(item));
         let own = |list: &Vec<String>| list.iter().filter(|item| !in_all(item)).join("; ");
-        Some(Self::of(what, lists.iter().map(own)).unwrap_or(differ))
+        Some(Self::compare(what, lists.iter().map(own)).unwrap_or(differ))
     }
 }
 
-/// `kernel: 6.18.5 against 6.12.1`, and what to do.
+/// Formats as `kernel: 6.18.5 against 6.12.1`, with the advice.
 impl fmt::Display for Unlike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.what, self.values.join(" against "))?;
@@ -64,19 +70,21 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// What differs between `all`, the machine first, then what runs on it.
+/// Returns the differences between environments, first those of the machine, then those of what
+/// runs on it.
 pub fn environment_differences(all: &[&Environment]) -> Vec<Unlike> {
-    let plain = ASPECTS.iter().filter_map(|(what, value)| Unlike::of_each(what, all, value));
+    let plain = ASPECTS.iter().filter_map(|(what, value)| Unlike::compare_each(what, all, value));
     let measured = MEASURED.iter().filter_map(|(what, ns)| measured(what, all, *ns));
     let libraries = all.iter().flat_map(|environment| &environment.libraries);
     let names = libraries.map(Library::title).unique();
     plain.chain(measured).chain(names.flat_map(|name| library(&name, all)).flatten()).collect()
 }
 
-type Aspect<T> = (&'static str, fn(&Environment) -> T);
+/// The name of an aspect of a machine, and how its value is read.
+pub(crate) type EnvironmentAspect<T> = (&'static str, fn(&Environment) -> T);
 
-/// What identifies a machine, with its name; empty: not known.
-pub(crate) const ASPECTS: [Aspect<String>; 14] = [
+/// The aspects that identify a machine, each with its name; a value is empty if it is not known.
+pub(crate) const ASPECTS: [EnvironmentAspect<String>; 14] = [
     ("storemark", |e| e.storemark.clone()),
     ("build of storemark", |e| if e.debug_build { "debug" } else { "release" }.to_owned()),
     ("system", |e| e.os.clone()),
@@ -97,7 +105,7 @@ fn size(bytes: Option<u64>) -> String {
     bytes.map(show_size).unwrap_or_default()
 }
 
-/// What all of them are, each once.
+/// Joins the words for all file systems, each once.
 fn each_filesystem(environment: &Environment, word: fn(&Filesystem) -> String) -> String {
     environment.filesystems.iter().map(word).dedup().join("; ")
 }
@@ -122,10 +130,10 @@ fn disk(filesystem: &Filesystem) -> String {
     format!("{device}{turns}{direct}")
 }
 
-/// How much longer one of them must be.
+/// The factor by which measured times must differ.
 const TWICE: f64 = 2.0;
 
-const MEASURED: [Aspect<Option<u64>>; 2] = [
+const MEASURED: [EnvironmentAspect<Option<u64>>; 2] = [
     ("flush of 4 KiB, median", |e| Some(e.filesystems.first()?.flush?.p50_ns)),
     ("look at the clock", |e| Some(e.clock_ns)),
 ];
@@ -139,10 +147,10 @@ fn measured(
     let (least, most) = (times.iter().min()?, times.iter().max()?);
     let differ = *most as f64 >= TWICE * *least as f64;
     let show = |ns: &u64| format!("{} µs", model::units::three_digits(*ns as f64 / 1e3));
-    differ.then(|| Unlike::of(what, times.iter().map(show)))?
+    differ.then(|| Unlike::compare(what, times.iter().map(show)))?
 }
 
-/// Its versions, and its options if all records have it.
+/// Compares the versions of a library, and its options if all records have it.
 fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
     let find = |environment: &&Environment| {
         environment.libraries.iter().find(|library| library.title() == name).cloned()
@@ -152,27 +160,27 @@ fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
     let options: Option<Vec<_>> =
         found.iter().map(|library| Some(library.as_ref()?.options.clone())).collect();
     [
-        Unlike::of(name, versions.map(Option::unwrap_or_default)),
-        options.and_then(|lists| Unlike::of_lists(&format!("{name} compiled with"), &lists)),
+        Unlike::compare(name, versions.map(Option::unwrap_or_default)),
+        options.and_then(|lists| Unlike::compare_lists(&format!("{name} compiled with"), &lists)),
     ]
 }
 
-/// What differs between `all`. Where nothing does, their workloads, cache states and targets have
-/// the same indices.
+/// Returns the differences between plans. If there is none, their workloads, cache states and
+/// targets have the same indices.
 pub fn plan_differences(all: &[&Plan]) -> Vec<Unlike> {
     let lists = |what, of: fn(&Plan) -> Vec<String>| {
-        Unlike::of_lists(what, &all.iter().map(|plan| of(plan)).collect::<Vec<_>>())
+        Unlike::compare_lists(what, &all.iter().map(|plan| of(plan)).collect::<Vec<_>>())
     };
     let compared = [
         lists("targets", |plan| plan.targets.iter().map(words::target).collect()),
         lists("workloads", |plan| plan.workloads.iter().map(words::workload).collect()),
         lists("cache states", |plan| plan.caches.iter().map(ToString::to_string).collect()),
-        Unlike::of_each("baseline", all, |plan| words::label(plan, plan.baseline).to_owned()),
+        Unlike::compare_each("baseline", all, |plan| words::label(plan, plan.baseline).to_owned()),
     ];
     compared.into_iter().flatten().chain(data_difference(all)).chain(conditions(all)).collect()
 }
 
-/// How the plans of two records, or of two sweeps, differ, in words; absent: they do not.
+/// Describes how the plans of two records, or of two sweeps, differ; `None` if they do not.
 pub(crate) fn record_difference(one: &[Record], other: &[Record]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!("runs: {} against {}", one.len(), other.len()));
@@ -188,23 +196,23 @@ pub(crate) fn record_difference(one: &[Record], other: &[Record]) -> Option<Stri
     })
 }
 
-/// What differs in the data that is worked on.
+/// Compares the data of the plans.
 pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
-    Unlike::of_each("data", all, data)
+    Unlike::compare_each("data", all, data)
 }
 
-/// What differs in how the same is done with the same data.
+/// Compares the conditions under which the plans do the same work with the same data.
 pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
     let durability = |plan: &Plan| match plan.durability {
         Some(class) => format!("{class} for all targets"),
         None => "each target's own".to_owned(),
     };
     let same = "use the same --durability for all records".to_owned();
-    let durability = Unlike::of_each("durability", all, durability);
+    let durability = Unlike::compare_each("durability", all, durability);
     let aspects = [
-        Unlike::of_each("keys touched", all, touched),
+        Unlike::compare_each("keys touched", all, touched),
         durability.map(|unlike| Unlike { advice: Some(same), ..unlike }),
-        Unlike::of_each("memory", all, memory),
+        Unlike::compare_each("memory", all, memory),
     ];
     aspects.into_iter().flatten().collect()
 }

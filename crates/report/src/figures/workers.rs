@@ -8,11 +8,12 @@ use checks::{Figures, Series};
 /// Thousands of operations a second: geometric means over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Of the slowest worker of each round.
+    /// The rate of the slowest worker of each round.
     pub slowest: f64,
-    /// Of the fastest.
+    /// The rate of the fastest worker of each round.
     pub fastest: f64,
-    /// Of all together, from the start of the pass until the remaining writes are flushed.
+    /// The rate of all workers together, from the start of the pass until the remaining writes are
+    /// flushed.
     pub total: f64,
 }
 
@@ -25,7 +26,7 @@ pub struct Waits {
     pub retries: f64,
 }
 
-/// The rates of the workers of `row`; absent: there was one worker only.
+/// Returns the rates of the workers of `row`; `None` if there was only one worker.
 pub fn rates(record: &Record, row: &Figures) -> Option<Rates> {
     let samples = Series::new(record, row.case, row.target).samples();
     let samples: Vec<_> = samples.filter(|sample| sample.workers.len() > 1).collect();
@@ -40,7 +41,7 @@ pub fn rates(record: &Record, row: &Figures) -> Option<Rates> {
     })
 }
 
-/// A worker without operations has no rate.
+/// Returns the rate of each worker; a worker without operations has none.
 fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
     let time = |worker: &Worker| worker.wall_ns.saturating_sub(worker.waited_ns.unwrap_or(0));
     let some =
@@ -48,7 +49,8 @@ fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
     some.map(move |worker| worker.operations as f64 / time(worker) as f64 * 1e6)
 }
 
-/// How often the workers of `row` waited; absent: the engine does not count, or nobody ever did.
+/// Returns how often the workers of `row` waited; `None` if the engine does not count it, or no
+/// worker waited.
 pub fn waits(record: &Record, row: &Figures) -> Option<Waits> {
     let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
     let operations = checks::sum(&samples, |sample| sample.operations);

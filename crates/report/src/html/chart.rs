@@ -10,33 +10,33 @@ use crate::table::Table;
 
 #[derive(Default, Serialize)]
 pub(super) struct Chart {
-    /// Unique in the page.
+    /// The id, unique in the page.
     pub(super) id: String,
     kind: Kind,
-    /// The axis that the points are on.
+    /// The axis along which the points are placed.
     along: Axis,
     /// What the series of a matrix are for; their names are in the unit of `along`.
     pub(super) rows: &'static str,
     value: Axis,
-    /// What the parts of each bar are, from its start.
+    /// The parts of each bar, from its start.
     pub(super) parts: &'static [&'static str],
-    /// The value that the points are compared with.
+    /// The value that the points are compared with; `None` if there is none.
     reference: Option<f64>,
     pub(super) series: Vec<Series>,
     pub(super) marks: Vec<Mark>,
-    /// The question that it answers.
+    /// The question that the chart answers.
     #[serde(skip)]
     title: String,
-    /// What of it is shown, if there are several such charts.
+    /// The case or the runs that it shows, if there are several such charts.
     #[serde(skip)]
     place: String,
     /// How to read it.
     #[serde(skip)]
     read: &'static str,
-    /// Under which conditions it was measured, or what it shows if a sentence says it better.
+    /// The conditions under which it was measured, or what it shows if a sentence says it better.
     #[serde(skip)]
     pub(super) sentences: Vec<String>,
-    /// Its figures.
+    /// The tables with its figures.
     #[serde(skip)]
     tables: Vec<Table>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Axis {
     pub(super) unit: Unit,
     /// Whether its scale is logarithmic.
     pub(super) log: bool,
-    /// Of groups or columns; points are at their indices.
+    /// Names of groups or columns; points are at their indices.
     pub(super) names: Vec<String>,
 }
 
@@ -75,17 +75,17 @@ pub(super) enum Unit {
     Bytes,
     BytesPerSecond,
     PerSecond,
-    /// One figure over another.
+    /// One figure divided by another.
     Ratio,
-    /// A time over that of the baseline: people say how many times faster or slower that is.
+    /// A time divided by that of the baseline, shown as how many times faster or slower it is.
     TimeRatio,
-    /// From 0 to 100.
+    /// A percentage from 0 to 100.
     Percentile,
 }
 
 #[derive(Serialize)]
 pub(super) struct Series {
-    /// The label of its target, which decides about its colour.
+    /// The label of its target, which decides its colour.
     target: Option<String>,
     name: String,
     points: Vec<Point>,
@@ -101,7 +101,7 @@ struct Point {
 /// A figure with the ends of its interval, as far as they are known.
 #[derive(Default, Serialize)]
 pub(super) struct Interval {
-    /// Absent: only the two ends of a range are known.
+    /// The value; `None` if only the two ends of a range are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) value: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,15 +111,15 @@ pub(super) struct Interval {
     /// A word about it in its tooltip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
-    /// What each round showed.
+    /// The value of each round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) rounds: Vec<f64>,
-    /// What it is the sum of.
+    /// The parts that it is the sum of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<f64>,
 }
 
-/// A labelled place on the axis of lines.
+/// A labelled position on the axis of lines.
 #[derive(Serialize)]
 pub(super) struct Mark {
     pub(super) target: String,
@@ -147,12 +147,12 @@ impl Chart {
         Self { reference: Some(1.0), ..self }
     }
 
-    /// Names what of the question it shows.
-    pub(super) fn of(self, place: impl Into<String>) -> Self {
+    /// Sets the place that the chart shows, out of those that the question is about.
+    pub(super) fn with_place(self, place: impl Into<String>) -> Self {
         Self { place: place.into(), ..self }
     }
 
-    /// Completes it with what the page shows around it. A table without a title has the chart's.
+    /// Adds the text and the tables around the chart. A table without a title has the chart's.
     pub(super) fn described(
         mut self,
         title: impl Into<String>,
@@ -166,10 +166,10 @@ impl Chart {
         Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }
     }
 
-    /// Adds a point of `target` in the group called `group`, which its first point creates.
+    /// Adds a point of `target` to the group called `group`, which its first point creates.
     pub(super) fn in_group(&mut self, group: &str, target: &str, of: Option<impl Into<Interval>>) {
         let Some(value) = of else { return };
-        let at = place(&mut self.along.names, |name| name == group, || group.to_owned());
+        let at = index_or_add(&mut self.along.names, |name| name == group, || group.to_owned());
         self.point(Some(target), target, at as f64, Some(value));
     }
 
@@ -184,12 +184,13 @@ impl Chart {
         let Some(value) = value else { return };
         let new =
             || Series { target: target.map(str::to_owned), name: name.to_owned(), points: vec![] };
-        let place = place(&mut self.series, |series| series.name == name, new);
+        let place = index_or_add(&mut self.series, |series| series.name == name, new);
         self.series[place].points.push(Point { at, value: value.into() });
     }
 
-    /// Under a heading of the second rank, or of the third if it is `below` one. The table is open
-    /// until the script has drawn the chart, and is all there is if it is not `drawn`.
+    /// Returns the markup, under a heading of the second rank, or of the third if it is `below`
+    /// one. The table is open until the script has drawn the chart, and is the only content if the
+    /// chart is not `drawn`.
     pub(super) fn markup(&self, below: bool, drawn: bool) -> Markup {
         let Self { id, title, place, .. } = self;
         let named = if place.is_empty() { title.clone() } else { format!("{title} {place}") };
@@ -218,8 +219,12 @@ impl Chart {
     }
 }
 
-/// The index of the first of `all` that is `wanted`; adds a new one if there is none.
-fn place<T>(all: &mut Vec<T>, wanted: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+/// Returns the index of the first element that is `wanted`; adds a new one if there is none.
+fn index_or_add<T>(
+    all: &mut Vec<T>,
+    wanted: impl Fn(&T) -> bool,
+    new: impl FnOnce() -> T,
+) -> usize {
     all.iter().position(wanted).unwrap_or_else(|| {
         all.push(new());
         all.len() - 1
@@ -241,7 +246,7 @@ impl Interval {
         Self { note: note.into(), ..self }
     }
 
-    /// Adds what each round showed, of the first of them.
+    /// Adds the value of each round, of at most [`MOST_ROUNDS`].
     pub(super) fn of_rounds(self, rounds: Vec<f64>) -> Self {
         // One round is the figure itself.
         let rounds = if rounds.len() > 1 { rounds } else { vec![] };
@@ -252,7 +257,7 @@ impl Interval {
         Self { parts, ..self }
     }
 
-    /// Converts it to another unit.
+    /// Converts the interval to another unit.
     pub(super) fn times(mut self, factor: f64) -> Self {
         for end in [&mut self.value, &mut self.low, &mut self.high].into_iter().flatten() {
             *end *= factor;
@@ -262,16 +267,17 @@ impl Interval {
     }
 }
 
-/// A page of more is slow.
+/// The largest number of rounds in a chart: a page with more is slow.
 const MOST_ROUNDS: usize = 100;
 
-/// To four digits, which is more than a drawing shows.
+/// Returns `value` with four digits, more than a drawing shows.
 fn short(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 impl From<Estimate> for Interval {
-    /// One round has no interval, and one that may be anywhere would be all of the chart.
+    /// Converts an estimate. One round has no interval; neither has an estimate without width,
+    /// which would fill the chart.
     fn from(estimate: Estimate) -> Self {
         let [low, high] =
             [estimate.low, estimate.high].map(|end| estimate.has_width().then_some(end));
@@ -280,7 +286,7 @@ impl From<Estimate> for Interval {
 }
 
 impl From<f64> for Interval {
-    /// A figure that was counted, or published without an interval.
+    /// Converts a figure that was counted, or published without an interval.
     fn from(value: f64) -> Self {
         Self { value: Some(value), ..Self::default() }
     }

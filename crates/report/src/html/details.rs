@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
-    Case, Environment, Latency, Library, Owner, PlannedTarget, Sample, Settings,
+    Case, Latency, Library, Owner, PlannedTarget, Sample, Settings,
     spec::RunSpec,
     units::{show_count, show_size},
 };
@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     Unlike, environment_differences,
-    figures::{cases, unlike::ASPECTS},
+    figures::{
+        cases,
+        unlike::{ASPECTS, EnvironmentAspect},
+    },
     stores,
     table::{Cell, Column, Table},
     tables, words,
@@ -38,7 +41,7 @@ pub(super) fn method() -> Markup {
             }
             p {
                 "Latencies are of the operations that the times are of: of short ones a few are timed and \
-                 stand for the others, and all that take far longer are counted. A trial that was not in its cache state gives \
+                 represent the others, and all that take far longer are counted. A trial that was not in its cache state gives \
                  no figure. Findings say what may be wrong with a figure."
             }
         }
@@ -50,7 +53,7 @@ fn unlike(part: &Part<'_>) -> Vec<Unlike> {
     environment_differences(&all)
 }
 
-/// What is not the same on all machines, in a word each.
+/// Lists the aspects in which the machines differ.
 pub(super) fn unlike_environments(part: &Part<'_>) -> Markup {
     let words = unlike(part).into_iter().map(|unlike| unlike.what).join(", ");
     html! {
@@ -60,7 +63,7 @@ pub(super) fn unlike_environments(part: &Part<'_>) -> Markup {
     }
 }
 
-/// The machine and the software, machines next to each other.
+/// Shows the machine and the software, with machines next to each other.
 pub(super) fn environment(part: &Part<'_>) -> Markup {
     let differ = unlike(part);
     html! {
@@ -80,9 +83,7 @@ pub(super) fn environment(part: &Part<'_>) -> Markup {
     }
 }
 
-type Aspect = (&'static str, fn(&Environment) -> String);
-
-/// A library, with what it was made from and how.
+/// Describes a library: its version, source and compile options.
 fn library(library: &Library) -> String {
     let Library { source, options, .. } = library;
     let built = (!options.is_empty()).then(|| format!("compiled with {}", options.join(" ")));
@@ -90,8 +91,8 @@ fn library(library: &Library) -> String {
     parts.into_iter().flatten().join(", ")
 }
 
-/// What is not compared: it may differ each time.
-const MORE: [Aspect; 6] = [
+/// Aspects that are not compared, because they may differ each time.
+const MORE: [EnvironmentAspect<String>; 6] = [
     ("machine", |e| e.machine.clone().unwrap_or_default()),
     ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).join("; ")),
     ("memory free at the start", |e| e.memory.available_bytes.map(show_size).unwrap_or_default()),
@@ -100,18 +101,18 @@ const MORE: [Aspect; 6] = [
     ("storemark’s own loop", |e| format!("{:.1} ns per operation", e.loop_ns)),
 ];
 
-/// A column for each machine.
+/// Returns the table of the environments, a column for each machine.
 fn environments(part: &Part<'_>) -> Table {
-    let aspects: Vec<Aspect> = ASPECTS.into_iter().chain(MORE).collect();
-    let mut table =
-        Table::of("Where it was measured", &aspects).with(Column::text(""), |(name, _)| *name);
+    let aspects: Vec<EnvironmentAspect<String>> = ASPECTS.into_iter().chain(MORE).collect();
+    let mut table = Table::for_rows("Where it was measured", &aspects)
+        .with(Column::text(""), |(name, _)| *name);
     for side in &part.sides {
         let head = Column { head: Cow::Owned(side.name.clone()), ..Column::text("") };
         table = table.with(head, |(_, of)| {
             Some(of(&side.records[0].header.environment)).filter(|value| !value.is_empty())
         });
     }
-    let mut table = table.done();
+    let mut table = table.into_table();
     if part.sides.iter().any(|side| side.file.is_some()) {
         let files = part.sides.iter().map(|side| Cell::from(side.file.clone()));
         table.rows.insert(0, [Cell::from("record")].into_iter().chain(files).collect());
@@ -119,7 +120,7 @@ fn environments(part: &Part<'_>) -> Table {
     table
 }
 
-/// What each host did, where clients ran on several.
+/// Shows what each host did, if clients ran on several.
 pub(super) fn hosts(part: &Part<'_>) -> Markup {
     let of_run = |run: Run<'_>| {
         cases(run.figures)
@@ -137,7 +138,7 @@ pub(super) fn hosts(part: &Part<'_>) -> Markup {
     }
 }
 
-/// Data, targets, workloads, cache states and when to stop.
+/// Shows data, targets, workloads, cache states and the limits of the run.
 pub(super) fn plan(part: &Part<'_>) -> Markup {
     html! {
         section {
@@ -169,25 +170,25 @@ fn measured(part: &Part<'_>) -> Table {
     let options = record.header.spec.iter().flat_map(RunSpec::texts);
     rows.extend(options.map(|(name, values)| (format!("--{name}"), values)));
     rows.extend(part.sides.iter().map(|side| (side.on("rounds"), words::ended(side.records))));
-    Table::of("What was measured", &rows)
+    Table::for_rows("What was measured", &rows)
         .with(Column::text(""), |(name, _)| name.clone())
         .with(Column::text(""), |(_, value)| value.clone())
-        .done()
+        .into_table()
 }
 
 fn targets(part: &Part<'_>) -> Table {
     let stores = stores(part.first().record);
     let targets: Vec<_> = part.plan().targets.iter().zip(stores).collect();
-    Table::of("Targets", &targets)
+    Table::for_rows("Targets", &targets)
         .with(Column::text("target"), |(target, _)| &*target.label)
         .with(Column::text("engine"), |(target, _)| &*target.engine)
-        .with(Column::text("store"), |(target, _)| place(target))
+        .with(Column::text("store"), |(target, _)| describe_store(target))
         .with(Column::text("settings asked for"), |(target, _)| settings(&target.settings))
         .with(Column::text("settings in effect"), |(_, store)| settings(&store.in_effect))
-        .done()
+        .into_table()
 }
 
-fn place(target: &PlannedTarget) -> String {
+fn describe_store(target: &PlannedTarget) -> String {
     let owner = match target.owner {
         Owner::Scratch => "scratch",
         Owner::User => "the user’s own, read only",
@@ -198,7 +199,7 @@ fn place(target: &PlannedTarget) -> String {
     [owner, &target.location, &on].iter().filter(|words| !words.is_empty()).join(", ")
 }
 
-/// Absent: there are none.
+/// Formats settings; `None` if there are none.
 fn settings(settings: &Settings) -> Option<String> {
     let all = settings.0.iter().map(|(name, value)| format!("{name}={value}")).join(" ");
     (!all.is_empty()).then_some(all)
@@ -227,11 +228,11 @@ pub(super) fn requests(part: &Part<'_>) -> Markup {
 /// Browsers are slow with a page of more.
 const MOST_TRIALS: usize = 5_000;
 
-type Trial<'a> = (Run<'a>, &'a Sample);
+type RunSample<'a> = (Run<'a>, &'a Sample);
 
-/// What each trial measured.
+/// Shows every trial, or how to get them if there are too many for a page.
 pub(super) fn trials(part: &Part<'_>) -> Markup {
-    let trials: Vec<Trial<'_>> = part
+    let trials: Vec<RunSample<'_>> = part
         .runs()
         .flat_map(|run| run.record.samples.iter().map(move |sample| (run, sample)))
         .collect();
@@ -255,17 +256,17 @@ pub(super) fn trials(part: &Part<'_>) -> Markup {
     }
 }
 
-fn trial_table(trials: &[Trial<'_>]) -> Table {
+fn trial_table(trials: &[RunSample<'_>]) -> Table {
     let latency = |of: fn(&Latency) -> u64| {
-        move |(_, sample): &Trial<'_>| Some(of(sample.latency()?) as f64 / 1e3)
+        move |(_, sample): &RunSample<'_>| Some(of(sample.latency()?) as f64 / 1e3)
     };
     let each = |sample: &Sample, ns: u64| ns as f64 / 1e3 / sample.operations as f64;
     let yes = |is: bool| if is { "yes" } else { "no" };
-    Table::of("Trials", trials)
+    Table::for_rows("Trials", trials)
         .with(Column::text("target"), |(run, sample)| run.label(sample.target))
         .with(Column::text("in"), |(run, sample)| {
             let case = Case { workload: sample.workload, cache: sample.cache };
-            run.on(run.place(case))
+            run.on(run.case_and_values(case))
         })
         .with(Column::number("round", ""), |(_, sample)| u64::from(sample.round) + 1)
         .with(Column::number("operations", ""), |(_, sample)| sample.operations)
@@ -277,5 +278,5 @@ fn trial_table(trials: &[Trial<'_>]) -> Table {
         .with(Column::number("kernel", "µs"), |(_, sample)| each(sample, sample.cost.system_ns))
         .with(Column::number("opened in", "ms"), |(_, sample)| sample.open_ns as f64 / 1e6)
         .with(Column::text("in its state"), |(run, sample)| yes(run.record.in_state(sample)))
-        .done()
+        .into_table()
 }

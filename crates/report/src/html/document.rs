@@ -46,7 +46,7 @@ pub(super) struct Chapter<'a> {
     pub(super) charts: Vec<Chart>,
 }
 
-/// A page whose charts `script` draws, or one without charts if that is empty.
+/// Writes a page whose charts `script` draws; without charts if `script` is empty.
 pub(super) fn page(
     title: &str,
     study: Option<&Study>,
@@ -60,7 +60,7 @@ pub(super) fn page(
     format!("{HTML_HEAD}\n{head}\n<body>\n{body}\n{drawing}</body></html>\n")
 }
 
-/// What draws the charts, and what it draws.
+/// Returns the script that draws the charts, and their data.
 fn drawing(chapters: &[Chapter<'_>], script: &str) -> String {
     let data = data(chapters);
     format!(
@@ -69,7 +69,8 @@ fn drawing(chapters: &[Chapter<'_>], script: &str) -> String {
     )
 }
 
-/// Only this script runs, only this style applies, and nothing is loaded.
+/// Returns the head of the page, with a policy under which only this script runs, only this style
+/// applies, and nothing is loaded.
 fn head(title: &str, script: &str) -> Markup {
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
@@ -91,7 +92,7 @@ fn head(title: &str, script: &str) -> Markup {
     }
 }
 
-/// How a policy names a text that may run.
+/// Returns the hash by which a policy allows a text.
 fn hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
@@ -127,7 +128,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
     }
 }
 
-/// The answer of each machine, and what was measured.
+/// Shows the answer of each machine, and what was measured.
 fn answered(part: &Part<'_>) -> Markup {
     let data = words::data(part.plan());
     let answers: Vec<_> = part.sides.iter().map(answer_of).collect();
@@ -151,7 +152,7 @@ fn answered(part: &Part<'_>) -> Markup {
     }
 }
 
-/// A sentence that ends with a command, which a button copies.
+/// Shows a sentence that ends with a command, which a button copies.
 fn with_command(text: &str) -> Markup {
     let Some((what, command)) = text.split_once(": storemark ") else { return html! { (text) } };
     html! { (what) ": " code.command { "storemark " (command) } }
@@ -165,12 +166,13 @@ fn answer_of(side: &Side<'_>) -> Answer {
     answer(side.records, side.figures(), &side.findings)
 }
 
-/// The machine, if there are several.
+/// Shows the name of a machine if there are several.
 fn named(part: &Part<'_>, side: &Side<'_>) -> Markup {
     html! { @if part.sides.len() > 1 { strong { (side.name) ": " } } }
 }
 
-/// The answer of a study: every published figure next to the one measured here, and a verdict.
+/// Shows the answer of a study: every published figure next to the one measured here, with a
+/// verdict.
 fn judged(chapters: &[Chapter<'_>]) -> Markup {
     let steps = (1..).zip(chapters).filter_map(|(number, chapter)| Some((number, chapter.step?)));
     let claims: Vec<_> =
@@ -183,7 +185,7 @@ fn judged(chapters: &[Chapter<'_>]) -> Markup {
     }
 }
 
-/// What a study is, and what of its set-up differs here.
+/// Shows what a study is, and how its set-up differs here.
 fn about(study: &Study) -> Markup {
     html! {
         p { "Source: " (study.source) }
@@ -193,7 +195,7 @@ fn about(study: &Study) -> Markup {
     }
 }
 
-/// A step with an answer of its own; what weakens it is below its charts.
+/// Shows a step with its own answer; the findings follow its charts.
 fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup {
     html! {
         section {
@@ -203,22 +205,22 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup 
             }
             @if let Some(part) = &chapter.part { (answered(part)) }
             @for chart in &chapter.charts { (chart.markup(true, drawn)) }
-            @if let Some(part) = &chapter.part { (findings::all(part, true)) }
+            @if let Some(part) = &chapter.part { (findings::findings_section(part, true)) }
         }
     }
 }
 
-/// What weakens the answer is after the chart that shows it.
+/// Shows a run; the findings follow the chart that has the answer.
 fn in_run(chapter: &Chapter<'_>, drawn: bool) -> Markup {
     let (first, others) = chapter.charts.split_at(chapter.charts.len().min(1));
     html! {
         @for chart in first { (chart.markup(false, drawn)) }
-        @if let Some(part) = &chapter.part { (findings::all(part, false)) }
+        @if let Some(part) = &chapter.part { (findings::findings_section(part, false)) }
         @for chart in others { (chart.markup(false, drawn)) }
     }
 }
 
-/// JSON that cannot end the element it is in.
+/// Returns the data of the charts as JSON that cannot end the element it is in.
 fn data(chapters: &[Chapter<'_>]) -> String {
     let charts: Vec<_> = chapters.iter().flat_map(|chapter| &chapter.charts).collect();
     let (targets, limits) = (labels(chapters, false), labels(chapters, true));
@@ -227,8 +229,8 @@ fn data(chapters: &[Chapter<'_>]) -> String {
     harmless(&data.to_string()).replace('<', "\\u003c")
 }
 
-/// The labels of all targets, in the plans' order: a target has the same colour in all charts. Or only
-/// of those that are limits of a machine, and no stores to choose.
+/// Returns the labels of all targets in the plans' order, so that a target has the same colour in
+/// all charts; with `limits` only those of references, which are no stores to choose.
 fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
     let parts = chapters.iter().filter_map(|chapter| chapter.part.as_ref());
     let records = parts.flat_map(|part| part.sides.iter().flat_map(|side| side.records));
@@ -237,8 +239,8 @@ fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
     targets.map(|target| target.label.as_str()).unique().collect()
 }
 
-/// Removes characters that change the direction of writing, as a record may come from anywhere.
-/// Other control characters do nothing in a page.
+/// Removes characters that change the direction of writing, because a record may come from
+/// anywhere. Other control characters have no effect in a page.
 fn harmless(text: &str) -> String {
     text.replace(|c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'), "")
 }

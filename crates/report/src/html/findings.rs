@@ -6,13 +6,13 @@ use model::Severity;
 use super::part::{Part, Side};
 use crate::{MergedFinding, words};
 
-/// Those that are shown at once.
+/// The largest number of findings that are shown at once.
 const FEW: usize = 3;
 
-/// A finding after the names of the machines that it was made on, if there are others.
+/// The names of the machines with a finding, if there are others, and the finding.
 type Found = (String, (Severity, String));
 
-pub(super) fn all(part: &Part<'_>, below: bool) -> Markup {
+pub(super) fn findings_section(part: &Part<'_>, below: bool) -> Markup {
     let all = found(part);
     let weighty = all.iter().filter(|(_, (severity, _))| *severity > Severity::Note).count();
     let (shown, others) = all.split_at(weighty.min(FEW));
@@ -32,7 +32,7 @@ pub(super) fn all(part: &Part<'_>, below: bool) -> Markup {
     }
 }
 
-/// `2 more findings`, `1 more finding and 3 notes`.
+/// Counts the hidden findings: `2 more findings`, `1 more finding and 3 notes`.
 fn counted(others: usize, weighty: usize) -> String {
     let of = |count: usize, name| {
         (count > 0).then(|| words::counted(u64::try_from(count).unwrap_or(u64::MAX), name))
@@ -41,7 +41,7 @@ fn counted(others: usize, weighty: usize) -> String {
     words::joined(both, " and ").unwrap_or_default()
 }
 
-/// The worst first.
+/// Returns the findings of all machines, the worst first.
 fn found(part: &Part<'_>) -> Vec<Found> {
     let of = |side: &Side<'_>| {
         let words = |one: &MergedFinding| (one.kind.severity(), words::finding(part.plan(), one));

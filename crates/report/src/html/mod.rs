@@ -24,12 +24,16 @@ use part::Part;
 /// The first bytes of every page.
 pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemark\">";
 
-/// Why this build writes pages without charts, and how to get them, if it does.
+/// Returns why pages of this build have no charts and how to get them; `None` if they have them.
 pub fn no_charts() -> Option<&'static str> {
     document::SCRIPT.is_empty().then_some(document::NO_CHARTS)
 }
 
-/// A page of what one plan measured, on one or more machines. An error if the plans differ.
+/// Writes a page of what one plan measured, on one or more machines.
+///
+/// # Errors
+///
+/// Fails if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
     drawn_by(&document::SCRIPT, machines)
 }
@@ -37,13 +41,13 @@ pub fn html(machines: &[Machine<'_>]) -> Result<String> {
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
     part::check_same_plan(machines)?;
     let part = Part::new(machines, None);
-    let question = question::of(&part);
+    let question = question::page_title(&part);
     let charts = charts::charts(&part, "");
     let chapter = Chapter { part: Some(part), step: None, charts };
     Ok(document::page(&question, None, &[chapter], script))
 }
 
-/// A page of a study, with a chapter for each step.
+/// Writes a page of a study, with a chapter for each step.
 pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
     let chapters = steps.iter().enumerate().map(|(place, step)| {
         let machine = Machine { file: None, records: &step.records };

@@ -9,22 +9,22 @@ use crate::{
     words,
 };
 
-/// Records of one plan, those of a sweep one after the other.
+/// A machine's records of one plan; those of a sweep follow each other.
 pub struct Machine<'a> {
-    /// The file that they are in; absent: they were just measured.
+    /// The file that they are in; `None` if they were just measured.
     pub file: Option<String>,
-    /// At least one.
+    /// The records, at least one.
     pub records: &'a [Record],
 }
 
-/// A machine's records and what is computed of them once.
+/// A machine's records and what is computed from them once.
 pub(super) struct Side<'a> {
-    /// Distinguishes the machine from the others.
+    /// The name that distinguishes the machine from the others.
     pub(super) name: String,
     /// The file of its records.
     pub(super) file: Option<String>,
     pub(super) records: &'a [Record],
-    /// Of each record.
+    /// The figures of each record.
     figures: Vec<Vec<Figures>>,
     /// Findings about all of them.
     pub(super) findings: Vec<MergedFinding>,
@@ -34,9 +34,9 @@ pub(super) struct Side<'a> {
 
 /// A part of the page: one plan, on one or more machines.
 pub(super) struct Part<'a> {
-    /// The step of a study that it is.
+    /// The step of the study that the part shows, if it is one.
     pub(super) step: Option<&'a StudyStep<'a>>,
-    /// At least one.
+    /// The machines, at least one.
     pub(super) sides: Vec<Side<'a>>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Part<'a> {
         Self { step, sides: sides.collect() }
     }
 
-    /// The first run, whose plan is that of all.
+    /// Returns the first run, whose plan all runs share.
     pub(super) fn first(&self) -> Run<'_> {
         let side = &self.sides[0];
         Run { side, record: &side.records[0], figures: &side.figures[0] }
@@ -69,7 +69,7 @@ impl<'a> Part<'a> {
         &self.sides[0].records[0].header.plan
     }
 
-    /// The label of the baseline.
+    /// Returns the label of the baseline.
     pub(super) fn baseline(&self) -> &'a str {
         let plan = self.plan();
         plan.targets.get(plan.baseline).map_or("", |target| &target.label)
@@ -79,18 +79,18 @@ impl<'a> Part<'a> {
         self.sides.iter().flat_map(Side::runs)
     }
 
-    /// Whether its runs differ in what an option gives several values for.
+    /// Reports whether the runs differ in the value of an option.
     pub(super) fn is_sweep(&self) -> bool {
         self.first().record.header.point.is_some()
     }
 
-    /// Whether they differ in this option.
+    /// Reports whether the runs differ in this option.
     pub(super) fn varies(&self, option: &str) -> bool {
         words::values(self.first().record).contains_key(option)
     }
 
-    /// What each machine has, each once and in its order, after the names of the machines that have it:
-    /// `attic: `, or nothing if all have.
+    /// Merges what each machine has, in its order, and prefixes each item with the names of the
+    /// machines that have it: `attic: `, or nothing if all have it.
     pub(super) fn each_once<T: PartialEq>(
         &self,
         all: impl Iterator<Item = Vec<T>>,
@@ -111,7 +111,7 @@ impl<'a> Part<'a> {
         found.into_iter().map(|(on, item)| (named(&on), item)).collect()
     }
 
-    /// Whether there is nothing to compare.
+    /// Reports whether there is only one target, and so nothing to compare.
     pub(super) fn is_alone(&self) -> bool {
         self.plan().targets.len() == 1
     }
@@ -123,12 +123,12 @@ impl<'a> Side<'a> {
         runs.map(|(record, figures)| Run { side: self, record, figures })
     }
 
-    /// The figures of each run.
+    /// Returns the figures of each run.
     pub(super) fn figures(&self) -> &[Vec<Figures>] {
         &self.figures
     }
 
-    /// `what`, and on which machine if there are several.
+    /// Appends the machine's name to `what` if there are several machines.
     pub(super) fn on(&self, what: impl Into<String>) -> String {
         let what = what.into();
         match (self.alone, what.is_empty()) {
@@ -140,7 +140,7 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// The rows of one case.
+    /// Returns the rows of one case.
     pub(super) fn rows(self, case: Case) -> &'a [Figures] {
         cases(self.figures).find(|rows| rows[0].case == case).unwrap_or_default()
     }
@@ -149,28 +149,29 @@ impl<'a> Run<'a> {
         self.record.header.plan.targets.get(target).map_or("", |target| &target.label)
     }
 
-    /// `what`, and on which machine if there are several.
+    /// Appends the machine's name to `what` if there are several machines.
     pub(super) fn on(self, what: impl Into<String>) -> String {
         self.side.on(what)
     }
 
-    /// `read, warm`; of rows and tasks, which have one cache state, `insert`.
+    /// Returns a case in words: `read, warm`; for rows and tasks, which have one cache state,
+    /// `insert`.
     pub(super) fn case(self, case: Case) -> String {
         words::case(&self.record.header.plan, case)
     }
 
-    /// A case, and what varies in this run: `read, warm, size=4k`.
-    pub(super) fn place(self, case: Case) -> String {
+    /// Returns a case and what varies in this run: `read, warm, size=4k`.
+    pub(super) fn case_and_values(self, case: Case) -> String {
         [self.case(case), self.varied()].iter().filter(|words| !words.is_empty()).join(", ")
     }
 
-    /// `size=4k threads=2`: the values of a sweep.
+    /// Returns the values of a sweep: `size=4k threads=2`.
     pub(super) fn varied(self) -> String {
         words::varied(self.record)
     }
 }
 
-/// Returns an error if the records are not of the same runs: side by side they would show nothing.
+/// Fails if the records are not of the same runs: next to each other they would show nothing.
 pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
     let Some((first, others)) = machines.split_first() else {
         return Err(Error::usage("a page shows one record at least"));
@@ -187,7 +188,8 @@ pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Their own names, or those of their processors; numbered if several have the same.
+/// Returns the machines' own names, or those of their processors; numbered if several have the
+/// same.
 fn names(machines: &[Machine<'_>]) -> Vec<String> {
     let name = |machine: &Machine<'_>| {
         let Environment { machine, cpu, os, .. } = &machine.records[0].header.environment;

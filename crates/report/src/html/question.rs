@@ -6,8 +6,8 @@ use model::{Experiment, Operation, Plan, Work, rows};
 use super::part::Part;
 use crate::{answer::and, words};
 
-/// `Which store reads and updates these blobs fastest?`
-pub(super) fn of(part: &Part<'_>) -> String {
+/// Returns the title of a page: `Which store reads and updates these blobs fastest?`
+pub(super) fn page_title(part: &Part<'_>) -> String {
     let plan = part.plan();
     let what = match plan.experiment {
         Experiment::Blobs { .. } => "these blobs",
@@ -46,7 +46,7 @@ fn life(plan: &Plan) -> String {
     }
 }
 
-/// `reads and updates`, `runs YCSB A and YCSB B on`: what is done, each once.
+/// Lists the verbs of the workloads, each once: `reads and updates`, `runs YCSB A and YCSB B on`.
 fn verbs(plan: &Plan, s: &str) -> String {
     let verbs = plan.workloads.iter().filter_map(|workload| verb(workload.work)).unique();
     let mut all: Vec<_> = verbs.map(|verb| format!("{verb}{s}")).collect();
@@ -59,7 +59,7 @@ fn verbs(plan: &Plan, s: &str) -> String {
     and(&all)
 }
 
-/// A mix of operations has none.
+/// Returns the verb of a workload; `None` for a mix of operations.
 fn verb(work: Work) -> Option<&'static str> {
     Some(match work {
         Work::Blobs { operation: Operation::Mix(_), .. } => return None,

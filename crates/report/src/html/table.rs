@@ -9,12 +9,12 @@ use crate::{
     tables,
 };
 
-/// In a frame that scrolls if the page is too narrow for it, with notes below.
+/// Returns a table in a frame that scrolls if the page is too narrow for it, with notes below.
 pub(super) fn markup(table: &Table) -> Markup {
     titled(table, "")
 }
 
-/// The same; `title` is for a table that has none.
+/// Returns the same table; `title` is used if the table has none.
 pub(super) fn titled(table: &Table, title: &str) -> Markup {
     let (plain, table) = (table, &table.scaled(true));
     let title = if table.title.is_empty() { title } else { &table.title };
@@ -49,8 +49,8 @@ pub(super) fn titled(table: &Table, title: &str) -> Markup {
     }
 }
 
-/// What answers the question is first: further columns are seen after scrolling. A column without a
-/// head belongs to the one before it.
+/// Orders the columns: those that answer the question first, because the others are seen after
+/// scrolling. A column without a head stays after the one before it.
 fn order(columns: &[Column]) -> Vec<usize> {
     let is_kept = columns.iter().any(|column| column.head.is_empty());
     let (needed, others): (Vec<_>, Vec<_>) =
@@ -58,7 +58,8 @@ fn order(columns: &[Column]) -> Vec<usize> {
     [needed, others].concat()
 }
 
-/// The first cell is the head of its row. What has a unit of its own is sorted by its `plain` value.
+/// Formats a cell. The first cell is the head of its row; a cell with its own unit is sorted by its
+/// `plain` value.
 fn cell(place: usize, column: &Column, cell: &Cell, plain: &Cell) -> Markup {
     let value = plain.point().filter(|_| cell.point().is_none());
     html! {

@@ -32,7 +32,7 @@ use crate::{
 
 /// The page of a search; `grid` is the command that measures all candidates, if they are to be listed.
 pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
-    let Some(advised) = Advised::of(advice) else {
+    let Some(advised) = Advised::new(advice) else {
         let time = longer_option(advice.time.saturating_mul(3), advice.time);
         let text = format!(
             "No advice yet: no candidate has two rounds of all its work after {}. Try --time {time}.",
@@ -57,7 +57,7 @@ pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     let explained = explain.map(|grid| [advised.tried().into(), advised.trades(grid).into()]);
     let blocks = [lines.into(), advised.table().into()].into_iter();
     let life = advice.life.iter().flat_map(life);
-    Page::of(blocks.chain(life).chain(explained.into_iter().flatten()))
+    Page::new(blocks.chain(life).chain(explained.into_iter().flatten()))
 }
 
 /// What stores occupy and what backups of them copy over the life of a few values.
@@ -79,11 +79,11 @@ struct Advised<'a> {
     choice: Choice,
     /// Of the last record: what is there now; absent: it could not be measured.
     now: Option<usize>,
-    rows: Vec<Row>,
+    rows: Vec<CandidateRow>,
 }
 
 /// A target of the last record. Absent: not measured.
-struct Row {
+struct CandidateRow {
     target: usize,
     cost: Option<Estimate>,
     /// Its cost over that of what is there now.
@@ -98,7 +98,7 @@ struct Row {
 }
 
 impl<'a> Advised<'a> {
-    fn of(advice: &'a Advice) -> Option<Self> {
+    fn new(advice: &'a Advice) -> Option<Self> {
         let plan = &advice.finals.header.plan;
         let costs = Costs::new(&advice.finals, advice.reads);
         let now = plan.targets.iter().position(|target| target.label == advice.now);
@@ -190,7 +190,7 @@ impl<'a> Advised<'a> {
         format!("what is there now ({})", self.plan.targets[target].title)
     }
 
-    fn row(&self, target: usize) -> Option<&Row> {
+    fn row(&self, target: usize) -> Option<&CandidateRow> {
         self.rows.iter().find(|row| row.target == target)
     }
 
@@ -381,19 +381,20 @@ impl<'a> Advised<'a> {
 
     /// The last candidates side by side.
     fn table(&self) -> Table {
-        let name = |row: &Row| {
+        let name = |row: &CandidateRow| {
             let text = self.candidate(row.target).map_or("", |of| of.target.as_str());
             let tone = if row.target == self.choice.chosen { Tone::Bold } else { Tone::Plain };
             Cell::from(text).tone(tone)
         };
-        let any = |of: fn(&Row) -> Option<f64>| self.rows.iter().any(|row| of(row).is_some());
+        let any =
+            |of: fn(&CandidateRow) -> Option<f64>| self.rows.iter().any(|row| of(row).is_some());
         let updates = any(|row| row.update);
         let what = if updates {
             "cost of an operation: reads and updates by their shares"
         } else {
             "cost of a read"
         };
-        Table::of(what, &self.rows)
+        Table::for_rows(what, &self.rows)
             .with(Column::text("target").narrow(&[40, 26, 16]), name)
             .with(Column::number("cost", "µs"), |row| row.cost)
             .with(Column::number("÷ now", "").narrow(&[13]), |row| match row.ratio {
@@ -409,7 +410,7 @@ impl<'a> Advised<'a> {
                 Column::number("memory", "MB").room(Room::Spare(1)),
                 |row| row.memory,
             )
-            .done()
+            .into_table()
     }
 
     /// All candidates, and why each left.
@@ -419,10 +420,10 @@ impl<'a> Advised<'a> {
             Fate::Dropped(ratio) => format!("behind on the sample: {}", with_interval(ratio)),
             Fate::Confirmed(ratio) => format!("compared to the end: {}", with_interval(ratio)),
         };
-        Table::of("what was tried, by cost ÷ that of the best", &self.advice.candidates)
+        Table::for_rows("what was tried, by cost ÷ that of the best", &self.advice.candidates)
             .with(Column::text("target"), |of| of.target.clone())
             .with(Column::text("outcome").narrow(&[40, 20]), |of| outcome(&self.advice.fate(of)))
-            .done()
+            .into_table()
     }
 
     fn trades(&self, grid: &str) -> Lines {
@@ -433,7 +434,7 @@ impl<'a> Advised<'a> {
     }
 }
 
-fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<Row> {
+fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<CandidateRow> {
     let finals = &advice.finals;
     let plan = &finals.header.plan;
     let (all, stores) = (figures(finals), stores(finals));
@@ -442,7 +443,7 @@ fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<Row> {
         let mut own = all.iter().filter(|row| row.target == target).filter(of);
         own.find_map(|row| Some(row.us_per_op?.point))
     };
-    let row = |target: usize| Row {
+    let row = |target: usize| CandidateRow {
         target,
         cost: costs.of(target),
         ratio: now.and_then(|now| costs.ratio(target, now)),
@@ -453,7 +454,7 @@ fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<Row> {
         memory: memory(advice, target),
     };
     let mut rows: Vec<_> = (0..plan.targets.len()).map(row).collect();
-    let cost = |row: &Row| row.cost.map_or(f64::INFINITY, |cost| cost.point);
+    let cost = |row: &CandidateRow| row.cost.map_or(f64::INFINITY, |cost| cost.point);
     rows.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
     rows
 }
@@ -480,8 +481,9 @@ const MORE: f64 = 1.1;
 const LITTLE_MEMORY: f64 = 8.0;
 
 /// What one takes more of than another.
-fn more(one: &Row, other: &Row) -> Vec<String> {
-    let times = |of: fn(&Row) -> Option<f64>| Some(of(one)? / of(other)?).filter(|by| *by > MORE);
+fn more(one: &CandidateRow, other: &CandidateRow) -> Vec<String> {
+    let times =
+        |of: fn(&CandidateRow) -> Option<f64>| Some(of(one)? / of(other)?).filter(|by| *by > MORE);
     let by = |what: &str, by: Option<f64>| by.map(|by| format!("{}× {what}", factor(by)));
     let memory = one.memory.zip(other.memory).map(|(one, other)| one - other);
     [

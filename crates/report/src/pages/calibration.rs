@@ -13,7 +13,7 @@ use crate::{
     table::{Column, Line, Lines, Table},
 };
 
-/// The page of a calibration; `alone` is a run of its store alone.
+/// Returns the page of a calibration; `alone` is a run of its store alone.
 pub fn calibration(
     calibration: &Calibration,
     alone: &Record,
@@ -30,13 +30,13 @@ pub fn calibration(
     let ended = Line::new("", ended(calibration, runs.len(), left_out.len()));
     let ended = Lines::new("", [ended].into_iter().chain(without(&calibration.forms, left_out)));
     let blocks = [Some(about(alone, None)), tables.map(Into::into), gates.map(Into::into)];
-    Page::of(blocks.into_iter().flatten().chain([slow_downs.into(), ended.into()]))
+    Page::new(blocks.into_iter().flatten().chain([slow_downs.into(), ended.into()]))
 }
 
 fn table(calibration: &Calibration, tallies: &[Tally<'_>]) -> Table {
     let title = format!("{}, compared with itself in several forms", calibration.target);
     let count = |count: u64| count.to_string();
-    Table::of(title, tallies)
+    Table::for_rows(title, tallies)
         .with(Column::text(""), |tally| tally.form.to_string())
         .with(Column::number("runs", ""), |tally| count(tally.count()))
         .with(Column::number("wrong", ""), |tally| share(tally, tally.wrong()))
@@ -49,7 +49,7 @@ fn table(calibration: &Calibration, tallies: &[Tally<'_>]) -> Table {
         .with(Column::number("width", ""), |tally| half_width(tally.half_width()))
         .with(Column::number("rounds", ""), |tally| format!("{:.1}", tally.rounds().max(0.0)))
         .with(Column::number("time", ""), |tally| format!("{:.1} s", tally.seconds()))
-        .done()
+        .into_table()
         .with_notes(NOTES.map(str::to_owned))
 }
 
@@ -60,36 +60,37 @@ const NOTES: [&str; 2] = [
      intervals that hold the truth; width, rounds and time: means",
 ];
 
-/// One round has no width, and two or three may have one beyond all sense.
+/// Formats the half width of intervals. One round has none, and that of two or three may be beyond
+/// all sense.
 fn half_width(mean: f64) -> String {
     if mean < 10.0 { format!("±{}", percent(mean)) } else { NONE.to_owned() }
 }
 
 fn gate_table(tallies: &[Tally<'_>]) -> Table {
     let gates = |says| move |tally: &Tally<'_>| share(tally, tally.gates(says));
-    Table::of("two records of the same, compared", tallies)
+    Table::for_rows("two records of the same, compared", tallies)
         .with(Column::text(""), |_| "--fail-above 5%")
         .with(Column::number("pairs", ""), |tally| tally.count().to_string())
         .with(Column::number("pass", ""), gates(Gate::Pass))
         .with(Column::number("fail", ""), gates(Gate::Fail))
-        .with(Column::number("cannot tell", ""), gates(Gate::CannotTell))
+        .with(Column::number("undecided", ""), gates(Gate::Undecided))
         .with(Column::number("time", ""), |tally| format!("{:.1} s", tally.seconds()))
-        .done()
+        .into_table()
 }
 
-/// `5.0 % (0.1–24.9)`, of the runs.
+/// Formats a count as a share of the runs, with its interval: `5.0 % (0.1–24.9)`.
 fn share(tally: &Tally<'_>, count: u64) -> String {
     let (low, high) = tally.interval(count);
     let all = tally.count() as f64;
     format!("{} ({:.1}–{:.1})", percent(count as f64 / all), low * 100.0, high * 100.0)
 }
 
-/// Without ratios there is no share of them.
+/// Formats a share; without ratios there is none.
 fn percent(share: f64) -> String {
     if share.is_nan() { NONE.to_owned() } else { show_percent(share) }
 }
 
-/// What was asked for, what the wait takes, and its effect.
+/// Describes a slow-down: what was asked for, the wait, and its effect.
 fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec<Line> {
     let SlowDown { share, wait_ns, measured_ns } = of;
     let achieved = Tally::of(runs, Form::Slowed(*share)).ratio();
@@ -128,7 +129,8 @@ fn ended(calibration: &Calibration, runs: usize, left_out: usize) -> String {
     format!("{done}; seed {seed}")
 }
 
-/// How many runs of which forms measured nothing, and why the first did not.
+/// Counts the runs of each form that measured nothing, with the reason of the first; `None` if
+/// there are none.
 fn without(forms: &[Form], left_out: &[LeftOutRun]) -> Option<Line> {
     let first = left_out.first()?;
     let of = |form: &Form| {

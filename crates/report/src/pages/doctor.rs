@@ -13,10 +13,11 @@ use crate::{
     words,
 };
 
-/// A name, and what is known of it.
+/// A name and its values, `None` for those that are not known.
 type Entry<'a> = (&'a str, Vec<Option<String>>);
 
-/// The machine, the folder, what can be measured there and how finely, and what to do.
+/// Returns the page of a machine: its fitness, its folder, what can be measured there and how
+/// finely, and what to do.
 pub fn doctor(report: &DoctorReport) -> Page {
     let advice = report.advice.iter().map(|advice| {
         let line = Line::finding(advice.severity, &possible(&advice.text));
@@ -34,23 +35,23 @@ pub fn doctor(report: &DoctorReport) -> Page {
     Page::prose(parts.chain([lines("Installed", programs(report)), noise, to_do]))
 }
 
-/// Advice that this command can take.
+/// Removes advice that this command cannot take.
 fn possible(sentence: &str) -> String {
     words::advice_of("doctor", sentence)
 }
 
-/// The answer, first.
+/// Returns the line that says whether the machine is fit.
 fn fitness(report: &DoctorReport) -> Lines {
     let what = match (&report.fitness, &report.folder.unwritable) {
         (Fitness::Fit, _) => "fit: figures taken here can be relied on",
-        (Fitness::Doubts, _) => "fit with doubts: figures taken here may mislead, as said below",
+        (Fitness::Doubts, _) => "fit with findings: figures taken here may mislead, as said below",
         (Fitness::Unfit, Some(_)) => "unfit: nothing can be written in this folder",
         (Fitness::Unfit, None) => "unfit: figures taken here are wrong, as said below",
     };
     Lines::new(what, [])
 }
 
-/// A line for each entry of which anything is known.
+/// Returns a line for each entry with a known value.
 fn lines<'a>(title: impl Into<String>, entries: impl IntoIterator<Item = Entry<'a>>) -> Lines {
     let line = |(name, parts): Entry<'_>| {
         let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -114,7 +115,7 @@ fn folder(report: &DoctorReport) -> impl Iterator<Item = Entry<'_>> {
         .chain(elsewhere)
 }
 
-/// Mount options that change what is measured.
+/// The mount options that change what is measured.
 const RELEVANT: &str = "ro sync dirsync noatime lazytime discard data journal_async_commit commit barrier \
                         nobarrier noauto_da_alloc nodelalloc dax compress compress-force nodatacow \
                         autodefrag ssd size";
@@ -196,7 +197,7 @@ fn noise(noise: &[Noise]) -> impl Iterator<Item = Entry<'_>> {
     nothing.into_iter().chain(targets)
 }
 
-/// Share beyond which a difference is more than most upgrades make.
+/// The share above which a difference is larger than that of most upgrades.
 const NOISY: f64 = 0.1;
 
 fn against_itself(noise: &Noise) -> String {

@@ -6,7 +6,7 @@ use model::{Blobs, Durability, Facet, Library, Settings};
 use super::Page;
 use crate::table::{Line, Lines, Tone};
 
-/// All engines, a few lines each.
+/// Returns the page of all engines, a few lines each.
 pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let about = |engine: &'e dyn Blobs| {
         let settings = engine.settings(Facet::Blobs).iter().map(|setting| setting.name).join(" ");
@@ -18,7 +18,7 @@ pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     Page::prose(engines.into_iter().map(about))
 }
 
-/// One engine, with all that is known of it.
+/// Returns the page of one engine, with everything known about it.
 pub fn engine(engine: &dyn Blobs) -> Page {
     let library = engine.library(&Settings::default());
     let options = library.as_ref().map_or_else(String::new, |library| library.options.join(" "));
@@ -65,7 +65,7 @@ const FORMS: [(&str, &str); 7] = [
     ("'…'", "shells take ? and & for themselves: a target with settings goes into quotes"),
 ];
 
-/// How targets are written: their forms, then each engine with its settings.
+/// Returns the page on how targets are written: their forms, then each engine with its settings.
 pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let forms = FORMS.map(|(form, what)| Line::new(format!("  {form:<14}  "), what));
     let head = Lines::new("A target is a path, or an engine with a location and settings", forms);
@@ -81,7 +81,8 @@ pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
 const CALLS: &str = "`storemark engines NAME` names the calls they make. No test cuts the power: whether the \
                      drive keeps what it acknowledged is its maker's promise.";
 
-/// What each class means, and the settings by which each engine keeps it.
+/// Returns the page on what each durability class means, and the settings with which each engine
+/// provides it.
 pub fn durability<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     let engines: Vec<_> = engines.into_iter().collect();
     let class = |class| {
@@ -114,7 +115,7 @@ fn titled(engine: &dyn Blobs, entries: impl IntoIterator<Item = Option<Line>>) -
     Lines::new(format!("{}: {}", engine.name(), engine.declaration().about), lines)
 }
 
-/// A line about `name`, if there is anything to say.
+/// Returns a line about `name`; `None` if `text` is empty.
 fn entry(name: &str, text: impl Into<String>) -> Option<Line> {
     let text = text.into();
     (!text.is_empty()).then(|| Line::new(lead(name), text))
@@ -128,7 +129,7 @@ fn version(library: Option<&Library>) -> String {
     library.map_or_else(String::new, |library| format!("{} {}", library.name, library.version))
 }
 
-/// How a target of this engine is written.
+/// Describes how a target of this engine is written.
 fn target(engine: &dyn Blobs) -> String {
     let (name, can) = (engine.name(), engine.capabilities());
     match (can.remote, can.persistent) {
@@ -138,18 +139,18 @@ fn target(engine: &dyn Blobs) -> String {
     }
 }
 
-/// How it keeps a class, if it can.
+/// Describes how the engine provides a class; `None` if it cannot.
 fn kept(engine: &dyn Blobs, class: Durability) -> Option<Line> {
     entry(&class.to_string(), engine.durability_settings(class)?.how)
 }
 
-/// With which settings.
+/// Lists the settings that provide a class; `None` if the engine cannot.
 fn settings_of(engine: &dyn Blobs, class: Durability) -> Option<String> {
     let settings = engine.durability_settings(class)?.settings;
     Some(settings.iter().map(|(name, value)| format!("{name}={value}")).join(" "))
 }
 
-/// What it cannot do, in its own words and by its capabilities.
+/// Lists what the engine cannot do, from its declaration and its capabilities.
 fn lacks(engine: &dyn Blobs) -> String {
     let can = engine.capabilities();
     let classes = Durability::ALL.into_iter();

@@ -27,28 +27,30 @@ use crate::{
     tables, task_figures, words,
 };
 
-/// What is printed.
+/// A page, which every form prints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
+    /// The blocks in their order.
     pub blocks: Vec<Block>,
-    /// Sentences rather than tables: long lines are hard to read.
+    /// Whether it has sentences rather than tables: it is then narrower, because long lines are
+    /// hard to read.
     pub prose: bool,
 }
 
-/// How much of it.
+/// How much a page shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Every column, finding and stall, space and settings, and every run of a sweep; otherwise what
-    /// answers the question.
+    /// Whether it shows every column, finding and stall, space and settings, and every run of a
+    /// sweep; otherwise only what answers the question.
     pub all: bool,
-    /// What coincides with the differences.
+    /// Whether it shows what coincides with the differences.
     pub explain: bool,
-    /// How passes went over time.
+    /// Whether it shows how passes went over time.
     pub over_time: bool,
 }
 
 impl Page {
-    fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
+    fn new(blocks: impl IntoIterator<Item = Block>) -> Self {
         Self { blocks: blocks.into_iter().collect(), prose: false }
     }
 
@@ -57,8 +59,8 @@ impl Page {
     }
 }
 
-/// The page of a record; of the runs of a sweep, one that compares them, after their own pages if all
-/// is asked for.
+/// Returns the page of a record. For the runs of a sweep the page compares them, after the pages of
+/// the runs if all is asked for.
 pub fn records(records: &[Record], detail: Detail) -> Page {
     let swept = records.first().is_some_and(|record| record.header.point.is_some());
     let each = !swept || detail.all || detail.explain;
@@ -66,13 +68,13 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
     let sweep = swept.then(|| sweep(records, detail)).into_iter().flatten();
     let over_time = records.iter().filter(|_| detail.over_time);
     let over_time = over_time.flat_map(|record| self::over_time(record, detail));
-    Page::of(runs.chain(sweep).chain(over_time))
+    Page::new(runs.chain(sweep).chain(over_time))
 }
 
 /// Differences that are shown unless all are asked for.
 const FEW: usize = 5;
 
-/// How `names`, the old record's and the new one's, compare.
+/// Returns the page that compares two records; `names` has the old one's and the new one's.
 pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
     let head = comparison_head(comparison, names, detail);
     if comparison.same {
@@ -90,20 +92,22 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };
     let blocks = head.blocks.into_iter().chain(cases).chain(differences.map(Block::from));
-    Page::of(blocks.chain([findings]))
+    Page::new(blocks.chain([findings]))
 }
 
-/// Its counts, what times are divided by, and what the new record lacks.
+/// Returns the head of a comparison: its counts, what times are divided by, and what the new record
+/// lacks.
 pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
     let control = tables::control(comparison).filter(|_| !comparison.same);
     let counts = Some(tables::counts(comparison)).into_iter().chain(control);
     let counts = counts.map(|text| Line::new("", text));
     let lost = tables::lost(comparison, detail.all).map(|text| Line::new("! ", text));
     let title = format!("{} against {}", names[1], names[0]);
-    Page::of([Lines::new(title, counts.chain(lost)).into()])
+    Page::new([Lines::new(title, counts.chain(lost)).into()])
 }
 
-/// The answer, what was measured, the tables of the experiment, findings, and how it ended.
+/// Returns the blocks of a run: the answer, what was measured, the tables of the experiment,
+/// findings, and how it ended.
 fn run(record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
     let tables = match record.header.plan.experiment {
@@ -117,7 +121,7 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
 
-/// The answer of `runs`, their tables, findings and how they ended.
+/// Puts the answer of `runs`, the findings and how the runs ended around their `tables`.
 fn around(
     runs: &[Record],
     figures: &[Vec<Figures>],
@@ -143,7 +147,7 @@ fn around(
     head.chain(tables).chain(below).chain([ended]).collect()
 }
 
-/// Where the details are.
+/// The hint at further details.
 const MORE: &str = "details: -v (percentiles, space, settings, all findings), --html FILE (charts)";
 
 fn answered(answer: &Answer) -> Lines {
@@ -171,7 +175,7 @@ fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// Targets of which two tables fit on a screen.
+/// The largest number of targets whose two tables fit on a screen.
 const ONE_SCREEN: usize = 10;
 
 const RATIOS: &str = "-v has the ratios with their intervals and verdicts";
@@ -248,7 +252,8 @@ fn life(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// What explains the figures of an experiment whose trials make their stores, and the settings of these.
+/// Returns what explains the figures of an experiment whose trials create their stores, and the
+/// settings of those.
 fn details(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     // Some cases are measured in one state, and what is not measured explains nothing.
     let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
@@ -256,7 +261,7 @@ fn details(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
     explained(record, &measured, detail).into_iter().chain(settings.map(Block::from)).collect()
 }
 
-/// The runs of a sweep together; there is at least one.
+/// Returns the blocks of a sweep, which has at least one run.
 fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
     let first = &runs[0];
     let plan = &first.header.plan;
@@ -272,7 +277,7 @@ fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
     around(runs, &figures, blocks, detail)
 }
 
-/// What only all runs show; there is at least one.
+/// Returns the tables that only all runs together show; there is at least one run.
 fn together(runs: &[Record]) -> Vec<Block> {
     let evens = tables::break_evens(&runs[0], &break_evens(runs)).into_iter();
     let matrices = page_matrices(runs);
@@ -307,7 +312,7 @@ fn explained(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block>
     cases(figures).filter(|_| detail.explain).flat_map(of_case).collect()
 }
 
-/// What was measured and where, and the title, source and machine of what was published.
+/// Describes what was measured and where, and the title, source and machine of what was published.
 fn about(record: &Record, published: Option<[&String; 3]>) -> Block {
     let [what, place] = words::what_and_where(record);
     let published = published

@@ -15,28 +15,29 @@ use crate::{
     tables, words,
 };
 
-/// What a step gave.
+/// The result of a step of a study.
 pub struct StudyStep<'a> {
+    /// The step.
     pub step: &'a StudyCommand,
-    /// Its records; none if it could not be run.
+    /// Its records; empty if it could not run.
     pub records: Vec<Record>,
-    /// What of it was not measured, and why; a sentence each.
+    /// What was not measured, and why, a sentence each.
     pub gaps: Vec<String>,
 }
 
-/// What a study is, and how its set-up differs here.
+/// Returns the head of a study's page: its sources, and how its set-up differs here.
 pub fn study_head(study: &Study) -> Page {
     let about =
         [Line::new("source: ", &*study.source), Line::new("published: ", &*study.published_on)];
     let differs = study.differs.iter().map(|sentence| Line::new("  · ", &**sentence));
-    Page::of([
+    Page::new([
         Lines::new(format!("“{}”", study.title), about).into(),
         Lines::new("What differs here:", differs).into(),
     ])
 }
 
-/// A step: published and measured figures, and findings. What other commands than `run` measure has
-/// the published figures on its own page.
+/// Returns the page of a step: published and measured figures, and findings. Commands other than
+/// `run` show the published figures in their own tables.
 pub fn study_step(done: &StudyStep<'_>, detail: Detail) -> Page {
     let gaps = done.gaps.iter().map(|gap| Line::new("! ", &**gap));
     let title = Lines::new(&*done.step.title, gaps).into();
@@ -44,7 +45,7 @@ pub fn study_step(done: &StudyStep<'_>, detail: Detail) -> Page {
         "run" => blobs(done, detail),
         _ => done.records.iter().flat_map(|record| run(record, detail)).collect(),
     };
-    Page::of([title].into_iter().chain(rest))
+    Page::new([title].into_iter().chain(rest))
 }
 
 fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
@@ -60,22 +61,22 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     around(&done.records, &figures, blocks, detail)
 }
 
-/// What was published next to what was measured, a verdict each: the answer of a study. `claims` are
-/// those of its steps, with their numbers.
+/// Returns the answer of a study: the published figures next to the measured ones, with a verdict
+/// each. `claims` are those of its steps, with their numbers.
 pub fn study_end(claims: &[(usize, Vec<StudyFigure>)]) -> Page {
     let blocks =
         study_answer(claims).map(|(counts, table)| [Lines::new(counts, []).into(), table.into()]);
-    blocks.map_or_else(Page::default, Page::of)
+    blocks.map_or_else(Page::default, Page::new)
 }
 
-/// How many claims hold, and all of them; absent: nothing was published.
+/// Counts the claims by verdict, and returns the table of all; `None` if nothing was published.
 pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(String, Table)> {
     let several = claims.len() > 1;
     let of_step = |(number, rows): &(usize, Vec<StudyFigure>)| {
         let place = if several { format!("step {number}: ") } else { String::new() };
         let placed = |row: &StudyFigure| {
             let mut row = row.clone();
-            row.place = format!("{place}{}", row.place());
+            row.place = format!("{place}{}", row.shown_place());
             row
         };
         rows.iter().map(placed).collect::<Vec<_>>()

@@ -9,21 +9,21 @@ use model::{Action, Cache, Sample, record::Record};
 
 use checks::{histogram, is_usable};
 
-/// Of a file, so many trials are kept as they are.
+/// The number of trials of a file that are kept as they are.
 pub(crate) const KEPT: usize = 10_000;
 
-/// What was taken out of the trials of one record.
+/// The latencies that were taken out of the trials of one record.
 #[derive(Default)]
 pub(crate) struct Merging {
-    /// Samples that were looked at.
+    /// The number of samples whose latencies were taken.
     taken: usize,
     parts: BTreeMap<(usize, Cache, usize), Parts>,
 }
 
-/// Of one case and target.
+/// The merged latencies of one case and target.
 #[derive(Default)]
 struct Parts {
-    /// The sample that gets them.
+    /// The index of the sample that gets them.
     first: usize,
     all: Option<Histogram<u64>>,
     actions: BTreeMap<Action, Option<Histogram<u64>>>,
@@ -31,8 +31,8 @@ struct Parts {
 }
 
 impl Merging {
-    /// Takes the latencies out of what was read since the last time. They are checked now, as
-    /// nobody can later.
+    /// Takes the latencies out of what was read since the last call. They are checked now, because
+    /// they cannot be later.
     pub(crate) fn take(&mut self, record: &mut Record) {
         record.merged = true;
         for index in self.taken..record.samples.len() {
@@ -52,7 +52,7 @@ impl Merging {
         self.taken = record.samples.len();
     }
 
-    /// Puts them back, all with the first sample of each case and target.
+    /// Puts the latencies back, all with the first sample of each case and target.
     pub(crate) fn finish(self, record: &mut Record) {
         let text = |merged: Option<Histogram<u64>>| histogram::encode(&merged?);
         for parts in self.parts.into_values() {

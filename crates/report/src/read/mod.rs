@@ -15,8 +15,12 @@ use serde_json::Value;
 
 use self::merging::{KEPT, Merging};
 
-/// Reads a record, or those of a sweep, at least one; returns them with sentences on what of it could
-/// not be read. Only a header that cannot be read is an error.
+/// Reads a record, or the records of a sweep, at least one, and returns them with sentences about
+/// what could not be read.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read or its first line is no header that this version reads.
 pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
     let mut reading = Reading::new(read_header(&mut input)?);
     while let Some(line) = next_line(&mut input)? {
@@ -30,9 +34,10 @@ pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
     Ok((reading.earlier, problems))
 }
 
-/// The bytes up to and with the next line feed, or up to the end; `None` at the end.
+/// Reads up to and including the next line feed, or up to the end; returns `None` at the end.
 fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
-    /// No line of a record is nearly as long; a device or another kind of file may have no end.
+    /// The length above which a line is no line of a record: a device or another kind of file may
+    /// have no end.
     const LONGEST: u64 = 64 << 20;
     let mut line = Vec::new();
     let mut limited = Read::take(Read::by_ref(input), LONGEST);
@@ -43,6 +48,11 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     Ok((length > 0).then_some(line))
 }
 
+/// Reads the header of a record.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read or its first line is no header that this version reads.
 pub fn read_header(mut input: impl BufRead) -> Result<Header> {
     let line = next_line(&mut input)?;
     let line = line.ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;
@@ -81,23 +91,23 @@ fn kind_of(value: &Value) -> Option<&str> {
     value.get("line").and_then(Value::as_str)
 }
 
-/// A record on its way in, and what of it could not be read.
+/// A record while it is read, and what could not be read.
 struct Reading {
-    /// Those before it in a sweep.
+    /// The records before it in a sweep.
     earlier: Vec<Record>,
     record: Record,
-    /// Trials of those before it.
+    /// The number of trials of the records before it.
     trials: usize,
     merging: Merging,
     /// Number of the last line read, counted from 1.
     number: usize,
-    /// Its format, if that is newer than this.
+    /// The record's format, if it is newer than this program's.
     newer: Option<u32>,
-    /// Lines of a kind that this does not know.
+    /// The number of lines of an unknown kind.
     unknown: usize,
     damaged: usize,
     first_damage: Option<String>,
-    /// Why nothing was read after the last line.
+    /// Why reading stopped before the end.
     end: Option<String>,
 }
 
@@ -117,7 +127,7 @@ impl Reading {
         }
     }
 
-    /// Takes up a line; `false`: no more of them belongs to this record.
+    /// Takes up a line; returns `false` if it no longer belongs to this record.
     fn take_up(&mut self, line: &[u8]) -> bool {
         self.number += 1;
         match serde_json::from_slice(line) {
@@ -173,7 +183,8 @@ impl Reading {
         }
     }
 
-    /// Kinds of lines and of findings may be added without a new format number.
+    /// Reports whether a newer version may have written the line: kinds of lines and of findings
+    /// may be added without a new format number.
     fn may_be_newer(&self, value: &Value) -> bool {
         match kind_of(value) {
             Some("header" | "store" | "sample" | "end") => self.newer.is_some(),

@@ -10,11 +10,11 @@ use crate::{
     words::{label, listed},
 };
 
-/// Targets in a title.
+/// The largest number of targets in a title.
 const MOST: usize = 3;
 
-/// What was done, and what it takes at the greatest age: `reading all objects in random order, warm: at
-/// age 4 files take 1.02×, sqlite 1.9× the time of age 0`.
+/// Returns the title: what was done, and its time at the highest age: `reading all objects in
+/// random order, warm: at age 4 files take 1.02×, sqlite 1.9× the time of age 0`.
 fn title(plan: &Plan, group: &AgeGroup) -> String {
     let cache = group.rows.first().map_or(Cache::Warm, |row| row.figures.case.cache);
     let (what, least) = if group.writes {
@@ -42,7 +42,7 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
     let aged = group.rows.iter().any(|row| row.over_least.is_some());
     // Filling is other work than replacing.
     let least = if group.writes { "first replacing" } else { "least age" };
-    Table::of(title(plan, group), &group.rows)
+    Table::for_rows(title(plan, group), &group.rows)
         .with(TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("age", ""), |row| u64::from(row.age))
         .with(Column::number("time", "µs/object"), |row| {
@@ -53,17 +53,17 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
             Cell::interval(row.over_least.as_ref())
         })
         .compared(plan, |row| &row.figures)
-        .done()
+        .into_table()
         .with_notes(clock(record, group.rows.iter().map(|row| &row.figures)))
 }
 
 const PIECES: &str = "pieces: neighbouring blocks on the device count as one; an object's are those of its \
                       own file, in a database its runs of neighbouring pages; –: not known";
 
-/// Absent: no store has files.
+/// Returns the table of the stores' files at each age; `None` if no store has files.
 pub(crate) fn age_spaces(record: &Record, spaces: &[AgeSpace]) -> Option<Table> {
     let title = "space: bytes of the store's files per live byte, and how fragmented they are";
-    let table = Table::of(title, spaces)
+    let table = Table::for_rows(title, spaces)
         .with(TARGET, |space| label(&record.header.plan, space.target))
         .with(Column::number("age", ""), |space| u64::from(space.age))
         .with(Column::number("length", "B/B"), |space| space.length_per_byte)
@@ -72,7 +72,7 @@ pub(crate) fn age_spaces(record: &Record, spaces: &[AgeSpace]) -> Option<Table> 
         .with(Column::number("pieces", "of all files"), |space| space.extents)
         .with(Column::number("pieces", "of an object"), |space| space.per_object)
         .with(Column::number("free pages", "%"), |space| Some(space.free? * 100.0))
-        .done()
+        .into_table()
         .with_notes([PIECES.to_owned()]);
     (!spaces.is_empty()).then_some(table)
 }

@@ -14,7 +14,7 @@ pub(crate) fn backup(record: &Record, rows: &[BackupFigures]) -> Table {
     let alone = plan.targets.len() == 1;
     let ms = |row: &BackupFigures, us: f64| us * row.files as f64 / 1e3;
     let mb = |bytes: Option<f64>| Some(bytes? / 1e6);
-    Table::of("", rows)
+    Table::for_rows("", rows)
         .with(Column::text("step"), |row| row.step.as_str())
         .with(TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms"), |row| {
@@ -27,6 +27,6 @@ pub(crate) fn backup(record: &Record, rows: &[BackupFigures]) -> Table {
         .with(Column::number("packs", "+ MB").room(Room::Scroll), |row| mb(row.added_bytes))
         .with(Column::number("catalogue", "MB").room(Room::Scroll), |row| mb(row.catalogue_bytes))
         .compared(plan, |row| &row.figures)
-        .done()
+        .into_table()
         .with_notes(clock(record, rows.iter().map(|row| &row.figures)))
 }

@@ -10,12 +10,12 @@ use crate::{
     words,
 };
 
-/// Of a case, with `all` also what its verdicts are not about.
+/// Returns the table of a case; with `all` also the columns that its verdicts do not depend on.
 pub(crate) fn compared_case(case: &ComparedCase, all: bool) -> Table {
     const CHANGE: &str = "new ÷ old";
     let time = Column { bars: true, ..ratio_column("time", CHANGE) };
     let p99 = ratio_column("p99", CHANGE).room(Room::Bar);
-    Table::of(format!("{}: {}", case.title(), case.workload), &case.changes)
+    Table::for_rows(format!("{}: {}", case.title(), case.workload), &case.changes)
         .with(TARGET, |change| &*change.target)
         .with(Column::number("old", "µs/op").room(Room::Spare(2)), |change| change.old_us)
         .with(Column::number("new", "µs/op").room(Room::Spare(3)), |change| change.new_us)
@@ -28,11 +28,11 @@ pub(crate) fn compared_case(case: &ComparedCase, all: bool) -> Table {
             let verdict = words::change_verdict(change.verdict, change.time.as_ref());
             Cell::from(verdict).tone(tone(change.verdict))
         })
-        .done()
+        .into_table()
 }
 
-/// `Of 8 rows: 2 worse, 1 better, 4 the same within ±3 %, 1 inconclusive.`, the control left out; of one
-/// record, that it is one.
+/// Counts the verdicts without the control, `Of 8 rows: 2 worse, 1 better, 4 the same within ±3 %,
+/// 1 inconclusive.`, or says that both are the same record.
 pub(crate) fn counts(comparison: &Comparison) -> String {
     if comparison.same {
         return "The two are the same record.".to_owned();
@@ -60,8 +60,8 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
     )
 }
 
-/// The changes of which a gate at `share` says so, in words:
-/// `read, warm: files: time new ÷ old 1.10 (1.09–1.11), sees changes from 1.2 % on`.
+/// Describes the changes that a gate at `share` judges as `gate`: `read, warm: files: time new ÷
+/// old 1.10 (1.09–1.11), sees changes from 1.2 % on`.
 pub fn gate_rows(comparison: &Comparison, share: f64, gate: Gate) -> Vec<String> {
     let rows = comparison.gated().filter(|(_, change)| change.gate(share) == gate);
     rows.map(|(case, change)| gate_row(case, change)).collect()
@@ -78,7 +78,8 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
     format!("{about}: time new ÷ old {}, sees {seen}", with_interval(&ratio))
 }
 
-/// What times are divided by; if there is no control because a record lacks it, that.
+/// Describes the control that times are divided by, or that a record lacks it; `None` if there is
+/// nothing to say.
 pub(crate) fn control(comparison: &Comparison) -> Option<String> {
     let Some(control) = &comparison.control else {
         let lacks = comparison.only.iter().any(|own| !own.is_empty());
@@ -95,14 +96,14 @@ pub(crate) fn control(comparison: &Comparison) -> Option<String> {
     Some(format!("times are divided by those of the control, {control}, in the same rounds{but}"))
 }
 
-/// What the new record lacks, in one line.
+/// Lists what the new record lacks in one line; `None` if it lacks nothing.
 pub(crate) fn lost(comparison: &Comparison, all: bool) -> Option<String> {
     let lost: Vec<_> = comparison.lost().collect();
     let most = if all { lost.len() } else { words::NAMED };
     (!lost.is_empty()).then(|| format!("only in the old record: {}", words::parts(&lost, most)))
 }
 
-/// Sentences on what differs besides the times.
+/// Returns sentences on what differs besides the times.
 pub(crate) fn differences(comparison: &Comparison) -> Vec<String> {
     let [_, only] = &comparison.only;
     let only = only.iter().map(|what| format!("only in the new record: {what}"));

@@ -10,7 +10,7 @@ use crate::{
     words::{self, joined, label},
 };
 
-/// Where the time of a case goes, and what was moved; `rows` are its figures.
+/// Returns two tables of a case: where its time goes, and what was moved. `rows` are its figures.
 pub(crate) fn explained(record: &Record, rows: &[Figures]) -> [Table; 2] {
     [explained_time(record, rows), explained_moves(record, rows)]
 }
@@ -23,7 +23,7 @@ fn title(record: &Record, rows: &[Figures], what: &str) -> String {
 
 pub(crate) fn explained_time(record: &Record, rows: &[Figures]) -> Table {
     let explained = crate::explained(record, rows);
-    Table::of(title(record, rows, "where the time goes, per blob"), &explained)
+    Table::for_rows(title(record, rows, "where the time goes, per blob"), &explained)
         .with(TARGET, |row| label(&record.header.plan, row.target))
         .with(Column::number("user", "µs"), |row| row.user)
         .with(Column::number("kernel", "µs"), |row| row.kernel)
@@ -38,14 +38,14 @@ pub(crate) fn explained_time(record: &Record, rows: &[Figures]) -> Table {
         .with(Column::number("switches", ""), |row| row.switches)
         .with(Column::number("to open", "ms"), |row| row.opening_ms)
         .with(Column::number("first", "÷ steady"), |row| row.first_over_steady)
-        .done()
+        .into_table()
 }
 
 pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
     let explained = crate::explained(record, rows);
     let what = "what was moved: calls per blob, bytes per byte of data";
-    let table = Table::of(title(record, rows, what), &explained)
+    let table = Table::for_rows(title(record, rows, what), &explained)
         .with(TARGET, |row| label(plan, row.target))
         .with(Column::number("calls", "read"), |row| row.read_calls)
         .with(Column::number("calls", "write"), |row| row.write_calls)
@@ -55,7 +55,7 @@ pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
         .with(Column::number("device", "written"), |row| row.device_written)
         .with(Column::number("cached", "before %"), |row| row.cached_before)
         .with(Column::number("cached", "after %"), |row| row.cached_after)
-        .done();
+        .into_table();
     // All of it, the tool's own too: how targets differ says more than what one takes.
     let memory = |row: &Explained| {
         Some(format!("{} {} MB", label(plan, row.target), figure(row.memory_mb?)))
@@ -66,7 +66,7 @@ pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
     table.with_notes(memory)
 }
 
-/// A sentence for each verdict that something coincides with.
+/// Returns a sentence for each verdict that something coincides with; `None` if there are none.
 pub(crate) fn explained_sentences(record: &Record, rows: &[Figures]) -> Option<Lines> {
     let plan = &record.header.plan;
     let explained = crate::explained(record, rows);

@@ -9,7 +9,7 @@ use crate::{
     words::{self, label},
 };
 
-/// The hosts of a case; absent: this machine did it alone.
+/// Returns the table of the hosts of a case; `None` if this machine worked alone.
 pub(crate) fn hosts(record: &Record, rows: &[Figures]) -> Option<Table> {
     let plan = &record.header.plan;
     let all = rows.iter().flat_map(|row| {
@@ -17,7 +17,7 @@ pub(crate) fn hosts(record: &Record, rows: &[Figures]) -> Option<Table> {
     });
     let all: Vec<(&str, HostFigures)> = all.collect();
     let title = format!("{}, by host", words::case(plan, rows.first()?.case));
-    let table = Table::of(title, &all)
+    let table = Table::for_rows(title, &all)
         .with(TARGET, |(target, _)| *target)
         .with(Column::text("host"), |(_, of)| of.host.clone().unwrap_or_else(|| "all".to_owned()))
         .with(Column::number("rate", "/s"), |(_, of)| Cell::from(Value::Rate(of.rate)))
@@ -28,7 +28,7 @@ pub(crate) fn hosts(record: &Record, rows: &[Figures]) -> Option<Table> {
         .with(Column::number("known to", "ms"), |(_, of)| {
             of.uncertainty_ms.map(|ms| format!("±{ms:.3}"))
         })
-        .done()
+        .into_table()
         .with_legend(Some(LEGEND.to_owned()));
     (!all.is_empty()).then_some(table)
 }

@@ -6,7 +6,7 @@ use itertools::Itertools;
 
 use crate::table::Column;
 
-/// The heads and units of columns, and what they mean.
+/// The heads and units of columns, with their meaning.
 const HEADS: [(&[&str], &str); 13] = [
     (
         &["ratio"],
@@ -30,7 +30,8 @@ const HEADS: [(&[&str], &str); 13] = [
     (&["least age", "first replacing"], "time ÷ least age's: how much ageing has slowed it down"),
 ];
 
-/// What the heads of `columns` mean, as far as nothing before has said it.
+/// Returns the meanings of the heads of `columns` that are not in `seen` yet; `None` if there are
+/// none.
 pub(crate) fn legend<'a>(
     columns: impl Iterator<Item = &'a Column>,
     seen: &mut BTreeSet<&'static str>,

@@ -17,7 +17,7 @@ pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
         LifeStep::Open => format!("{}, {}", row.step, row.figures.case.cache),
         step => step.to_string(),
     };
-    Table::of("", rows)
+    Table::for_rows("", rows)
         .with(Column::text("step"), step)
         .with(TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("operations", "").room(Room::Spare(1)), |row| {
@@ -30,7 +30,7 @@ pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
             row.figures.cpu_us_per_op()
         })
         .compared(plan, |row| &row.figures)
-        .done()
+        .into_table()
         .with_notes(clock(record, rows.iter().map(|row| &row.figures)))
 }
 
@@ -39,7 +39,7 @@ const SPACE: &str = "backup: what a backup copies after 1 % of the values change
                      half of the values gave back, then with reclaiming; –: the engine has no way, or \
                      needs none";
 
-/// Absent: no store has files.
+/// Returns the table of the stores' sizes; `None` if no store has files.
 pub(crate) fn life_spaces(record: &Record, spaces: &[LifeSpace]) -> Option<Table> {
     let plan = &record.header.plan;
     let days = if let Experiment::Life { days, .. } = plan.experiment { days } else { 0 };
@@ -47,7 +47,7 @@ pub(crate) fn life_spaces(record: &Record, spaces: &[LifeSpace]) -> Option<Table
     let percent = |share: Option<f64>| Some(share? * 100.0);
     let title =
         format!("space on disk over {}, each with changes of 1 %", counted(days.into(), "day"));
-    let table = Table::of(title, spaces)
+    let table = Table::for_rows(title, spaces)
         .with(TARGET, |row| label(plan, row.target))
         .with(Column::number("filled", "MB"), |row| mb(Some(row.filled)))
         .with(Column::number("backup", "files, MB"), |row| mb(row.backup_files))
@@ -56,7 +56,7 @@ pub(crate) fn life_spaces(record: &Record, spaces: &[LifeSpace]) -> Option<Table
         .with(Column::number("back", "%"), |row| percent(row.half_back))
         .with(Column::number("reclaimed", "%"), |row| percent(row.reclaimed))
         .with(Column::number("emptied", "MB").room(Room::Spare(0)), |row| mb(row.emptied))
-        .done()
+        .into_table()
         .with_notes([SPACE.to_owned()]);
     (!spaces.is_empty()).then_some(table)
 }

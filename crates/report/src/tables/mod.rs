@@ -49,21 +49,21 @@ use crate::{
     words,
 };
 
-/// The longest name of a default run is whole on 80 columns; then names give way before the ratios
-/// do, then as far as they must.
+/// The column of names. The longest name of a default run is whole on 80 columns; then names are
+/// narrowed before the ratios are, then as far as they must.
 const TARGET: Column = Column::text("target").narrow(&[26, 20, 12, 8]);
-/// In tables without a ratio that gives way.
+/// The column of names in tables without a ratio that can be narrowed.
 const LONG_TARGET: Column = Column::text("target").narrow(&[30, 20, 12]);
-/// Its least width is that of its longest words.
+/// The column of verdicts, at least as wide as its longest words.
 const VERDICT: Column = Column::text("verdict").narrow(&[15]);
 
-/// A ratio whose interval takes a second line on narrow pages.
+/// Returns a column of ratios, whose interval takes a second line on narrow pages.
 const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
     Column::number(head, unit).narrow(&[usize::MAX, usize::MAX, 13])
 }
 
 impl<'a, R> Rows<'a, R> {
-    /// The same with the ratio to the baseline and its verdict, if there is anything to compare.
+    /// Adds the ratio to the baseline and its verdict, if there is anything to compare.
     fn compared(self, plan: &Plan, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
         if plan.targets.len() == 1 {
             return self;
@@ -89,14 +89,14 @@ impl<'a, R> Rows<'a, R> {
     }
 }
 
-/// What a star means.
+/// Explains the star of a ratio.
 fn star(plan: &Plan) -> String {
     let has = RunSpec::has_option(plan.command(), "durability");
     let how = if has { "; --durability CLASS makes it the same" } else { "" };
     format!("*: not the same work, as durability differs from the baseline's{how}")
 }
 
-/// A ratio with its interval; a star where it compares unequal work.
+/// Formats a ratio with its interval, and a star if it compares unequal work.
 fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
     let mark = if verdict == Verdict::DurabilityDiffers { "*" } else { "" };
     match (ratio, verdict) {
@@ -106,7 +106,7 @@ fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
     }
 }
 
-/// Which target is fastest: `sqlite (3.1×)`, or the baseline. Absent: that is open.
+/// Returns the fastest target, `sqlite (3.1×)`, or the baseline; `None` if that is not shown yet.
 fn fastest(
     plan: &Plan,
     all: impl Iterator<Item = (usize, Option<Estimate>, Verdict)>,
@@ -138,11 +138,11 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// Less is no news.
+/// The smallest share of waiting that is reported.
 const WAITED: f64 = 0.01;
 
-/// What the times contain of waiting for a processor: `waited for a processor, left out of the time:
-/// files 35 %, redb 31 %; by the wall clock: mariadb`.
+/// Describes how much times contain of waiting for a processor: `waited for a processor, left out
+/// of the time: files 35 %, redb 31 %; by the wall clock: mariadb`.
 fn clock<'a>(
     record: &Record,
     rows: impl IntoIterator<Item = &'a Figures, IntoIter: Clone>,
@@ -176,7 +176,7 @@ fn clock<'a>(
     words::joined([shares, by_wall], "; ")
 }
 
-/// Why a time is above the 99th percentile next to it, if it is.
+/// Explains why a time is above the 99th percentile next to it; `None` if it is not.
 fn above_p99(record: &Record, row: &Figures) -> Option<String> {
     let latency = row.latency.filter(|of| row.us_per_op.is_some_and(|us| us.point > of.p99))?;
     let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
@@ -189,7 +189,8 @@ fn above_p99(record: &Record, row: &Figures) -> Option<String> {
     Some(format!("{share:.0} % of it in the slowest 1 % of the operations, up to {longest} ms"))
 }
 
-/// A time: with one target there is nothing to compare it with, so that it has its interval.
+/// Formats a time, with its interval if it is the only target, because there is nothing to compare
+/// it with.
 pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
     match time {
         Some(time) if alone => Cell::interval(Some(&time)),
@@ -199,7 +200,7 @@ pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
     }
 }
 
-/// A figure from elsewhere, dimmed so that it is not taken for one of this machine.
+/// Formats a published figure, dimmed so that it is not taken for one of this machine.
 fn published(value: Option<f64>) -> Cell {
     Cell::from(value).tone(Tone::Dim)
 }

@@ -18,8 +18,8 @@ struct Passes<'a> {
     lines: Vec<Timeline>,
 }
 
-/// The table of a case and what the engines did meanwhile; `rows` are its figures. Empty: no pass
-/// was noted.
+/// Returns the table of a case and what the engines did meanwhile; `rows` are its figures. Empty if
+/// no pass has slices.
 pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Block> {
     let plan = &record.header.plan;
     let passes = |row: &Figures| Passes {
@@ -33,7 +33,7 @@ pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Blo
     let title =
         format!("{}, {}", words::workload_name(plan, rows[0].case.workload), rows[0].case.cache);
     let p99s = |of: &Passes<'_>| of.points().filter_map(|point| point.p99_us).collect::<Vec<_>>();
-    let table = Table::of(title, &passes)
+    let table = Table::for_rows(title, &passes)
         .with(TARGET, |of| of.label)
         .with(Column::number("slices", ""), |of| of.points().count() as u64)
         .with(Column::number("least", "/s"), |of| of.rate(|_| 0))
@@ -42,7 +42,7 @@ pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Blo
         .with(Column::number("p99 from", "µs"), |of| p99s(of).into_iter().reduce(f64::min))
         .with(Column::number("to", "µs"), |of| p99s(of).into_iter().reduce(f64::max))
         .with(Column::number("stalled", ""), |of| of.stalled().map(Value::Percent))
-        .done();
+        .into_table();
     let below = passes.iter().flat_map(|of| of.below(all));
     vec![table.into(), Lines::new("", below).into()]
 }
@@ -52,8 +52,8 @@ impl Passes<'_> {
         self.lines.iter().flat_map(|line| &line.points)
     }
 
-    /// One of the sorted rates, chosen by the index of the last. A slice that is shorter than the
-    /// others has no rate that compares.
+    /// Returns one of the sorted rates, chosen by the index of the last. A slice that is shorter
+    /// than the others has no comparable rate.
     fn rate(&self, at: fn(usize) -> usize) -> Option<Value> {
         let mut rates: Vec<_> =
             self.points().filter(|point| point.whole).map(|point| point.per_second).collect();
@@ -65,7 +65,7 @@ impl Passes<'_> {
         self.lines.iter().map(|line| line.wall_ms).sum()
     }
 
-    /// The percentage of the passes in stalls.
+    /// Returns the percentage of the passes that was spent in stalls.
     fn stalled(&self) -> Option<f64> {
         let stalled = self.stalls().fold(0.0, |sum, (_, stall)| sum + stall.length_ms);
         (self.wall_ms() > 0.0).then(|| stalled / self.wall_ms() * 100.0)
@@ -75,7 +75,7 @@ impl Passes<'_> {
         self.lines.iter().flat_map(|line| line.stalls.iter().map(|stall| (line.round, stall)))
     }
 
-    /// What the engine did, and the stalls: the longest, or all.
+    /// Returns the engine's background work and the stalls: the longest, or `all`.
     fn below(&self, all: bool) -> Vec<Line> {
         let mut stalls: Vec<_> = self.stalls().collect();
         stalls.sort_by(|one, other| other.1.length_ms.total_cmp(&one.1.length_ms));
@@ -93,7 +93,7 @@ impl Passes<'_> {
         work.map(Line::dim).into_iter().chain(stalls).chain(more.map(Line::dim)).collect()
     }
 
-    /// `12 × checkpoint, 0.43 s of 2.00 s`.
+    /// Describes the background work: `12 × checkpoint, 0.43 s of 2.00 s`.
     fn background_work(&self) -> Option<String> {
         let mut sums = BTreeMap::<&str, (u32, f64)>::new();
         for (name, work) in self.lines.iter().flat_map(|line| &line.background_work) {
@@ -108,5 +108,5 @@ impl Passes<'_> {
     }
 }
 
-/// Stalls of a target that are shown.
+/// The largest number of stalls of a target that are shown.
 const SHOWN: usize = 5;

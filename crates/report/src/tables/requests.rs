@@ -9,7 +9,7 @@ use crate::{
     words,
 };
 
-/// Returns the requests by kind and what they cost; `None`: there were none.
+/// Returns the requests by kind and what they cost; `None` if there were none.
 pub(crate) fn requests(record: &Record, requests: &[RequestFigures]) -> Option<Table> {
     let plan = &record.header.plan;
     let target = |row: &RequestFigures| {
@@ -24,7 +24,7 @@ pub(crate) fn requests(record: &Record, requests: &[RequestFigures]) -> Option<T
          calibrating, without the removal of the objects at its end{}",
         if has_cost { cost } else { "" }
     );
-    let table = Table::of("requests to object stores", requests)
+    let table = Table::for_rows("requests to object stores", requests)
         .with(TARGET, target)
         .with(Column::text("passes"), workload)
         .with(Column::number("requests", ""), |row| row.requests)
@@ -35,6 +35,6 @@ pub(crate) fn requests(record: &Record, requests: &[RequestFigures]) -> Option<T
         .with(Column::number("received", "MB"), |row| row.sent.received_bytes as f64 / 1e6)
         .with_if(has_cost, Column::number("cost", ""), |row| row.sent.cost.map(show_amount))
         .with_legend([legend])
-        .done();
+        .into_table();
     (!requests.is_empty()).then_some(table)
 }

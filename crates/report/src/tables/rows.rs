@@ -11,10 +11,11 @@ use crate::{
     words::{self, joined, label},
 };
 
-/// 1,048,576 bytes, of which the published sizes are multiples, in millions of bytes.
+/// 1,048,576 bytes, the unit of the published sizes, in millions of bytes.
 const MIB_IN_MB: f64 = 1.048_576;
 
-/// Times and sizes. Of a single target there is no ratio: its times have their intervals.
+/// Returns the table of times and sizes. A single target has no ratio, so its times have their
+/// intervals.
 pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
     let plan = &record.header.plan;
     let has_published = group.has_published(|cell| cell.published_seconds);
@@ -23,7 +24,7 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
         Some(seconds) if !alone => Value::Estimate(*seconds).into(),
         seconds => Cell::interval(seconds.as_ref()),
     };
-    let mut table = Table::of(words::processes(&group.workload), &group.targets)
+    let mut table = Table::for_rows(words::processes(&group.workload), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
     for (place, name) in ["insert", "sum", "update"].into_iter().enumerate() {
         let published = |row: &RowFigures| published(row.cells[place].published_seconds);
@@ -38,11 +39,11 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
         .with_if(has_published, Column::number("publ.", "MB"), |row| {
             published(row.published_mib.map(|mib| mib * MIB_IN_MB))
         })
-        .done()
+        .into_table()
         .with_notes(waits(record, group))
 }
 
-/// What waiting for others came to: it is part of the times.
+/// Counts the waits for others, which are part of the times.
 fn waits(record: &Record, group: &RowGroup) -> impl Iterator<Item = String> {
     group.targets.iter().filter_map(|row| {
         let waits = row.waits.iter().map(|(name, count)| waited(count.unsigned_abs(), name));
@@ -51,7 +52,7 @@ fn waits(record: &Record, group: &RowGroup) -> impl Iterator<Item = String> {
     })
 }
 
-/// `2 busy retries`, `1 busy retry`.
+/// Counts waits: `2 busy retries`, `1 busy retry`.
 fn waited(count: u64, name: &str) -> String {
     let one = || match name.strip_suffix("ies") {
         Some(stem) => format!("{stem}y"),
@@ -61,12 +62,12 @@ fn waited(count: u64, name: &str) -> String {
     format!("{} {name}", model::units::show_count(count))
 }
 
-/// Ratios to the baseline; absent with one target.
+/// Returns the table of ratios to the baseline; `None` with one target.
 pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     let plan = &record.header.plan;
     let baseline = plan.targets.get(plan.baseline).filter(|_| plan.targets.len() > 1)?;
     let has_published = group.has_published(|cell| cell.published_ratio);
-    let mut table = Table::of(ratio_title(plan, &baseline.label, group), &group.targets)
+    let mut table = Table::for_rows(ratio_title(plan, &baseline.label, group), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
     for (place, name) in ["insert ÷", "sum ÷", "update ÷"].into_iter().enumerate() {
         let published = |row: &RowFigures| published(row.cells[place].published_ratio);
@@ -82,10 +83,11 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     }
     let mut cells = group.targets.iter().flat_map(|row| &row.cells);
     let starred = cells.any(|cell| cell.verdict == Verdict::DurabilityDiffers);
-    Some(table.with_legend(starred.then(|| super::star(plan))).done())
+    Some(table.with_legend(starred.then(|| super::star(plan))).into_table())
 }
 
-/// `time ÷ that of csv; fastest: insert sqlite (3.1×), sum sqlite (2.0×), update csv`.
+/// Returns the title of the ratios: `time ÷ that of csv; fastest: insert sqlite (3.1×), sum sqlite
+/// (2.0×), update csv`.
 fn ratio_title(plan: &Plan, baseline: &str, group: &RowGroup) -> String {
     let operations = ["insert", "sum", "update"].into_iter().enumerate();
     let fastest = operations.filter_map(|(place, name)| {
@@ -99,8 +101,9 @@ fn ratio_title(plan: &Plan, baseline: &str, group: &RowGroup) -> String {
 
 const STYLES: [Style; 4] = [Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
 
-/// Inserting, over the baseline's store in the same style. How far a ratio shrinks from text to
-/// bulk is how much of it was parsing and round trips. Absent if no store has several styles.
+/// Returns the table of inserting, divided by the baseline's store in the same style. How far a
+/// ratio shrinks from text to bulk shows how much of it was parsing and round trips. `None` if no
+/// store has several styles.
 pub(crate) fn row_styles(record: &Record, group: &RowGroup) -> Option<Table> {
     let plan = &record.header.plan;
     let baseline = plan.targets.get(plan.baseline)?;
@@ -116,18 +119,17 @@ pub(crate) fn row_styles(record: &Record, group: &RowGroup) -> Option<Table> {
     stores.retain(|store| STYLES.into_iter().filter(|s| in_style(store, *s).is_some()).count() > 1);
     stores.dedup_by(|next, store| same_store(next, store));
     let title = format!("inserting ÷ that of {} in the same style", store_name(baseline));
-    let mut table = Table::of(title, &stores).with(LONG_TARGET, |store| store_name(store)).with(
-        Column::number("publ.", ""),
-        |store| {
+    let mut table = Table::for_rows(title, &stores)
+        .with(LONG_TARGET, |store| store_name(store))
+        .with(Column::number("publ.", ""), |store| {
             published(in_style(store, Style::Text).and_then(|row| row.cells[0].published_ratio))
-        },
-    );
+        });
     for style in STYLES {
         table = table.with(ratio_column(style.as_str(), ""), |store| {
             Cell::interval(in_style(store, style).and_then(|row| row.over_same_style.as_ref()))
         });
     }
-    Some(table.done()).filter(|table| !table.rows.is_empty())
+    Some(table.into_table()).filter(|table| !table.rows.is_empty())
 }
 
 fn same_store(one: &PlannedTarget, other: &PlannedTarget) -> bool {
@@ -136,13 +138,13 @@ fn same_store(one: &PlannedTarget, other: &PlannedTarget) -> bool {
         && without_style(&one.settings) == without_style(&other.settings)
 }
 
-/// Its label, without the style at the end.
+/// Returns the label of a store without the style at its end.
 fn store_name(target: &PlannedTarget) -> &str {
     let style = target.settings.get("style").unwrap_or_default();
     target.label.strip_suffix(style).unwrap_or(&target.label).trim_end()
 }
 
-/// How the published set-up differs from this one.
+/// Notes on how the published set-up differs from this one.
 const PUBLISHED: [&str; 2] = [
     "published figures are of 200,000 rows on the machine and the versions above, in PHP, of MySQL over TCP; of SQLite \
      100,000 rows a transaction, of MySQL 30,000; sizes of MySQL are those that it reported",
@@ -155,7 +157,7 @@ const PUBLISHED: [&str; 2] = [
 const SHARED: &str =
     "on one database each process inserts rows of its own, but sums and changes those of all";
 
-/// What to know when reading the tables.
+/// Returns what to know when reading the tables.
 pub(crate) fn row_notes(record: &Record, published: bool) -> Lines {
     let plan = &record.header.plan;
     let shared = |(index, workload): (usize, &Workload)| {

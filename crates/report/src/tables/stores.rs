@@ -21,7 +21,7 @@ pub(crate) fn stores(record: &Record, stores: &[StoreFigures]) -> Table {
         "space: the store's files"
     };
     let megabytes = if counted { Room::Wide } else { Room::Needed };
-    Table::of(title, stores)
+    Table::for_rows(title, stores)
         .with(TARGET, |store| label(plan, store.target))
         .with_if(counted, Column::number("length", "B/B"), |store| store.length_per_byte)
         .with_if(counted, Column::number("on disk", "B/B"), |store| store.on_disk_per_byte)
@@ -30,10 +30,11 @@ pub(crate) fn stores(record: &Record, stores: &[StoreFigures]) -> Table {
         .with(Column::number("to fill", "s"), |store| store.fill_s)
         .with(Column::number("to open", "ms"), |store| store.open_ms)
         .with(Column::text("durability"), |store| store.durability.clone())
-        .done()
+        .into_table()
 }
 
-/// Settings in effect, a line for each target that has more than its label shows.
+/// Lists the settings in effect, a line for each target that has more than its label shows; `None`
+/// if there are none.
 pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines> {
     let lines = stores.iter().filter_map(|store| {
         let label = label(&record.header.plan, store.target);
@@ -43,7 +44,7 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
     Lines::new("settings in effect", lines.chain(loaded(record))).unless_empty()
 }
 
-/// What loaded libraries report about themselves.
+/// Describes the loaded libraries as they report themselves.
 fn loaded(record: &Record) -> impl Iterator<Item = Line> {
     let libraries = record.header.environment.libraries.iter();
     libraries.filter(|library| library.loaded.is_some()).map(|library| {
@@ -52,7 +53,7 @@ fn loaded(record: &Record) -> impl Iterator<Item = Line> {
     })
 }
 
-/// The same, once for all targets that share them.
+/// Lists the settings in effect, a line for each group of targets that share them.
 pub(crate) fn shared_settings(record: &Record) -> Vec<Line> {
     let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for facts in &record.stores {
@@ -68,7 +69,7 @@ pub(crate) fn shared_settings(record: &Record) -> Vec<Line> {
     shared.into_iter().map(line).collect()
 }
 
-/// `journal=delete sync=full`, without what the label says.
+/// Lists the settings that the label does not show: `journal=delete sync=full`.
 fn beyond(label: &str, in_effect: &Settings) -> String {
     let words: Vec<&str> = label.split([' ', '?', '&', ',']).collect();
     let settings = in_effect.0.iter().map(|(name, value)| format!("{name}={value}"));

@@ -13,8 +13,8 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
     // Words of the settings have up to 15 letters: what is not a name gives way before they are cut.
     const PLACE: &[usize] = &[24, 16, 16, 10];
     const WORDS: &[usize] = &[18, 18, 10];
-    Table::of("", rows)
-        .with(Column::text("in").narrow(PLACE), StudyFigure::place)
+    Table::for_rows("", rows)
+        .with(Column::text("in").narrow(PLACE), StudyFigure::shown_place)
         .with(Column::text("target").narrow(PLACE), |row| &*row.target)
         .with(Column::text("figure").narrow(WORDS), |row| name(row.figure))
         .with(Column::number("published", ""), |row| {
@@ -30,10 +30,10 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
             Some(_) => study_verdict(row),
             None => NONE,
         })
-        .done()
+        .into_table()
 }
 
-/// The verdict on a published figure.
+/// Returns the verdict on a published figure.
 pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
     let why = if row.here.is_none() { "not measured" } else { "not comparable" };
     row.against().map_or(why, against_published)
@@ -91,6 +91,6 @@ pub(crate) fn against_published(against: Against) -> &'static str {
         Against::Agrees => "confirmed",
         Against::Lower => "differs: lower",
         Against::Higher => "differs: higher",
-        Against::TooWide => "too wide to tell",
+        Against::TooWide => "too wide",
     }
 }

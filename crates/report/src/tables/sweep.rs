@@ -13,7 +13,7 @@ use crate::{
     words::{self, label},
 };
 
-/// `a sweep of 6 runs: size 1k, 4k, …`.
+/// Returns the title of a sweep: `a sweep of 6 runs: size 1k, 4k, …`.
 pub(crate) fn sweep_title(runs: &[Record]) -> String {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, value) in runs.iter().flat_map(words::values) {
@@ -46,28 +46,28 @@ pub(crate) fn sweep<'a>(
         let (varied, target) = (words::varied(run), label(&run.header.plan, row.target));
         Some(format!("{varied} {target} {}", above_p99(run, row)?))
     });
-    Table::of(title, &rows)
+    Table::for_rows(title, &rows)
         .with(Column::text("run").narrow(&[20, 12]), |(run, _)| words::varied(run))
         .with(TARGET, |(run, row)| label(&run.header.plan, row.target))
         .with(Column::number(head, unit), |(_, row)| time(row, row.us_per_op, alone))
         .with(Column::number("p99", "µs").room(Room::Spare(2)), |(_, row)| Some(row.latency?.p99))
         .with_if(!paced, Column::number("rate", "MB/s").room(Room::Spare(1)), |(_, r)| r.mb_per_s)
         .compared(plan, |(_, row)| row)
-        .done()
+        .into_table()
         .with_notes(words::joined(slow, "; ").map(|all| format!("time above p99: {all}")))
 }
 
-/// A table for each case: the size at which the baseline overtakes each target.
+/// Returns a table for each case with the sizes at which the baseline overtakes each target.
 pub(crate) fn break_evens(first: &Record, rows: &[TargetBreakEven]) -> Vec<Table> {
     let plan = &first.header.plan;
     let baseline = label(plan, plan.baseline);
     let table = |rows: &[TargetBreakEven]| {
         let about = words::about(plan, rows[0].case, &rows[0].others);
         let title = format!("break-even, {about}: the size of blobs at which {baseline} overtakes");
-        Table::of(title, rows)
+        Table::for_rows(title, rows)
             .with(Column { head: "".into(), ..TARGET }, |row| &*row.target)
             .with(Column::text("").narrow(&[20]), |row| break_even(row, baseline))
-            .done()
+            .into_table()
     };
     let cases = rows.chunk_by(|one, next| (one.case, &one.others) == (next.case, &next.others));
     cases.map(table).collect()
@@ -110,8 +110,8 @@ pub(crate) fn page_sizes(first: &Record, matrix: &PageMatrix) -> Table {
          1 {family} is faster; * its best page size"
     );
     let rows: Vec<_> = matrix.rows.iter().enumerate().collect();
-    let mut table =
-        Table::of(title, &rows).with(Column::number("", ""), |(_, (pages, _))| pages.to_string());
+    let mut table = Table::for_rows(title, &rows)
+        .with(Column::number("", ""), |(_, (pages, _))| pages.to_string());
     for (place, size) in matrix.sizes.iter().enumerate() {
         // Two lines a cell, if they do not fit on one.
         let column = Column::number("", "").narrow(&[12]);
@@ -122,5 +122,5 @@ pub(crate) fn page_sizes(first: &Record, matrix: &PageMatrix) -> Table {
             if best { cell.mark("*").tone(Tone::Good) } else { cell }
         });
     }
-    table.done()
+    table.into_table()
 }

@@ -21,22 +21,22 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let fastest = fastest(plan, all.map(|row| (row.target, row.ratio, row.verdict)));
     let title =
         fastest.map_or_else(String::new, |first| format!("time of a task; fastest: {first}"));
-    let table = Table::of(title, rows)
+    let table = Table::for_rows(title, rows)
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
         .with(Column::number("tasks", "/s").room(Room::Spare(1)), |row| Some(1e3 / ms(row)?.point));
     let clock = clock(record, rows.iter().map(|row| &row.figures));
     if alone {
-        return table.done().with_notes(clock);
+        return table.into_table().with_notes(clock);
     }
     let publ = Column::number("publ.", "÷");
     let table = table.ratios(|row| &row.figures);
     let table = table.with_if(has_published, publ, |row| published(row.published_ratio));
-    table.verdicts(|row| &row.figures).done().with_notes(clock)
+    table.verdicts(|row| &row.figures).into_table().with_notes(clock)
 }
 
-/// Ratios within each file system, if there are several.
+/// Returns the table of ratios within each file system; `None` if there is only one.
 pub(crate) fn task_sites(record: &Record, rows: &[TaskFigures]) -> Option<Table> {
     let plan = &record.header.plan;
     let filesystems: BTreeSet<_> = plan.targets.iter().map(|target| &target.on).collect();
@@ -49,18 +49,19 @@ pub(crate) fn task_sites(record: &Record, rows: &[TaskFigures]) -> Option<Table>
     let on = baseline.on.as_ref().map_or_else(String::new, |on| format!(" on {on}"));
     let name = baseline.label.strip_suffix(&on).unwrap_or(&baseline.label);
     let has_published = compared.iter().any(|(_, (_, published))| published.is_some());
-    let table = Table::of(format!("time ÷ that of {name} on the same file system"), &compared)
-        .with(LONG_TARGET, |(row, _)| label(plan, row.figures.target))
-        .with(Column::number("time ÷", ""), |(_, (ratio, _))| Cell::interval(Some(ratio)))
-        .with_if(has_published, Column::number("publ.", ""), |(_, (_, of))| published(*of));
-    Some(table.done())
+    let table =
+        Table::for_rows(format!("time ÷ that of {name} on the same file system"), &compared)
+            .with(LONG_TARGET, |(row, _)| label(plan, row.figures.target))
+            .with(Column::number("time ÷", ""), |(_, (ratio, _))| Cell::interval(Some(ratio)))
+            .with_if(has_published, Column::number("publ.", ""), |(_, (_, of))| published(*of));
+    Some(table.into_table())
 }
 
 pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table> {
     if rows.iter().all(|row| row.steps.is_empty()) {
         return None;
     }
-    let mut table = Table::of("how long each step takes in its worker, ms", rows)
+    let mut table = Table::for_rows("how long each step takes in its worker, ms", rows)
         .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target));
     for (step, name) in TaskStep::ALL.into_iter().zip(["create", "status", "rewrite", "delete"]) {
         let ms = |row: &TaskFigures, of: fn(&Percentiles) -> f64| {
@@ -74,13 +75,13 @@ pub(crate) fn task_steps(record: &Record, rows: &[TaskFigures]) -> Option<Table>
             .with(Column::number("", "max").room(Room::Scroll), |row| ms(row, |p| p.max));
     }
     let max = |row: &TaskFigures| row.steps.values().map(|p| p.max / 1e3).reduce(f64::max);
-    Some(table.with(Column::number("any", "max"), max).done())
+    Some(table.with(Column::number("any", "max"), max).into_table())
 }
 
-/// The first tasks, processors, waiting, the disk.
+/// Returns the table of what else a task takes: the first tasks, processors, waiting, the disk.
 pub(crate) fn task_costs(record: &Record, rows: &[TaskFigures]) -> Table {
     let title = "what else a task takes: the first ones, processors, waiting, bytes to the device";
-    Table::of(title, rows)
+    Table::for_rows(title, rows)
         .with(LONG_TARGET, |row| label(&record.header.plan, row.figures.target))
         .with(Column::number("first", "ms"), |row| Some(row.figures.first_us_per_op?.point / 1e3))
         .with(Column::number("CPU", "ms"), |row| Some(row.figures.cpu_us_per_op()? / 1e3))
@@ -89,19 +90,19 @@ pub(crate) fn task_costs(record: &Record, rows: &[TaskFigures]) -> Table {
         .with(Column::number("written", "kB"), |row| Some(row.written_per_task? / 1e3))
         .with(Column::number("flush", "% of time"), |row| row.settled * 100.0)
         .with(Column::number("on disk", "kB in all"), |row| row.disk_bytes as f64 / 1e3)
-        .done()
+        .into_table()
 }
 
 const TIME: &str = "time: from the common start to the last worker's last task, with flushing the \
                     remaining writes (a checkpoint), over all tasks; on disk: what files took before \
                     that, when no task was left";
 
-/// How the published set-up differs from this one.
+/// A note on how the published set-up differs from this one.
 const PUBLISHED: &str = "published figures are of the machines above, in Go: a pool of connections of which two \
                          stay open while idle, a statement parsed for each step (connection=pool); \
                          no file was flushed, a WAL with NORMAL is when it is merged";
 
-/// What to know when reading the tables.
+/// Returns what to know when reading the tables.
 pub(crate) fn task_notes(record: &Record, published: bool) -> Lines {
     let notes = [TIME].into_iter().chain(published.then_some(PUBLISHED));
     Lines::new("", notes.map(Line::dim).chain(shared_settings(record)))

@@ -17,21 +17,22 @@ use crate::{
     words::{self, joined, label},
 };
 
-/// The table of a case; `rows` are its figures.
+/// Returns the table of a case; `rows` are its figures.
 pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
-    let table = Table::of(words::case_title(record, rows[0].case), rows)
+    let table = Table::for_rows(words::case_title(record, rows[0].case), rows)
         .with(TARGET, |row| label(plan, row.target));
     let paced = rows.iter().any(|row| row.paced.is_some());
     let table = if paced { on_schedule(plan, table) } else { measured(plan, table, rows) };
     let table =
         table.with(Column::number("rounds", "").room(Room::Scroll), |row| row.rounds as u64);
-    let table = table.compared(plan, |row| row).done().with_legend(same_build(record, rows));
+    let table = table.compared(plan, |row| row).into_table().with_legend(same_build(record, rows));
     table.with_notes(notes(record, rows))
 }
 
-/// Warm, the first pass after opening, which the time leaves out; cold, where the first pass is the
-/// time, the bytes read from the device for each byte.
+/// Adds the columns of measured times. A warm case has the first pass after opening, which the time
+/// leaves out; a cold one, whose time is the first pass, has the bytes read from the device for
+/// each byte.
 fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows<'a, Figures> {
     let case = rows[0].case;
     let alone = plan.targets.len() == 1;
@@ -58,7 +59,7 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
 }
 
-/// Of times in a case.
+/// Returns the unit of times in a case.
 pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
     let workload = plan.workloads.get(case.workload);
     match workload.map(|workload| workload.work) {
@@ -73,7 +74,7 @@ fn is_mixed(work: Work) -> bool {
     matches!(work.operation(), Some(Operation::Mix(_)))
 }
 
-/// Of operations on a schedule: latencies count from when each was due.
+/// Adds the columns of operations on a schedule, whose latencies count from when each was due.
 fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
     let alone = plan.targets.len() == 1;
     let done = |row: &Figures| {
@@ -127,7 +128,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
 const RATES: &str = "thousands of operations/s of each worker while it works, and in all from the first start \
                      until everything is flushed";
 
-/// `files 1.2; sqlite 3.4`: what is known of each target.
+/// Lists what is known of each target: `files 1.2; sqlite 3.4`; `None` if nothing is.
 fn of_each(
     record: &Record,
     rows: &[Figures],
@@ -138,7 +139,8 @@ fn of_each(
     joined(rows.iter().filter_map(each), "; ")
 }
 
-/// What a build of a library differs by from itself.
+/// Reports by how much a build of a library differs from itself; `None` if no build was measured
+/// twice.
 fn same_build(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
     let (row, original) = rows.iter().find_map(|row| Some((row, plan.same_build(row.target)?)))?;
@@ -152,7 +154,7 @@ fn same_build(record: &Record, rows: &[Figures]) -> Option<String> {
     ))
 }
 
-/// Why the median of a cold state is low.
+/// Explains why the median of a cold state is low; `None` if it is not.
 fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
     let reads = !plan.workloads.get(rows[0].case.workload)?.work.writes();
     let ahead = |row: &Figures| {
@@ -164,7 +166,7 @@ fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
     })
 }
 
-/// The limit on memory, and the share of pages that proves it.
+/// Describes the limit on memory, and the share of pages that proves it; `None` if there is none.
 fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
     let memory = plan.memory.filter(|_| rows[0].case.cache == Cache::Limited)?;
@@ -179,7 +181,8 @@ fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
     ))
 }
 
-/// Whole, in groups of three, if the largest of its line has four digits or more.
+/// Formats a rate whole, in groups of three digits, if the largest of its line has four digits or
+/// more.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -189,7 +192,8 @@ fn grouped(rate: f64, largest: f64) -> String {
     if largest < 999.5 { figure(rate) } else { show_count(rate.round() as u64) }
 }
 
-/// Absent: other workloads have theirs in the table of times.
+/// Returns the table of latencies by kind of operation; `None` for workloads whose latencies are in
+/// the table of times.
 pub(crate) fn latencies(record: &Record, rows: &[Figures]) -> Option<Table> {
     let plan = &record.header.plan;
     let work = plan.workloads.get(rows[0].case.workload)?.work;
@@ -200,7 +204,7 @@ pub(crate) fn latencies(record: &Record, rows: &[Figures]) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Of any workload.
+/// Returns the table of latencies of any workload.
 pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
     let all = rows.iter().flat_map(|row| {
@@ -208,7 +212,7 @@ pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
         all.map(|of| (label(plan, row.target), Percentiles::of(&of.histogram), of))
     });
     let all: Vec<_> = all.collect();
-    Table::of("", &all)
+    Table::for_rows("", &all)
         .with(TARGET, |(label, ..)| *label)
         .with(Column::text("latency of"), |(_, _, of)| of.action.map_or("all", |a| a.as_str()))
         .with(Column::number("operations", ""), |(_, _, of)| of.histogram.len())
@@ -218,5 +222,5 @@ pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
         .with(Column::number("p99.9", "µs"), |(_, p, _)| p.p999)
         .with(Column::number("p99.99", "µs"), |(_, p, _)| p.p9999)
         .with(Column::number("max", "µs"), |(_, p, _)| p.max)
-        .done()
+        .into_table()
 }

@@ -3,16 +3,16 @@
 
 use stats::Estimate;
 
-/// How far a bar reaches.
+/// The scale of a bar.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
-    /// The ratio at its right end; the left end is one over that.
+    /// The ratio at its right end; the left end is its inverse.
     most: f64,
-    /// Its ends and its middle.
+    /// The labels of its ends and its middle.
     pub(super) head: &'static str,
 }
 
-/// The narrowest first.
+/// The scales, the narrowest first.
 const SCALES: [Scale; 4] = [
     Scale { most: 1.25, head: "0.8   1  1.25" },
     Scale { most: 4.0, head: "¼     1     4" },
@@ -24,23 +24,23 @@ const SCALES: [Scale; 4] = [
 const HALF: i32 = 6;
 
 impl Scale {
-    /// The narrowest that shows all of `ratios`, or the widest.
-    pub(super) fn of<'a>(ratios: impl IntoIterator<Item = &'a Estimate>) -> Self {
+    /// Returns the narrowest scale that shows all of `ratios`, or the widest one.
+    pub(super) fn for_ratios<'a>(ratios: impl IntoIterator<Item = &'a Estimate>) -> Self {
         let far = |ratio: &Estimate| ratio.point.ln().abs();
         let farthest = ratios.into_iter().map(far).fold(0.0, f64::max);
         let [.., widest] = SCALES;
         SCALES.into_iter().find(|scale| farthest <= scale.most.ln()).unwrap_or(widest)
     }
 
-    /// `░░█░  │      `: the interval in a light shade, the ratio dark, the line at 1. What is
-    /// beyond an end is shown as `<` or `>`.
+    /// Draws a bar, `░░█░  │      `: the interval in a light shade, the ratio dark, the line at 1.
+    /// A value beyond an end is shown as `<` or `>`.
     pub(super) fn bar(self, ratio: &Estimate) -> String {
         let [low, point, high] = [ratio.low, ratio.point, ratio.high].map(|ratio| self.step(ratio));
         let (low, high) = if ratio.n < 2 { (point, point) } else { (low, high) };
         (-HALF..=HALF).map(|step| mark(step, low, point, high)).collect()
     }
 
-    /// Steps from 1, up to one more than there is room for.
+    /// Returns the steps from 1, at most one more than there is room for.
     #[expect(clippy::cast_possible_truncation, reason = "it was clamped to a few columns")]
     fn step(self, ratio: f64) -> i32 {
         let beyond = f64::from(HALF + 1);
@@ -94,7 +94,7 @@ mod tests {
                 .iter()
                 .map(|point| Estimate { point: *point, low: 0.0, high: 1.0, n: 5 })
                 .collect();
-            Scale::of(&all).head
+            Scale::for_ratios(&all).head
         };
         assert_eq!(
             [of(&[]), of(&[1.1, 0.9]), of(&[1.1, 0.3])],

@@ -16,7 +16,7 @@ impl Paper {
         Self { width, color, text: String::new() }
     }
 
-    /// Separates what follows by a blank line.
+    /// Adds a blank line before what follows.
     pub(super) fn gap(&mut self) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -29,7 +29,7 @@ impl Paper {
         }
     }
 
-    /// If it takes several lines, they start below the beginning of its text.
+    /// Prints a sentence. If it takes several lines, they are aligned to the start of its text.
     pub(super) fn sentence(&mut self, Line { lead, text, tone }: &Line) {
         let indent = width(lead);
         for (i, line) in wrap(&harmless(text), self.width - indent).iter().enumerate() {

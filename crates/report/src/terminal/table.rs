@@ -9,16 +9,17 @@ use crate::{
     text::{elide, harmless, width, wrap},
 };
 
-/// Columns between columns.
+/// Columns of the terminal between two columns of a table.
 const GAP: usize = 2;
 
-/// Lines that a cell may take.
+/// The largest number of lines of a cell.
 const TALLEST: usize = 4;
 
-/// From this width on all columns fit next to a name that can be read.
+/// The width from which all columns fit next to a readable name.
 const ROOMY: usize = 104;
 
-/// Below it is what its heads mean, unless they were `seen` before, and its notes.
+/// Prints a table; below it the meaning of its heads, unless they were `seen` before, and its
+/// notes.
 pub(super) fn print(
     paper: &mut Paper,
     table: &Table,
@@ -31,7 +32,7 @@ pub(super) fn print(
     paper.gap();
     paper.title(&table.title);
     let scaled = table.scaled(false);
-    let mut layout = Layout::of(&scaled, bars);
+    let mut layout = Layout::new(&scaled, bars);
     layout.fit(paper.width);
     layout.print(paper);
     let heads = layout.0.iter().map(|laid| &laid.column);
@@ -56,14 +57,14 @@ struct Laid {
 struct Layout(Vec<Laid>);
 
 impl Layout {
-    fn of(table: &Table, bars: bool) -> Self {
+    fn new(table: &Table, bars: bool) -> Self {
         let mut columns = Vec::new();
         for (place, column) in table.printed() {
             let cells = table.rows.iter().map(|row| &row[place]);
             let texts = cells.clone().map(|cell| Text::new(&cell.text(false), cell.tone));
             columns.push(Laid { column: column.clone(), cells: texts.collect() });
             if bars && column.bars {
-                let scale = Scale::of(cells.clone().filter_map(|cell| cell.estimate()));
+                let scale = Scale::for_ratios(cells.clone().filter_map(|cell| cell.estimate()));
                 let bar = |cell: &Cell| cell.estimate().map_or_else(String::new, |e| scale.bar(e));
                 let cells = cells.map(|cell| Text::new(&bar(cell), Tone::Plain)).collect();
                 let column = Column::text(scale.head).room(Room::Bar);
@@ -102,7 +103,8 @@ impl Layout {
         widths.iter().sum::<usize>() + GAP * self.0.len().saturating_sub(1)
     }
 
-    /// The width of each column, in a page of `available`, after at most so many turns of giving way.
+    /// Returns the width of each column in a page of `available` columns, after at most `most`
+    /// turns of narrowing.
     fn widths(&self, available: usize, most: usize) -> Vec<usize> {
         let mut widths: Vec<usize> = self.0.iter().map(Laid::natural_width).collect();
         let turns = self.0.iter().map(|laid| laid.column.narrow.len()).max().unwrap_or(0);
@@ -162,7 +164,7 @@ impl Text {
         Self { text: harmless(text), tone }
     }
 
-    /// The text in lines of at most `columns`.
+    /// Breaks the text into lines of at most `columns`.
     fn lines(&self, columns: usize) -> Vec<String> {
         // What fits keeps its spaces.
         if width(&self.text) <= columns {

@@ -78,10 +78,10 @@ fn source(dataset: &DatasetSpec) -> String {
     }
 }
 
-/// Data that compresses to less than this share is reported to.
+/// The share below which compressibility is reported.
 const COMPRESSES: f64 = 0.97;
 
-/// `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
+/// Describes values: `5,000 keys of 8,000 to 12,000 bytes (50.1 MB) from seed 42`.
 fn values(summary: &DatasetSummary, available: u64, source: &str) -> String {
     let all = available == summary.count;
     let of_all = if all { String::new() } else { format!(" of {}", show_count(available)) };
@@ -97,7 +97,8 @@ fn values(summary: &DatasetSummary, available: u64, source: &str) -> String {
     format!("{count}{of_all} {keys} of {sizes} ({bytes}){source}{deflated}")
 }
 
-/// `AMD EPYC, 4 CPUs, 16.0 GB of memory, linux 6.18, ext4, virtualised (kvm), sqlite 3.51.1`.
+/// Describes a machine: `AMD EPYC, 4 CPUs, 16.0 GB of memory, linux 6.18, ext4, virtualised (kvm),
+/// sqlite 3.51.1`.
 pub(crate) fn machine(environment: &Environment) -> String {
     let parts = [
         environment.cpu.model.clone(),

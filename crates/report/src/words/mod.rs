@@ -30,29 +30,30 @@ use crate::{
     number::{NONE, faster_or_slower, plus_minus},
 };
 
-/// `size=4k threads=2`: what varies in a sweep, with its values in this run; else empty.
+/// Returns what varies in a sweep, with its values in this run, `size=4k threads=2`; empty if the
+/// run is not of a sweep.
 pub(crate) fn varied(record: &Record) -> String {
     pairs(values(record), "=", " ")
 }
 
-/// The options that vary in a sweep, with their values in this run.
+/// Returns the options that vary in a sweep, with their values in this run.
 pub(crate) fn values(record: &Record) -> &BTreeMap<String, String> {
     static NONE: BTreeMap<String, String> = BTreeMap::new();
     record.header.point.as_ref().map_or(&NONE, |point| &point.varied)
 }
 
-/// `size 4k, threads 2`.
+/// Formats pairs of names and values: `size 4k, threads 2`.
 pub(crate) fn pairs(values: &BTreeMap<String, String>, equals: &str, between: &str) -> String {
     values.iter().map(|(name, value)| format!("{name}{equals}{value}")).join(between)
 }
 
-/// `1 worker`, `2 workers`.
+/// Counts things: `1 worker`, `2 workers`.
 pub(crate) fn counted(count: u64, name: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {name}{plural}", show_count(count))
 }
 
-/// `a, b, c and 2 more`.
+/// Lists at most `most` items: `a, b, c and 2 more`.
 pub(crate) fn listed(items: &[String], most: usize) -> String {
     let named = items.iter().take(most).join(", ");
     match items.len().saturating_sub(most) {
@@ -61,14 +62,14 @@ pub(crate) fn listed(items: &[String], most: usize) -> String {
     }
 }
 
-/// The same of what may have commas: `a; b, c; 2 more`.
+/// Lists at most `most` items that may contain commas: `a; b, c; 2 more`.
 pub(crate) fn parts(items: &[String], most: usize) -> String {
     let more = items.len().saturating_sub(most);
     let more = (more > 0).then(|| format!("{more} more"));
     items.iter().take(most).cloned().chain(more).join("; ")
 }
 
-/// Those that are not empty in one text; `None` if that leaves nothing.
+/// Joins the words that are not empty; `None` if there are none.
 pub(crate) fn joined(
     words: impl IntoIterator<Item = impl Into<Option<String>>>,
     between: &str,
@@ -77,7 +78,7 @@ pub(crate) fn joined(
     Some(words.join(between)).filter(|words| !words.is_empty())
 }
 
-/// What a ratio to the baseline says: `1.28× faster`.
+/// Describes a verdict and the ratio to the baseline: `1.28× faster`.
 pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     match verdict {
         Verdict::Faster | Verdict::Slower => {
@@ -97,7 +98,7 @@ pub(crate) fn verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     .to_owned()
 }
 
-/// What a ratio to an older record says: `worse: 1.10× slower`.
+/// Describes a verdict and the ratio to an older record: `worse: 1.10× slower`.
 pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> String {
     let words = self::verdict(verdict, ratio);
     match verdict {
@@ -109,11 +110,11 @@ pub(crate) fn change_verdict(verdict: Verdict, ratio: Option<&Estimate>) -> Stri
     }
 }
 
-/// Targets and workloads named one by one.
+/// The largest number of targets and workloads that are named one by one.
 pub(crate) const NAMED: usize = 3;
 
-/// `files, sqlite (update, round 3): the interval is …`: with what it was seen in, unless that is
-/// everything.
+/// Describes a finding and where it was seen, unless that is everywhere: `files, sqlite (update,
+/// round 3): the interval is …`.
 pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
     let rounds = finding.rounds.first().map(|first| match finding.rounds.len() {
         1 => format!("round {}", u64::from(*first) + 1),
@@ -123,8 +124,8 @@ pub(crate) fn finding(plan: &Plan, finding: &MergedFinding) -> String {
     joined([seen_in(plan, finding, rounds), Some(kind)], ": ").unwrap_or_default()
 }
 
-/// `files, sqlite (update, warm)`: the targets and cases of a finding, and what `more` is known;
-/// absent: everything.
+/// Lists the targets and cases of a finding and what `more` is known, `files, sqlite (update,
+/// warm)`; `None` if it is about everything.
 pub(crate) fn seen_in(
     plan: &Plan,
     finding: &MergedFinding,
@@ -146,8 +147,8 @@ pub(crate) fn seen_in(
     }
 }
 
-/// A sentence without the clauses that advise an option which `command` lacks. What is in backticks is
-/// a command of its own.
+/// Removes from a sentence the clauses that advise an option which `command` lacks. A text in
+/// backticks is a command of its own.
 pub(crate) fn advice_of(command: &str, sentence: &str) -> String {
     let is_possible = |clause: &&str| {
         let own = clause.split('`').step_by(2).flat_map(|text| text.split("--").skip(1));
@@ -157,8 +158,8 @@ pub(crate) fn advice_of(command: &str, sentence: &str) -> String {
     sentence.split("; ").filter(is_possible).join("; ")
 }
 
-/// How much was run, and why it ended: `10 rounds in 48.2 s; the time was spent; seed 42`. The runs
-/// of a sweep are counted together.
+/// Describes how much was run and why it ended: `10 rounds in 48.2 s; the time was spent; seed 42`.
+/// The runs of a sweep are counted together.
 pub(crate) fn ended(runs: &[Record]) -> String {
     let rounds: usize = runs.iter().map(rounds).sum();
     let seconds = runs.iter().filter_map(|run| Some(run.end.as_ref()?.seconds)).sum();
@@ -184,14 +185,14 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     }
 }
 
-/// Rounds of which a trial is in the record, without one that was cut off.
+/// Counts the rounds with a trial in the record, without one that was cut off.
 pub(crate) fn rounds(record: &Record) -> usize {
     let all = record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len();
     all - usize::from(is_cut_off(record))
 }
 
-/// Whether the last round lacks trials that the one before has. From [`FIRST_LOOK`] on targets leave, so
-/// that this is not known.
+/// Reports whether the last round lacks trials that the one before has. Unknown, and so `false`,
+/// from [`FIRST_LOOK`] on, because targets leave from then on.
 fn is_cut_off(record: &Record) -> bool {
     let trials = |round: u32| {
         let of_round = record.samples.iter().filter(move |sample| sample.round == round);

@@ -12,13 +12,13 @@ use model::{
 
 use super::{counted, joined, pairs};
 
-/// What a target is, wherever its store may be: `sqlite api=blob (journal=wal)`.
+/// Describes a target, wherever its store may be: `sqlite api=blob (journal=wal)`.
 pub(crate) fn target(target: &PlannedTarget) -> String {
     described(target, &target.label, &[], owner(target))
 }
 
-/// The same by another `name`, whoever owns the store, without the settings that its durability class
-/// asks for.
+/// Describes a target by another `name`, whoever owns the store, without the settings that its
+/// durability class sets.
 pub(crate) fn target_as(target: &PlannedTarget, name: &str) -> String {
     described(target, name, &target.of_class, None)
 }
@@ -38,7 +38,7 @@ fn described(
     more.map_or_else(|| name.to_owned(), |more| format!("{name} ({more})"))
 }
 
-/// Whose store it is; absent: storemark's.
+/// Describes who owns a store; `None` for storemark's own.
 pub(crate) fn owner(target: &PlannedTarget) -> Option<&'static str> {
     match target.owner {
         Owner::Scratch => None,
@@ -52,7 +52,7 @@ pub(crate) fn label(plan: &Plan, target: usize) -> &str {
     plan.targets.get(target).map_or("", |target| &target.label)
 }
 
-/// What a workload is: `read, random permutation, all operations a commit`.
+/// Describes a workload: `read, random permutation, all operations a commit`.
 pub(crate) fn workload(workload: &Workload) -> String {
     let what = match workload.work.operation() {
         Some(Operation::Mix(mix)) => mix.to_string(),
@@ -66,7 +66,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
     [what].into_iter().chain(more).join(", ")
 }
 
-/// Order of keys, commits, and workers if they are several.
+/// Describes the order of keys, the commits, and the workers if there are several.
 fn conditions(workload: &Workload) -> String {
     let threads = counted(workload.threads.into(), "thread");
     let workers = match (workload.processes, workload.threads) {
@@ -85,7 +85,7 @@ fn conditions(workload: &Workload) -> String {
     joined([order, commits, workers], ", ").unwrap_or_default()
 }
 
-/// What a workload is called where only a word fits.
+/// Returns a short name of a workload, unique in its plan.
 pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
     let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
@@ -116,7 +116,7 @@ fn rows_name(plan: &Plan, workload: &Workload, operation: rows::RowOperation) ->
     }
 }
 
-/// By the operation, or by the benchmark that has this mix.
+/// Returns the name of the operation, or of the benchmark that has this mix.
 fn blobs_name(workload: &Workload) -> String {
     let Work::Blobs { operation, order, rate } = workload.work else {
         return workload.work.to_string();
@@ -126,7 +126,8 @@ fn blobs_name(workload: &Workload) -> String {
     rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
 }
 
-/// `1 process`, `4 processes, a database each`, `4 processes on one database`.
+/// Describes the processes: `1 process`, `4 processes, a database each`, `4 processes on one
+/// database`.
 pub(crate) fn processes(workload: &Workload) -> String {
     match (workload.processes, workload.work) {
         (1, _) => "1 process".to_owned(),
@@ -135,19 +136,20 @@ pub(crate) fn processes(workload: &Workload) -> String {
     }
 }
 
-/// `read, warm`; of experiments that have no choice of cache states, `insert`.
+/// Describes a case, `read, warm`; of experiments without a choice of cache states, `insert`.
 pub(crate) fn case(plan: &Plan, case: Case) -> String {
     let name = workload_name(plan, case.workload);
     let states = plan.experiment.summary().is_some();
     if states { format!("{name}, {}", case.cache) } else { name }
 }
 
-/// `read, warm, threads=2`: a case, and what else varies.
+/// Describes a case and what else varies: `read, warm, threads=2`.
 pub(crate) fn about(plan: &Plan, case: Case, others: &BTreeMap<String, String>) -> String {
     joined([self::case(plan, case), pairs(others, "=", ", ")], ", ").unwrap_or_default()
 }
 
-/// `read, warm: 5,000 operations, random permutation, 100 operations a commit, 2 threads`.
+/// Describes a case in full: `read, warm: 5,000 operations, random permutation, 100 operations a
+/// commit, 2 threads`.
 pub(crate) fn case_title(record: &Record, case: Case) -> String {
     let plan = &record.header.plan;
     let name = workload_name(plan, case.workload);
@@ -175,8 +177,8 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
     format!("{name}, {cache}: {count} operations{touched}, {conditions}{class}{on}")
 }
 
-/// Share of the keys of each store that the rounds of a case touched; `None`: each round touched all,
-/// or as many as were asked for.
+/// Returns the share of each store's keys that the rounds of a case touched; `None` if each round
+/// touched all, or as many as were asked for.
 fn touched(record: &Record, case: Case) -> Option<f64> {
     let plan = &record.header.plan;
     let parts = plan.workloads.get(case.workload)?.parts?;

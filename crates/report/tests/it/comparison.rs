@@ -43,7 +43,7 @@ fn verdicts(compared: &Comparison) -> Vec<Verdict> {
 
 /// How many changes pass, fail, and neither.
 fn gated(compared: &Comparison, share: f64) -> [usize; 3] {
-    [Gate::Pass, Gate::Fail, Gate::CannotTell].map(|gate| gate_rows(compared, share, gate).len())
+    [Gate::Pass, Gate::Fail, Gate::Undecided].map(|gate| gate_rows(compared, share, gate).len())
 }
 
 fn refused(old: &Record, new: &Record) -> String {
@@ -137,7 +137,7 @@ fn where_the_control_has_no_times_the_others_are_compared_alone() {
 
 /// Spread that is as wide as the change: its interval contains 1.05.
 #[test]
-fn a_gate_cannot_tell_when_the_interval_contains_the_limit() {
+fn a_gate_is_undecided_when_the_interval_contains_the_limit() {
     let mut new = run([1.0, 1.1]);
     for sample in new.samples.iter_mut().filter(|sample| sample.target == 1) {
         sample.wall_ns = sample.wall_ns * [80, 100, 125][sample.round as usize % 3] / 100;

@@ -47,7 +47,7 @@ fn a_report_meets_its_schema() {
     let schema = assert_committed("report.schema.json", "report", schema);
     let mut once = record(&["files", "pack"]);
     once.samples = vec![sample(0, 0, 4000), sample(0, 1, 5000)];
-    let told = met(&schema, &ReportData::of(&[doubtful(), once]));
+    let told = met(&schema, &ReportData::new(&[doubtful(), once]));
     let row = &told["runs"][0]["rows"][1];
     assert_eq!(
         (row["target"].as_str(), row["verdict"].as_str()),
@@ -70,7 +70,7 @@ fn a_comparison_meets_its_schema() {
     let mut new = doubtful();
     new.header.environment.kernel = None;
     let told = comparison(&[typical()], &[new], None).unwrap();
-    let told = met(&schema, &ComparisonData::of(&told));
+    let told = met(&schema, &ComparisonData::new(&told));
     assert_eq!(told["rows"].as_array().unwrap().len(), 3);
     assert_eq!(told["rows"][2]["verdict"], "same");
     assert_eq!(told["environments"][0]["what"], "kernel");

@@ -137,7 +137,7 @@ fn the_worst_that_was_found_says_whether_the_machine_is_fit() {
         (report.fitness, page(&report, 100).lines().next().unwrap().to_owned())
     };
     let (fitness, said) = judged(vec![FindingKind::OtherLoad { cpus: 0.9 }], None);
-    assert!(fitness == Fitness::Doubts && said.starts_with("fit with doubts"), "{said}");
+    assert!(fitness == Fitness::Doubts && said.starts_with("fit with findings"), "{said}");
     assert_eq!(judged(vec![FindingKind::LoadUnknown], None).0, Fitness::Fit);
     assert_eq!(judged(vec![FindingKind::DebugBuild], None).0, Fitness::Unfit);
     let (fitness, said) = judged(vec![], Some("read-only"));

@@ -135,7 +135,7 @@ fn the_interval_of_a_ratio_decides_its_verdict() {
         let page = pages::records(std::slice::from_ref(&record), Detail::default());
         lines[0] += assert_page_decides(&page.terminal(&style(120)));
         lines[1] += assert_page_decides(&page.markdown());
-        let json = serde_json::to_value(ReportData::of(&[record])).unwrap();
+        let json = serde_json::to_value(ReportData::new(&[record])).unwrap();
         lines[2] += assert_json_decides(&json["runs"][0]["rows"], "ratio");
     }
     assert!(verdicts.iter().all(|count| *count > 5), "{verdicts:?}");
@@ -160,7 +160,7 @@ fn the_interval_of_a_change_decides_its_verdict() {
         let found = comparison(&[old], &[new], None).unwrap();
         let page = pages::comparison(&found, ["old.json", "new.json"], Detail::default());
         lines[0] += assert_page_decides(&page.terminal(&style(120)));
-        let json = serde_json::to_value(ComparisonData::of(&found)).unwrap();
+        let json = serde_json::to_value(ComparisonData::new(&found)).unwrap();
         lines[1] += assert_json_decides(&json["rows"], "time_ratio");
     }
     assert!(lines.iter().all(|count| *count > 20), "{lines:?}");

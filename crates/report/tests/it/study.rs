@@ -217,7 +217,7 @@ fn all_labels(step: &StudyCommand) -> Vec<String> {
 fn what_a_step_could_not_measure_is_neither_confirmed_nor_refuted() {
     let (mut lost, mut kept) = (0, 0);
     for (name, step) in
-        studies::all().iter().flat_map(|(name, of)| of.steps.iter().map(move |s| (name, s)))
+        studies::all_studies().iter().flat_map(|(name, of)| of.steps.iter().map(move |s| (name, s)))
     {
         let all = all_labels(step);
         for missing in all.iter().map(String::as_str).chain([""]) {
@@ -276,7 +276,7 @@ fn the_rounding_of_a_published_figure_is_part_of_it() {
     };
     assert_eq!(against(None), Some(Against::Lower));
     assert_eq!(against(Some((1.65, 1.75))), Some(Against::Agrees));
-    for (name, study) in studies::all() {
+    for (name, study) in studies::all_studies() {
         for claim in study.steps.iter().flat_map(|step| &step.claims) {
             let (low, high) = claim.range();
             let Some((least, most)) = claim.rounded else { continue };

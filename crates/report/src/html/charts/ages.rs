@@ -8,9 +8,9 @@ const READ: &str = "Storage age: bytes of replaced objects over bytes of live on
 const READ_SPACE: &str = "Storage age: bytes of replaced objects over bytes of live ones.";
 
 /// Title, axis, unit and figure of a chart of space.
-type Shown = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
+type SpaceChart = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
 
-const SPACE: [Shown; 3] = [
+const SPACE: [SpaceChart; 3] = [
     ("Into how many pieces does an object fall?", "pieces", Unit::Count, |space| space.per_object),
     ("How much disk does a live byte take?", "bytes per live byte", Unit::Ratio, |space| {
         space.allocated_per_byte
@@ -43,10 +43,10 @@ fn rates(groups: &[Group<'_, &AgeGroup>]) -> Chart {
     let title = format!("Do {work} get slower as the stores age?");
     let cache = groups[0].figures.rows.first().map(|row| row.figures.case.cache);
     let place = cache.filter(|_| !writes).map(|cache| cache.to_string()).unwrap_or_default();
-    chart.described(title, READ, table).of(place)
+    chart.described(title, READ, table).with_place(place)
 }
 
-fn space(groups: &[Group<'_, Vec<AgeSpace>>], (title, axis, unit, of): &Shown) -> Chart {
+fn space(groups: &[Group<'_, Vec<AgeSpace>>], (title, axis, unit, of): &SpaceChart) -> Chart {
     let mut chart = Chart::lines("space", along(), Axis::linear(*axis, *unit));
     for group in groups {
         for space in &group.figures {

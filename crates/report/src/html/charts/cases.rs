@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Figures, Latencies, Percentiles, tables, words};
 
-/// Ratios to the baseline; of one target its times.
+/// Returns the chart of ratios to the baseline, or of times if there is only one target.
 pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
     let cases: Vec<_> = part.plan().cases().collect();
     match &part.step {
@@ -34,12 +34,12 @@ pub(super) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>])
         let table = table_of(groups, tables::times);
         dots(chart, groups, ratio).described(how_much(part), READ_RATIO, table)
     };
-    let mut chart = chart.of(place);
+    let mut chart = chart.with_place(place);
     chart.sentences = conditions(groups);
     chart
 }
 
-/// Operations, commits and durability of each case, unless they are many.
+/// Returns the operations, commits and durability of each case, unless there are more than [`FEW`].
 fn conditions(groups: &[CaseGroup<'_>]) -> Vec<String> {
     let of = |(_, run, row): (&str, Run<'_>, &Figures)| words::case_title(run.record, row.case);
     let all: Vec<_> = measured(groups).map(of).unique().collect();
@@ -71,10 +71,10 @@ fn dots(
 const READ_LATENCIES: &str = "At p99: 99 percent of the operations took at most so long. The rare slow ones are on the \
                               right.";
 
-/// In percent; further ones follow as long as an operation is so small a share.
+/// The percentages that are always shown; rarer ones follow as long as there are enough operations.
 const COMMON: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
 
-/// Which share of the operations took how long at most.
+/// Returns a chart for each case of the latency that each share of the operations stays below.
 pub(super) fn latencies(part: &Part<'_>) -> Vec<Chart> {
     let chart = |case: Case| {
         let along = Axis::log("share of the operations", Unit::Percentile);
@@ -89,7 +89,7 @@ pub(super) fn latencies(part: &Part<'_>) -> Vec<Chart> {
         }
         let title = "How long do the rare slow operations take?";
         let table = table_of(&groups, tables::latency_table);
-        chart.described(title, READ_LATENCIES, table).of(part.first().case(case))
+        chart.described(title, READ_LATENCIES, table).with_place(part.first().case(case))
     };
     // Those at several rates are against load.
     let against_load: Vec<_> = at_rates(part.plan()).concat();
@@ -97,7 +97,7 @@ pub(super) fn latencies(part: &Part<'_>) -> Vec<Chart> {
     cases.map(chart).collect()
 }
 
-/// Percentages and latencies; the greatest latency is at 100.
+/// Returns percentages and latencies; the largest latency is at 100.
 fn points(of: &Latencies) -> Vec<(f64, f64)> {
     let count = of.histogram.len() as f64;
     let nines = (1..).flat_map(|nines| [2.0, 1.0].map(|rest| rest * 10_f64.powi(-nines)));
@@ -109,15 +109,15 @@ fn points(of: &Latencies) -> Vec<(f64, f64)> {
 const READ_LOAD: &str = "Operations start on schedule, and latency counts from each one's scheduled start. A line \
                          bends up where its store cannot keep up; from there on it is saturated.";
 
-type Shown = (&'static str, fn(&Percentiles) -> f64);
-const SHOWN: [Shown; 2] = [("p50", |p| p.p50), ("p99", |p| p.p99)];
+type ShownPercentile = (&'static str, fn(&Percentiles) -> f64);
+const SHOWN: [ShownPercentile; 2] = [("p50", |p| p.p50), ("p99", |p| p.p99)];
 
-/// What operations on a schedule took, over the rate asked for.
+/// Returns the charts of latencies on a schedule, over the rate asked for.
 pub(super) fn loads(part: &Part<'_>) -> Vec<Chart> {
     at_rates(part.plan()).iter().map(|cases| load(part, cases)).collect()
 }
 
-/// Cases of the same work at several rates.
+/// Returns cases of the same work at several rates.
 fn at_rates(plan: &Plan) -> Vec<Vec<Case>> {
     let mut all: Vec<Vec<Case>> = Vec::new();
     for case in plan.cases().filter(|case| plan.workloads[case.workload].work.rate().is_some()) {
@@ -131,7 +131,7 @@ fn at_rates(plan: &Plan) -> Vec<Vec<Case>> {
     all
 }
 
-/// A case with its workload, but for the rate.
+/// Returns the cache state and the workload of a case, without the rate.
 fn at_any_rate(plan: &Plan, case: Case) -> (Cache, Workload) {
     let mut workload = Workload { count: 0, ..plan.workloads[case.workload] };
     if let Work::Blobs { rate, .. } = &mut workload.work {
@@ -145,7 +145,7 @@ fn load(part: &Part<'_>, cases: &[Case]) -> Chart {
     let along = Axis::log("operations asked for", Unit::PerSecond);
     let mut chart = Chart::lines("load", along, Axis::log("latency", Unit::Nanoseconds));
     let mut saturated: BTreeMap<String, Mark> = BTreeMap::new();
-    let groups = groups(part, cases, Run::place);
+    let groups = groups(part, cases, Run::case_and_values);
     for (_, run, row) in measured(&groups) {
         let Some(asked) = plan.workloads[row.case.workload].work.rate() else { continue };
         let target = run.label(row.target);
@@ -168,5 +168,5 @@ fn load(part: &Part<'_>, cases: &[Case]) -> Chart {
     let latencies = table_of(&groups, tables::latency_table);
     let place = format!("{}, {}", plan.workloads[cases[0].workload].work, cases[0].cache);
     let tables = times.into_iter().chain(latencies);
-    chart.described("At which load do latencies rise?", READ_LOAD, tables).of(place)
+    chart.described("At which load do latencies rise?", READ_LOAD, tables).with_place(place)
 }

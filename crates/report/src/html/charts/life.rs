@@ -4,9 +4,9 @@ use super::{Axis, Chart, Interval, Part, Unit, runs, table_of};
 use crate::{LifeSpace, life_spaces, tables};
 
 /// Title, axis, unit and figure.
-type Shown = (&'static str, &'static str, Unit, fn(&LifeSpace) -> Option<f64>);
+type LifeChart = (&'static str, &'static str, Unit, fn(&LifeSpace) -> Option<f64>);
 
-const SHOWN: [Shown; 3] = [
+const SHOWN: [LifeChart; 3] = [
     (
         "How much does a backup copy after 1 % of the values changed?",
         "changed blocks of 4 KiB",
@@ -31,7 +31,7 @@ const READ: &str = "Means over the rounds, of bytes on disk.";
 
 pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| life_spaces(run.record));
-    let chart = |(title, axis, unit, of): &Shown| {
+    let chart = |(title, axis, unit, of): &LifeChart| {
         let mut chart = Chart::dots("life", Axis::linear(*axis, *unit));
         for group in &groups {
             let place = if group.name.is_empty() { axis } else { group.name.as_str() };

@@ -25,7 +25,7 @@ use crate::{
 
 type Make = fn(&Part<'_>) -> Vec<Chart>;
 
-/// The first one shows the answer.
+/// The charts of blobs; the first one shows the answer.
 const BLOBS: &[Make] = &[
     published::study,
     cases::compared,
@@ -50,7 +50,7 @@ const BACKUP: &[Make] = &[published::study, cases::compared];
 const LIFE: &[Make] = &[cases::compared, life::charts];
 const TASKS: &[Make] = &[published::tasks];
 
-/// Those of a part that have something to show; `prefix` makes their ids unique.
+/// Returns the charts of a part that have data; `prefix` makes their ids unique.
 pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
     let makers = match part.plan().experiment {
         Experiment::Blobs { .. } if part.is_sweep() => SWEEP,
@@ -71,7 +71,7 @@ pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
     all.collect()
 }
 
-/// What one run has to show, and what it is called next to others.
+/// The figures of one run, and its name next to other runs.
 struct Group<'a, F> {
     name: String,
     run: Run<'a>,
@@ -81,7 +81,7 @@ struct Group<'a, F> {
 /// The figures of one case in one run.
 type CaseGroup<'a> = Group<'a, &'a [Figures]>;
 
-/// A group for each case in each run, machines next to each other.
+/// Returns a group for each case in each run, with machines next to each other.
 fn groups<'a>(
     part: &'a Part<'_>,
     cases: &[Case],
@@ -98,12 +98,12 @@ fn groups<'a>(
     cases.iter().flat_map(of_case).filter(|group| !group.figures.is_empty()).collect()
 }
 
-/// A group for each run.
+/// Returns a group for each run.
 fn runs<'a, F>(part: &'a Part<'_>, figures: impl Fn(Run<'a>) -> F) -> Vec<Group<'a, F>> {
     part.runs().map(|run| Group { name: run.on(""), run, figures: figures(run) }).collect()
 }
 
-/// The first figures of all runs, the second of all, and so on.
+/// Returns the first figures of all runs, then the second of all, and so on.
 fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>> {
     let at = |place: usize| {
         let of = |group: &'a Group<'a, Vec<F>>| {
@@ -115,7 +115,7 @@ fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>>
     (0..all.iter().map(|group| group.figures.len()).max().unwrap_or(0)).map(at).collect()
 }
 
-/// What was measured in all groups, each figure with its group's name and run.
+/// Returns all measured figures, each with its group's name and its run.
 fn measured<'a>(
     groups: &'a [CaseGroup<'a>],
 ) -> impl Iterator<Item = (&'a str, Run<'a>, &'a Figures)> {
@@ -125,14 +125,15 @@ fn measured<'a>(
     })
 }
 
-/// The ratio of a row to the baseline, with what each round showed.
+/// Returns the ratio of a row to the baseline, with the ratio of each round.
 fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
     let series = Series::new(run.record, row.case, row.target);
     let rounds = series.ratios_to(series.baseline()).values;
     Some(Interval::from(row.ratio?).of_rounds(rounds))
 }
 
-/// One table with the rows of all groups, and where each is from if there are several.
+/// Returns one table with the rows of all groups, and a column for their origin if there are
+/// several.
 fn table_of<F: Deref, T: Into<Option<Table>>>(
     groups: &[Group<'_, F>],
     table: fn(&Record, &F::Target) -> T,
@@ -165,17 +166,17 @@ impl Chart {
 const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the interval that decides, small dots the \
                           rounds; an interval that contains 1 shows no difference.";
 
-/// Titles a chart of ratios.
+/// Returns the title of a chart of ratios.
 fn how_much(part: &Part<'_>) -> String {
     format!("How much faster or slower is each store than {}?", part.baseline())
 }
 
-/// The axis of times over the baseline's, upright.
+/// Returns the vertical axis of times divided by the baseline's.
 fn upright_axis(part: &Part<'_>) -> Axis {
     Axis::log(format!("slower ↑ {} ↓ faster", part.baseline()), Unit::TimeRatio)
 }
 
-/// The same from left to right.
+/// Returns the horizontal axis of times divided by the baseline's.
 fn ratio_axis(part: &Part<'_>) -> Axis {
     Axis::log(format!("faster ← {} → slower", part.baseline()), Unit::TimeRatio)
 }

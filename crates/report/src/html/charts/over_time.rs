@@ -8,11 +8,11 @@ use crate::{Point, Stall, Timeline, timelines};
 const READ: &str = "For each target the round with the longest stalls; a stall, in which one operation took far \
                     longer than usual, is marked below the axis.";
 
-/// Slices of a line; a page of more is slow.
+/// The largest number of slices of a line: a page with more is slow.
 const MOST_SLICES: usize = 240;
-/// Fewer show no course.
+/// The smallest number of slices that shows a trend.
 const FEWEST_SLICES: usize = 8;
-/// Stalls that are marked; the table has all.
+/// The largest number of stalls that are marked; the table has all.
 const MOST_STALLS: usize = 6;
 const MS: f64 = 1e6;
 
@@ -36,15 +36,15 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
         lines.push((name, line));
     }
     let title = "Is the throughput steady during a pass?";
-    chart.described(title, READ, [table(&lines)]).of(part.first().case(case))
+    chart.described(title, READ, [table(&lines)]).with_place(part.first().case(case))
 }
 
-/// The first of those that stalled for the greatest share of the time.
+/// Returns the pass that stalled for the largest share of its time, the first of several.
 fn worst(all: Vec<Timeline>) -> Option<Timeline> {
     all.into_iter().rev().max_by(|one, other| one.stalled().total_cmp(&other.stalled()))
 }
 
-/// Marks for the longest stalls.
+/// Returns marks for the longest stalls.
 fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     let mut stalls: Vec<_> = line.stalls.iter().collect();
     stalls.sort_by(|one, other| other.length_ms.total_cmp(&one.length_ms));
@@ -58,7 +58,7 @@ fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     stalls.iter().take(MOST_STALLS).map(mark).collect()
 }
 
-/// The slices of each line, then its stalls.
+/// Returns the table of the slices of each line, then its stalls.
 fn table(lines: &[(String, Timeline)]) -> Table {
     let rows = lines.iter().flat_map(|(name, line)| {
         let slices = line.points.iter().take(MOST_SLICES).map(Ok);
@@ -66,7 +66,7 @@ fn table(lines: &[(String, Timeline)]) -> Table {
         all.map(move |of: Result<&Point, &Stall>| (name, u64::from(line.round) + 1, of))
     });
     let rows: Vec<_> = rows.collect();
-    Table::of("", &rows)
+    Table::for_rows("", &rows)
         .with(Column::text("target"), |(name, ..)| name.as_str())
         .with(Column::number("round", ""), |(_, round, _)| *round)
         .with(Column::text("what"), |(.., of)| if of.is_ok() { "slice" } else { "stall" })
@@ -82,5 +82,5 @@ fn table(lines: &[(String, Timeline)]) -> Table {
         .with(Column::number("throughput", "/s"), |(.., of)| Some(Value::Rate(of.ok()?.per_second)))
         .with(Column::number("p99", "µs"), |(.., of)| of.ok()?.p99_us)
         .with(Column::text("cause"), |(.., of)| of.err()?.cause.as_deref())
-        .done()
+        .into_table()
 }

@@ -15,8 +15,8 @@ const TITLE_OF_TIMES: &str = "How long does an operation take?";
 const READ_TIMES: &str = "Further left is faster. The times of several workers overlap, so that their parts do \
                           not add up.";
 
-/// A chart for each case: times may be far apart. On a schedule most of the time is spent on waiting
-/// for it.
+/// Returns a chart for each case, because their times may differ a lot. Cases on a schedule have
+/// none: they mostly wait for it.
 pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let plan = part.plan();
     let paced = |case: &Case| plan.workloads[case.workload].work.rate().is_some();
@@ -44,10 +44,10 @@ fn chart(part: &Part<'_>, case: Case) -> Chart {
         if chart.parts.is_empty() { (TITLE_OF_TIMES, READ_TIMES) } else { (TITLE, READ) };
     let tables = table_of(&groups, tables::explained_time).into_iter();
     let tables = tables.chain(table_of(&groups, tables::explained_moves));
-    chart.described(title, read, tables).of(part.first().case(case))
+    chart.described(title, read, tables).with_place(part.first().case(case))
 }
 
-/// Microseconds; absent: not all are known, as with several workers.
+/// Returns the microseconds of each part; `None` if one is not known, as with several workers.
 fn parts(run: Run<'_>, row: &Figures) -> Option<[f64; 3]> {
     let of = explained(run.record, std::slice::from_ref(row)).pop()?;
     Some([of.user?, of.kernel?, of.off_cpu?])

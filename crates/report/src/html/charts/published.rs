@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Chart {
-    /// Adds what `target` measured here, and what was published of it in a group of its own.
+    /// Adds what `target` measured here, and what was published about it in a group of its own.
     fn next_to_published(
         &mut self,
         run: Run<'_>,
@@ -33,13 +33,13 @@ fn of_published(group: &str) -> String {
 const READ_STUDY: &str = "Published figures are in groups of their own, with a mark at the least and at the greatest \
                           if there were several; whiskers of the figures measured here are 95 % intervals.";
 
-/// Whether ratios that were published are shown next to all that were measured.
+/// Reports whether published ratios are shown next to all measured ones.
 pub(super) fn has_ratios(step: &StudyStep<'_>) -> bool {
     let figures = study_figures(step.step, &step.records);
     figures.iter().any(|row| row.figure == Figure::TimeRatio && row.published.is_some())
 }
 
-/// A step of a study.
+/// Returns the charts of a step of a study.
 pub(super) fn study(part: &Part<'_>) -> Vec<Chart> {
     let Some(step) = part.step else { return vec![] };
     let all_ratios = has_ratios(step) && !part.is_sweep();
@@ -71,16 +71,17 @@ fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
     for row in rows {
         for value in row.here.iter().flat_map(here) {
             let note = row.against().map(|against| tables::against_published(against).to_owned());
-            chart.in_group(row.place(), &row.target, Some(value.times(factor).noted(note)));
+            chart.in_group(row.shown_place(), &row.target, Some(value.times(factor).noted(note)));
         }
         let range = row.published.map(|range| of_range(range).times(factor));
-        chart.in_group(&of_published(row.place()), &row.target, range);
+        chart.in_group(&of_published(row.shown_place()), &row.target, range);
     }
     let title = format!("Do the published {title} hold here?");
     chart.described(title, READ_STUDY, [tables::study(rows)])
 }
 
-/// What its charts ask about, their axis, and what of its unit is one of the axis.
+/// Returns what the title of a kind's charts is about, their axis, and the factor from its unit to
+/// that of the axis.
 fn axis_of(kind: Figure) -> (&'static str, Axis, f64) {
     let ratio = |label| Axis::log(label, Unit::Ratio);
     let percent = |label| Axis::linear(label, Unit::Count);
@@ -101,7 +102,7 @@ fn axis_of(kind: Figure) -> (&'static str, Axis, f64) {
     }
 }
 
-/// A published figure, which may have no upper end, or a range.
+/// Converts a published figure, which may have no upper end, or a range.
 fn of_range((low, high): (f64, f64)) -> Interval {
     if low.total_cmp(&high).is_eq() || high.is_infinite() {
         return low.into();
@@ -109,7 +110,7 @@ fn of_range((low, high): (f64, f64)) -> Interval {
     Interval { low: Some(low), high: Some(high), ..Interval::default() }
 }
 
-/// A break-even may have several crossings, or none.
+/// Converts a figure of this machine; a break-even may have several crossings, or none.
 fn here(here: &Here) -> Vec<Interval> {
     match here {
         Here::Estimate(estimate) => vec![Interval::from(*estimate)],
@@ -130,19 +131,19 @@ const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
 const SECONDS: f64 = 1e9;
 
 /// Runs with the figures of the same processes.
-type Rows<'a> = [Group<'a, &'a RowGroup>];
+type RowGroups<'a> = [Group<'a, &'a RowGroup>];
 
-/// The ratios of the operations on rows, or of one target their times.
+/// Returns the charts of ratios of the operations on rows, or of times if there is one target.
 pub(super) fn rows(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| row_groups(run.record));
-    let of = |groups: &Rows<'_>| {
+    let of = |groups: &RowGroups<'_>| {
         let by = words::processes(&groups[0].figures.workload);
-        [operations(part, groups).of(&by), style(groups).of(by)]
+        [operations(part, groups).with_place(&by), style(groups).with_place(by)]
     };
     transposed(&groups).iter().flat_map(|groups| of(groups)).collect()
 }
 
-fn operations(part: &Part<'_>, groups: &Rows<'_>) -> Chart {
+fn operations(part: &Part<'_>, groups: &RowGroups<'_>) -> Chart {
     let alone = part.is_alone();
     let mut chart = if alone {
         Chart::dots("rows", Axis::log("time", Unit::Nanoseconds))
@@ -175,13 +176,15 @@ fn ratios(run: Run<'_>, target: usize, cell: &RowCell) -> [Option<Interval>; 2] 
     [here, cell.published_ratio.map(Interval::from)]
 }
 
-fn each_row<'a>(groups: &'a Rows<'a>) -> impl Iterator<Item = (Run<'a>, &'a str, &'a RowFigures)> {
+fn each_row<'a>(
+    groups: &'a RowGroups<'a>,
+) -> impl Iterator<Item = (Run<'a>, &'a str, &'a RowFigures)> {
     groups.iter().flat_map(|Group { run, figures, .. }| {
         figures.targets.iter().map(|row| (*run, run.label(row.target), row))
     })
 }
 
-fn style(groups: &Rows<'_>) -> Chart {
+fn style(groups: &RowGroups<'_>) -> Chart {
     const HEAD: &str = "time of inserting ÷";
     let mut chart = Chart::dots("rows-style", Axis::log(HEAD, Unit::Ratio)).around_one();
     let mut compared = Vec::new();
@@ -193,11 +196,11 @@ fn style(groups: &Rows<'_>) -> Chart {
     if compared.len() < 2 {
         chart.series.clear();
     }
-    let table = Table::of("", &compared)
+    let table = Table::for_rows("", &compared)
         .with(Column::text("target"), |(label, _)| label.clone())
         .with(Column::number(HEAD, ""), |(_, ratio)| Cell::interval(ratio.as_ref()));
     let title = "What is left of the difference in the same style?";
-    chart.described(title, READ_STYLE, [table.done()])
+    chart.described(title, READ_STYLE, [table.into_table()])
 }
 
 const READ_TASKS: &str = "From the common start to the last worker's last task, over all tasks. Left of the line a \
@@ -207,7 +210,8 @@ const READ_STEPS: &str = "Median and 99th percentile of each step in its worker.
 const SAME_FILESYSTEM: &str = "the baseline’s store on the same file system";
 const MS: f64 = 1e6;
 
-/// The ratio of the time of a task, or of one target its time, and the latency of each step.
+/// Returns the charts of the ratio of a task's time, or of the time if there is one target, and of
+/// the latency of each step.
 pub(super) fn tasks(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| task_figures(run.record));
     let alone = part.is_alone();

@@ -15,7 +15,7 @@ pub(super) fn by_state(part: &Part<'_>) -> Vec<Chart> {
     vec![chart(part, &[LENGTH, ON_DISK])]
 }
 
-/// Of a sweep: a group for each run is enough.
+/// Returns the chart of a sweep, in which a group for each run is enough.
 pub(super) fn by_run(part: &Part<'_>) -> Vec<Chart> {
     vec![chart(part, &[ON_DISK])]
 }

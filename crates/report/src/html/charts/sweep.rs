@@ -11,11 +11,12 @@ use super::{
 };
 use crate::{
     PageMatrix, Scaling,
-    figures::sweep::{others, size},
+    figures::sweep::{other_options, size},
     page_matrices, scalings, tables, words,
 };
 
-/// For each case a chart with a group for each run. Over sizes they are lines.
+/// Returns a chart for each case with a group for each run; none over sizes, which are shown as
+/// lines.
 pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
     let of = |case: Case| {
         let groups = groups(part, &[case], |run, _| run.varied());
@@ -32,12 +33,12 @@ const READ_BREAK_EVEN: &str = "Below 1 a store is faster than the baseline; a ba
 /// What varies besides the size.
 type Others = BTreeMap<String, String>;
 
-/// Ratios over the size of blobs.
+/// Returns the charts of ratios over the size of blobs.
 pub(super) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
     if !part.varies("size") {
         return vec![];
     }
-    let all: BTreeSet<_> = part.runs().map(|run| others(run.record)).collect();
+    let all: BTreeSet<_> = part.runs().map(|run| other_options(run.record)).collect();
     let cases = all.iter().flat_map(|varied| part.plan().cases().map(move |c| (c, varied)));
     cases.map(|(case, varied)| break_even(part, case, varied)).collect()
 }
@@ -46,7 +47,7 @@ fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     let along = Axis::log("size of blobs", Unit::Bytes);
     let mut chart = Chart::lines("break-even", along, upright_axis(part)).around_one();
     let mut groups = groups(part, &[case], |run, _| run.varied());
-    groups.retain(|group| others(group.run.record) == *varied);
+    groups.retain(|group| other_options(group.run.record) == *varied);
     for (_, run, row) in measured(&groups) {
         let Some(size) = size(run.record) else { continue };
         chart.on_line(run, row.target, size as f64, row.ratio);
@@ -54,10 +55,10 @@ fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     mark(&mut chart, part, case, varied);
     let place = words::about(part.plan(), case, varied);
     let title = format!("Up to which size of blobs is each store faster than {}?", part.baseline());
-    chart.described(title, READ_BREAK_EVEN, table_of(&groups, tables::times)).of(place)
+    chart.described(title, READ_BREAK_EVEN, table_of(&groups, tables::times)).with_place(place)
 }
 
-/// Marks where the lines cross 1, and says it in a sentence for each target.
+/// Marks where the lines cross 1, and adds a sentence for each target.
 fn mark(chart: &mut Chart, part: &Part<'_>, case: Case, varied: &Others) {
     for side in &part.sides {
         let evens = crate::break_evens(side.records).into_iter();
@@ -80,7 +81,7 @@ const READ_SCALING: &str = "Throughput of all clients together; a band is the 95
                             by as much as the number of clients is ideal; null is a target that does \
                             nothing, so that a store near its line is limited by the clients.";
 
-/// Throughput over the number of clients.
+/// Returns the charts of throughput over the number of clients.
 pub(super) fn scaling(part: &Part<'_>) -> Vec<Chart> {
     let all: Vec<_> = part.sides.iter().map(|side| (side, scalings(side.records))).collect();
     let Some((_, first)) = all.first() else { return vec![] };
@@ -104,7 +105,9 @@ pub(super) fn scaling(part: &Part<'_>) -> Vec<Chart> {
             tables.push(tables::scaling(&side.records[0], &here));
         }
         let about = words::about(part.plan(), place[0].case, &place[0].others);
-        chart.described("How many clients does each store serve?", READ_SCALING, tables).of(about)
+        chart
+            .described("How many clients does each store serve?", READ_SCALING, tables)
+            .with_place(about)
     };
     places.map(of).collect()
 }
@@ -112,7 +115,7 @@ pub(super) fn scaling(part: &Part<'_>) -> Vec<Chart> {
 const READ_PAGES: &str = "Above 1 the store is faster than the baseline; a frame marks its best page size for each \
                           size of blobs.";
 
-/// The baseline's time over a store's, by page size and size of blobs.
+/// Returns the charts of the baseline's time divided by a store's, by page size and size of blobs.
 pub(super) fn page_sizes(part: &Part<'_>) -> Vec<Chart> {
     let of = |side: &Side<'_>| {
         let matrices = page_matrices(side.records).into_iter();
@@ -140,5 +143,5 @@ fn pages(part: &Part<'_>, side: &Side<'_>, matrix: &PageMatrix) -> Chart {
     let table = tables::page_sizes(part.first().record, matrix);
     chart
         .described("Which page size is best for which size of blobs?", READ_PAGES, [table])
-        .of(place)
+        .with_place(place)
 }

@@ -1,4 +1,4 @@
-//! What would settle what is inconclusive, and how long that takes.
+//! What to do about cases without a verdict, and how long that takes.
 
 use std::time::Duration;
 
@@ -17,16 +17,17 @@ use crate::{
     words::{listed, rounds},
 };
 
-/// No one waits longer for a verdict.
+/// The longest time that is suggested.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What gives each case its verdict.
-pub(super) fn settle(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
+/// Suggests what gives each case its verdict; `None` if every case has one.
+pub(super) fn suggest_remedy(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     let said = [time(runs, all), copies(all)].into_iter().flatten().join(" ");
     Some(said).filter(|said| !said.is_empty())
 }
 
-/// The time after which each case should have its verdict, if they go on as they did.
+/// Suggests the time after which each case should have its verdict, if the intervals narrow as they
+/// did.
 fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     let first = runs.first()?;
     let ran = rounds(first) as f64;
@@ -58,7 +59,7 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     Some(format!("{SETTLED} {time} (for the whole command), or a quieter machine."))
 }
 
-/// How long all of the data takes, where only a sample fitted into the time.
+/// Returns how long all of the data takes; `None` if all of it was measured.
 fn all_take(run: &Record) -> Option<Duration> {
     run.findings.iter().find_map(|finding| match finding.kind {
         FindingKind::Sampled { seconds, .. } => Duration::try_from_secs_f64(seconds?).ok(),
@@ -71,13 +72,14 @@ const SETTLED: &str = "To settle what is inconclusive:";
 const QUIETER: &str = "More rounds do not settle it in a day: it takes a quieter machine (`storemark doctor` shows \
                        what disturbs).";
 
-/// An option as it is given: a step of a study has a command of its own.
+/// Writes an option as it is given to the command: a step of a study has a command of its own.
 fn with(plan: &Plan, option: &str) -> String {
     let step = |of: &StudyPart| format!("storemark study {} --step {} ", of.name, of.step);
     format!("{}{option}", plan.study.as_ref().map_or_else(String::new, step))
 }
 
-/// What more time does not settle.
+/// Lists the stores whose verdict depends on where their copies are on the disk, which more time
+/// does not change.
 fn copies(all: &[Lead<'_>]) -> Option<String> {
     let of_lead = |lead: &Lead<'_>| -> Vec<String> {
         let rows = lead.unsettled().filter(|row| is_of_copies(row));
@@ -101,8 +103,8 @@ fn row_rounds(row: &Figures) -> f64 {
     row.rounds.max(1) as f64
 }
 
-/// Rounds after which the interval is narrow enough to be on one side of 1, or within ±3 % of it: its
-/// width shrinks with the square root of their number.
+/// Returns after how many rounds the interval is narrow enough to be on one side of 1, or within ±3
+/// % of it: its width shrinks with the square root of their number.
 fn needed(row: &Figures) -> f64 {
     let least = f64::from(FEWEST_ROUNDS) + 1.0;
     let of = |Estimate { point, low, high, .. }: Estimate| {
