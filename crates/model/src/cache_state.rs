@@ -18,10 +18,15 @@ pub enum State {
     Unproven,
 }
 
-/// Share of its bytes that a warm pass may fetch: of the pages one in a hundred may be missing, and
-/// is read with its neighbours.
+/// Share of its time that a warm pass of reads may wait for a device, and nanoseconds that a common one
+/// takes for each byte that is fetched at random: 100 µs for a page of 4 KiB.
+const WAITING: f64 = 0.02;
+const FETCHING: f64 = 100e3 / 4096.0;
+/// Share of its bytes that a warm pass of anything else may fetch: of the pages one in a hundred may be
+/// missing, and is read with its neighbours.
 const STRAY: f64 = 0.02;
-/// Bytes that a warm pass may fetch whatever its size.
+/// Bytes that a warm pass may fetch however short it is: reads, and anything else.
+const FEW_PAGES: f64 = 65_536.0;
 const METADATA: f64 = 262_144.0;
 /// Least bytes that a cold read pass must fetch for each byte of the values. Values that a file
 /// system has compressed may be less; everything else is read whole, and more with it.
@@ -40,7 +45,7 @@ impl Sample {
         if !unknown && !before.shows(self.cache) {
             return State::NotReached;
         }
-        match (self.cache, self.fetched()) {
+        match (self.cache, self.fetched(work)) {
             (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
             (_, Some(fetched)) if is_read && fetched < LEAST_FETCHED => State::NotFetched(fetched),
             // Of pages that nobody could see only the device can show that they were not there.
@@ -51,13 +56,16 @@ impl Sample {
         }
     }
 
-    /// Bytes fetched from a device for each byte of the values, but for metadata of the file
-    /// system.
-    fn fetched(&self) -> Option<f64> {
-        let fetched = self.io?.device_read_bytes as f64;
-        let least =
-            if self.cache == Cache::Warm { METADATA.max(self.bytes as f64 * STRAY) } else { 0.0 };
-        (self.bytes > 0).then(|| if fetched > least { fetched / self.bytes as f64 } else { 0.0 })
+    /// Returns the bytes fetched from a device for each byte of the values; zero for as few as a pass in
+    /// this state may fetch.
+    fn fetched(&self, work: Work) -> Option<f64> {
+        let (fetched, bytes) = (self.io?.device_read_bytes as f64, self.bytes as f64);
+        let may = match (self.cache, work.updates()) {
+            (Cache::Warm, false) => FEW_PAGES.max(self.wall_ns as f64 * WAITING / FETCHING),
+            (Cache::Warm, true) => METADATA.max(bytes * STRAY),
+            _ => 0.0,
+        };
+        (self.bytes > 0).then(|| if fetched > may { fetched / bytes } else { 0.0 })
     }
 }
 
@@ -74,18 +82,22 @@ mod tests {
         Work::Blobs { operation, order: crate::Order::Permutation, rate: None }
     }
 
-    /// Of 100 MB read in `cache`.
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Of 100 MB read in a second in `cache`.
     fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
         let io =
             device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });
-        let sample = Sample { cache, bytes: 100_000_000, before, io, ..Sample::default() };
+        let sample =
+            Sample { cache, bytes: 100_000_000, wall_ns: SECOND, before, io, ..Sample::default() };
         sample.state(work(Operation::Read))
     }
 
     #[test]
     fn a_warm_pass_fetches_nothing() {
         let warm = Some(residency(1000, 0, None));
-        assert_eq!(read(Cache::Warm, warm, Some(1_000_000)), State::Reached);
+        assert_eq!(read(Cache::Warm, warm, Some(800_000)), State::Reached);
+        assert_eq!(read(Cache::Warm, warm, Some(1_000_000)), State::Fetched(0.01), "244 pages");
         assert_eq!(read(Cache::Warm, warm, Some(50_000_000)), State::Fetched(0.5));
         assert_eq!(read(Cache::Warm, warm, None), State::Reached);
         assert_eq!(read(Cache::Warm, None, None), State::Reached);

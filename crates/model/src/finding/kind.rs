@@ -295,10 +295,10 @@ findings! {
             "another process uses the store, or its file system is in memory"
         };
 
-    [Wrong, worst ("", *fetched)] StateFetched {
+    [Warning, worst ("", *fetched)] StateFetched {
         fetched: f64 as three_digits = "Bytes from the device for each byte of the values.",
-    } => "not shown as warm: up to {fetched} bytes came from the device for each byte read in a \
-        trial; another process dropped the pages, or memory is short";
+    } => "left out, as it was not warm: up to {fetched} bytes came from the device for each byte \
+        read; another process dropped the pages, or memory is short";
 
     [Wrong, worst (cache.as_str(), -fetched)] StateNotFetched {
         cache: Cache = "What was to be reached.",

@@ -85,7 +85,7 @@ impl Blobs<'_> {
 /// All reads of an epoch together, in seconds by the wall clock: a process that is left by then has
 /// shown what its layout does. Where reads wait for a processor, that is fewer reads: more epochs show
 /// more than longer ones.
-const EPOCH: f64 = 0.3;
+const EPOCH: f64 = 0.2;
 /// Where little time is left, at least so long, and so many in that time.
 const SHORT_EPOCH: f64 = 0.1;
 const EPOCHS: f64 = 20.0;
@@ -134,9 +134,10 @@ const LEAD: u64 = 16;
 /// Slices are shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// After the first epoch pages are looked at for this part of the time at most, or if something was
-/// fetched from a device.
+/// After the first epoch pages are looked at for this part of the time at most, and if something was
+/// fetched from a device, for more of it.
 const LOOKING: f64 = 0.05;
+const LOOKING_FOR_LOST: f64 = 0.15;
 
 /// How long epochs have taken so far, and looking at pages.
 #[derive(Default)]
@@ -154,7 +155,8 @@ impl Looking {
     }
 
     fn is_due(&self) -> bool {
-        self.pages_lost || self.looked <= self.epochs.mul_f64(LOOKING)
+        let part = if self.pages_lost { LOOKING_FOR_LOST } else { LOOKING };
+        self.looked <= self.epochs.mul_f64(part)
     }
 }
 
@@ -196,7 +198,8 @@ impl Blobs<'_> {
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
             output.target = *target;
-            let seen = || if fetched { cache_state::seen(ready) } else { Ok(None) };
+            let looks = fetched && before.is_some();
+            let seen = || if looks { cache_state::seen(ready) } else { Ok(None) };
             let sampled =
                 done.and_then(|done| sample(done, turns, (copy, part), (before, seen()?), &load));
             match sampled {
@@ -368,7 +371,7 @@ mod tests {
 
     #[test]
     fn epochs_are_of_whole_passes_and_shorter_where_reads_wait() {
-        let lengths = |stretched| lengths(1000, &[2e-6, 4e-6], stretched, EPOCH);
+        let lengths = |stretched| lengths(1000, &[2e-6, 4e-6], stretched, 0.3);
         assert_eq!(lengths(1.0), (50_000, Some(790)));
         assert_eq!(lengths(2.0), (25_000, Some(790)));
         assert_eq!(lengths(100.0), (17_000, Some(790)), "a third at least");
@@ -376,8 +379,8 @@ mod tests {
 
     #[test]
     fn epochs_on_many_keys_read_as_many_as_fit() {
-        let of_million = super::lengths(1_000_000, &[2e-6, 4e-6], 1.0, EPOCH);
+        let of_million = super::lengths(1_000_000, &[2e-6, 4e-6], 1.0, 0.3);
         assert_eq!(of_million, (50_000, Some(790)));
-        assert_eq!(super::lengths(1_000_000, &[0.5, 0.5], 1.0, EPOCH).0, FEWEST);
+        assert_eq!(super::lengths(1_000_000, &[0.5, 0.5], 1.0, 0.3).0, FEWEST);
     }
 }

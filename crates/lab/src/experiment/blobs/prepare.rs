@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Access, Cache, DatasetSummary, Durability, Error, ErrorKind, Facet, Finding, FindingKind,
-    KeyKind, OpenOptions, Operation, Order, Owner, Result, Session, Settings, Store,
+    KeyKind, OpenOptions, Operation, Order, Owner, Residency, Result, Session, Settings, Store,
     units::show_duration,
 };
 
@@ -125,8 +125,21 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
 }
 
 fn warm(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<()> {
-    ready.as_found.set(job.is_too_large(target, ready, amount)?);
+    let warming = job.warming(target, ready, amount)?;
+    // Of one that is taken for filled, only what is missing is read.
+    ready.filled.set(matches!(warming, Warming::Missing));
+    ready.as_found.set(matches!(warming, Warming::None));
     cache_state::reach(ready, Cache::Warm).map(drop)
+}
+
+/// How a store is brought into memory before it is read warm.
+enum Warming {
+    /// From start to end, after it was evicted.
+    Whole,
+    /// Pages that are not in memory.
+    Missing,
+    /// Not at all: it is measured as it was found.
+    None,
 }
 
 /// The part of the time in which a store is read into memory from start to end.
@@ -136,8 +149,13 @@ const WARMING_AGAIN: f64 = 0.05;
 /// Bytes a second of a common disk, and seconds to open and read a small file.
 const DISK: f64 = 1e9;
 const OPENING: f64 = 150e-6;
+/// The same of files that are in memory.
+const MEMORY: f64 = 3e9;
+const REOPENING: f64 = 10e-6;
 /// The part of the free memory that a store may take to be measured in memory.
 const IN_MEMORY: f64 = 0.8;
+/// Where so much of a store at most is not in memory, the rest is left there as it was found.
+const FEW_MISSING: f64 = 0.5;
 
 /// How many keys are enough to be measured of those that are listed.
 fn enough_keys(listed: &DatasetSummary) -> usize {
@@ -148,23 +166,29 @@ fn enough_keys(listed: &DatasetSummary) -> usize {
 }
 
 impl Job<'_> {
-    /// Whether a store of `amount` cannot be read into memory in the time that there is for it.
-    fn is_too_large(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<bool> {
-        let Some(time) = self.bound() else { return Ok(false) };
+    /// Returns how a store of `amount` is brought into memory in the time that there is for it.
+    fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
+        let Some(time) = self.bound() else { return Ok(Warming::Whole) };
         let in_files = ready.engine.fill().whole_blocks;
         let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
         let files = if in_files { amount.count } else { 1 };
-        let seconds = bytes as f64 / DISK + files as f64 * OPENING;
+        let (bytes, files) = (bytes as f64, files as f64);
         let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        let takes = seconds / time.as_secs_f64();
-        if takes > WARMING || bytes as f64 > memory * IN_MEMORY {
-            return Ok(true);
+        if bytes > memory * IN_MEMORY {
+            return Ok(Warming::None);
         }
-        // What is in memory already is brought there again only if that takes next to no time.
-        let is_there = || {
-            cache_state::seen(ready).map(|seen| seen.is_some_and(|seen| seen.shows(Cache::Warm)))
-        };
-        Ok(target.location.is_some() && takes > WARMING_AGAIN && is_there()?)
+        let loading = (bytes / DISK + files * OPENING) / time.as_secs_f64();
+        let again = (bytes / MEMORY + files * REOPENING) / time.as_secs_f64();
+        if target.location.is_none() || loading <= WARMING_AGAIN {
+            return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });
+        }
+        let share = |seen: Residency| 1.0 - seen.resident as f64 / seen.pages.max(1) as f64;
+        let missing = cache_state::seen(ready)?.map_or(1.0, share);
+        Ok(match () {
+            () if loading * missing + again > WARMING => Warming::None,
+            () if missing > FEW_MISSING => Warming::Whole,
+            () => Warming::Missing,
+        })
     }
 
     /// The target from whose store the data are read as they are measured.
@@ -324,6 +348,17 @@ impl TargetStores {
     fn kept(target: PreparedTarget) -> Self {
         let PreparedTarget { read, copies, .. } = target;
         Self { checked: read.is_some(), read, copies, ..Self::default() }
+    }
+
+    /// A process that opens a folder of many files need not list them again to find how they are named.
+    fn keep_layout(&mut self, in_effect: &Settings) {
+        for ready in self.read.iter_mut().chain(&mut self.copies).chain(&mut self.update) {
+            let capabilities = ready.engine.capabilities();
+            if capabilities.paths && !capabilities.remote {
+                let stored = in_effect.stored(ready.engine.settings(Facet::Blobs));
+                ready.options.settings = ready.options.settings.clone().overlaid(&stored);
+            }
+        }
     }
 
     fn first(&self) -> &ReadyStore {
@@ -527,7 +562,7 @@ fn finish(
     job: Job<'_>,
     (place, amount): (usize, Amount),
     target: &BlobTarget,
-    made: TargetStores,
+    mut made: TargetStores,
     dataset: &mut Dataset,
 ) -> Result<(PreparedTarget, Vec<Finding>)> {
     let (mut finding, mut check) = (None, Duration::ZERO);
@@ -540,10 +575,13 @@ fn finish(
             dataset.truncate(checked);
         }
     }
-    let ready = made.first();
-    let mut facts = ready.facts(place, amount.bytes)?;
+    // The check has read more of it.
+    let left = made.read.iter().filter(|ready| ready.as_found.get());
+    left.into_iter().try_for_each(|ready| warm(job, target, ready, amount))?;
+    let mut facts = made.first().facts(place, amount.bytes)?;
+    made.keep_layout(&facts.in_effect);
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
-    show(job, &target.label, ready, &facts.in_effect);
+    show(job, &target.label, made.first(), &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
     let findings = finding.into_iter().chain(copied(job, target)).collect();
     let TargetStores { read, copies, update, .. } = made;
