@@ -7,30 +7,32 @@ use stats::{BreakEven, Crossing, Estimate};
 
 use crate::costs::Costs;
 
-/// What was tried, and what came of it.
+/// The result of a search: what was tried, and how it compared.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// Share of reads among the operations, 0 to 1.
     pub reads: f64,
-    /// The folder or store of the user, as it was named; absent: values were generated.
+    /// The folder or store of the user, as it was named; `None` if values were generated.
     pub source: Option<String>,
-    /// The time that was given for all of it.
+    /// The time that was given for the whole search.
     pub time: Duration,
-    /// The label of what is there now, which may be left out.
+    /// The label of the user's present store, which may be left out of the records.
     pub now: String,
-    /// What can be taken: what is there now, then that which takes the least care.
+    /// The stores that can be taken: the present one, then the others, the simplest first.
     pub candidates: Vec<Candidate>,
-    /// What was not tried.
+    /// The stores that were not tried.
     pub left_out: Vec<LeftOut>,
-    /// Of engines that keep values by their size in two ways.
+    /// The thresholds of engines that store values in two ways, by their size.
     pub thresholds: Vec<Threshold>,
-    /// All candidates, on a sample of the values.
+    /// The record of all candidates, on a sample of the values.
     pub race: Record,
-    /// The last ones, on all that fit into the time.
+    /// The record of the last candidates, on as many values as fitted into the time.
     pub finals: Record,
-    /// Their first reads from the device; absent: there was no time for them, or `finals` has them.
+    /// The record of their first reads from the device; `None` if there was no time for it, or
+    /// `finals` has them.
     pub cold: Option<Record>,
-    /// Their whole life, on a few generated values; absent: there was no time for it.
+    /// The record of their whole life, on a few generated values; `None` if there was no time for
+    /// it.
     pub life: Option<Record>,
 }
 
@@ -41,66 +43,71 @@ pub struct Candidate {
     pub label: String,
     /// The target string of a scratch store like it.
     pub target: String,
-    /// What its settings trade; empty: that is not known.
+    /// What its settings trade; empty if that is not known.
     pub trades: String,
-    /// How it keeps the durability class, and what a power cut leaves; empty: that is not known.
+    /// How it provides the durability class, and what a power cut leaves; empty if that is not
+    /// known.
     pub durability: String,
-    /// How the name of a new store ends; absent: a path does not name one.
+    /// The extension of a new store's name; `None` if a path does not name one.
     pub extension: Option<String>,
 }
 
-/// What was not tried, and why.
+/// A store that was not tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
+    /// Its name.
     pub name: String,
+    /// The reason.
     pub why: String,
 }
 
-/// Up to which size an engine keeps values in one way faster than in the other.
+/// The size up to which an engine reads values faster inline than from a place of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
+    /// Name of the engine.
     pub engine: String,
-    /// The setting that takes it.
+    /// The setting that takes the size.
     pub setting: String,
     /// The smallest and the largest size that were measured.
     pub sizes: [u64; 2],
-    /// Of the time of a read in the way of small values over that in the way of large ones.
+    /// The break-even of the read time inline divided by the read time in a place of its own.
     pub found: BreakEven,
 }
 
 impl Threshold {
-    /// Where the way of large values starts to be faster; absent: one way is at every size.
+    /// Returns the size from which values in a place of their own are faster; `None` if one way is
+    /// faster at every size.
     pub fn crossing(&self) -> Option<&Crossing> {
         self.found.crossings.iter().find(|crossing| crossing.upwards)
     }
 }
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fate {
-    /// It could not be measured, and why.
+pub enum Outcome {
+    /// It could not be measured, for this reason.
     Failed(String),
-    /// Its cost in the race over that of the best.
+    /// It was dropped in the race, with this cost divided by that of the best.
     Dropped(Estimate),
-    /// Its cost at the end over that of the best.
+    /// It was compared to the end, with this cost divided by that of the best.
     Confirmed(Estimate),
 }
 
 impl Advice {
-    /// What became of a candidate.
-    pub fn fate(&self, candidate: &Candidate) -> Fate {
+    /// Returns the outcome of a candidate.
+    pub fn outcome(&self, candidate: &Candidate) -> Outcome {
         let in_record = |record: &Record| {
             let ranked = Costs::new(record, self.reads).ranking().into_iter();
             let targets = &record.header.plan.targets;
             let mut own = ranked.filter(|one| targets[one.target].label == candidate.label);
             own.next().map(|ranked| ranked.ratio)
         };
-        let raced = || in_record(&self.race).map(Fate::Dropped);
-        let confirmed = in_record(&self.finals).map(Fate::Confirmed);
-        confirmed.or_else(raced).unwrap_or_else(|| Fate::Failed(self.why(candidate)))
+        let raced = || in_record(&self.race).map(Outcome::Dropped);
+        let confirmed = in_record(&self.finals).map(Outcome::Confirmed);
+        confirmed.or_else(raced).unwrap_or_else(|| Outcome::Failed(self.why(candidate)))
     }
 
-    /// Why a candidate was not measured to the end.
+    /// Returns why a candidate was not measured to the end.
     fn why(&self, candidate: &Candidate) -> String {
         let findings = self.finals.findings.iter().chain(&self.race.findings);
         let own = findings.filter(|one| one.target.as_ref() == Some(&candidate.label));

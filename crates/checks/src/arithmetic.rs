@@ -9,7 +9,7 @@ use crate::{histogram, sample::in_trial};
 /// may be that much below the percentile that represents it.
 const TOLERANCE: f64 = 0.01;
 
-/// Figures of a sample that contradict each other.
+/// Returns a finding for each contradiction among the figures of a sample.
 pub fn contradictions(record: &Record, sample: &Sample) -> Vec<Finding> {
     let plan = &record.header.plan;
     let wrong = |what: &str| FindingKind::Arithmetic { what: what.to_owned() };
@@ -75,7 +75,8 @@ fn in_histogram(latency: &Latency) -> Option<&'static str> {
     }
 }
 
-/// Whether the operations of all kinds are those of the pass, but for some that were not timed.
+/// Reports whether the operations of all kinds add up to those of the pass, except for some that
+/// were not timed.
 fn parts(latency: &Latency) -> bool {
     let count = |text: &String| Some(histogram::decode(text)?.len());
     let counts: Option<u64> = latency.actions.values().map(count).sum();
@@ -84,7 +85,7 @@ fn parts(latency: &Latency) -> bool {
         || unknown.is_some_and(|unknown| unknown == 0 || latency.timed < latency.operations)
 }
 
-/// Whether the figures for a quick look are those that the histogram has.
+/// Reports whether the stored percentiles agree with the histogram.
 fn percentiles(latency: &Latency, histogram: &Histogram<u64>) -> bool {
     let same = |one: u64, other: u64| one.abs_diff(other) as f64 <= other as f64 * TOLERANCE;
     same(latency.p50_ns, histogram.value_at_quantile(0.5))

@@ -8,45 +8,57 @@ use stats::{Estimate, SAME, geometric_mean, proportion};
 
 use crate::verdict::Verdict;
 
-/// Version of the form of [`CalibrationLine`]. Raised when a reader of the old one would go wrong.
+/// Version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
+/// wrong.
 pub const CALIBRATION_FORMAT: u32 = 2;
 
-/// More wrong tables or gates than this are too many.
+/// The largest accepted share of wrong tables or gates.
 const WRONG: f64 = 0.05;
-/// Fewer detections than this are too few.
+/// The smallest accepted share of slow-downs that are found.
 const DETECTIONS: f64 = 0.90;
-/// Slow-downs that are to be found so often.
+/// The smallest slow-down that has to be found so often.
 const LARGE: f64 = 0.05;
 
 /// A line of the file of a calibration: first what is compared, then the runs.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case", tag = "line")]
 pub enum CalibrationLine<'a> {
+    /// The plan, which is the first line.
     Calibration(&'a Calibration),
+    /// A run that measured.
     Run(&'a KnownRun),
+    /// A run that measured nothing.
     LeftOut(&'a LeftOutRun),
 }
 
-/// What is compared, where and how.
+/// The plan of a calibration: what is compared, where and how.
 #[derive(Clone, Debug, Serialize)]
 pub struct Calibration {
+    /// Version of the form.
     pub format: u32,
     /// Seconds since 1970.
     pub started: u64,
+    /// Seed of the first run.
     pub seed: u64,
+    /// Label of the target.
     pub target: String,
+    /// Settings of the target.
     pub settings: Settings,
+    /// The data; `None` before it was generated.
     pub data: Option<DatasetSummary>,
+    /// The forms, in their order.
     pub forms: Vec<Form>,
     /// Runs of each form that were asked for.
     pub runs: u32,
-    /// When each of them stops.
+    /// The limits of each run.
     pub rounds: Rounds,
-    /// Time for all of them in seconds.
+    /// Time for all runs in seconds.
     pub seconds: f64,
-    /// Time of an operation by itself.
+    /// Time of an operation without a wait, in nanoseconds.
     pub operation_ns: f64,
+    /// The waits of the slowed targets.
     pub slow_downs: Vec<SlowDown>,
+    /// The machine.
     pub environment: Environment,
 }
 
@@ -62,13 +74,13 @@ pub struct SlowDown {
 }
 
 impl SlowDown {
-    /// Whether the wait is what was asked for, as near as can be expected.
+    /// Reports whether the measured wait is within 10 % or 10 ns of the one that was asked for.
     pub fn is_exact(&self) -> bool {
         (self.measured_ns - self.wait_ns).abs() <= (self.wait_ns / 10.0).max(10.0)
     }
 }
 
-/// What is compared in a run, and with what truth.
+/// A comparison whose truth is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -106,12 +118,12 @@ impl fmt::Display for Form {
 }
 
 impl Form {
-    /// How many runs make one that is counted.
+    /// Returns how many runs make one that is counted.
     pub fn records(self) -> u32 {
         if self == Self::Gate { 2 } else { 1 }
     }
 
-    /// Whether a verdict contradicts the truth. A difference of less than 3 % is one that is called
+    /// Reports whether a verdict contradicts the truth. A difference of less than 3 % may be called
     /// the same.
     fn is_wrong(self, verdict: Verdict) -> bool {
         match (self, verdict) {
@@ -123,16 +135,20 @@ impl Form {
     }
 }
 
-/// A run, with what it showed.
+/// A run with what it showed.
 #[derive(Clone, Debug, Serialize)]
 pub struct KnownRun {
+    /// The form.
     pub form: Form,
+    /// Seed of the run.
     pub seed: u64,
+    /// Seconds that it took.
     pub seconds: f64,
+    /// Why it ended.
     pub ended: Ended,
-    /// Of each target to the first; none of a gate.
+    /// The ratio of each target to the first one; empty for a gate.
     pub ratios: Vec<KnownRatio>,
-    /// What the gate says.
+    /// The verdict of the gate; `None` for other forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
 }
@@ -140,83 +156,94 @@ pub struct KnownRun {
 /// A run that measured nothing, mostly because it did not fit into its time.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOutRun {
+    /// The form.
     pub form: Form,
+    /// Seed of the run.
     pub seed: u64,
+    /// The reason.
     pub why: String,
 }
 
-/// What a run showed of a target.
+/// The ratio that a run showed for a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct KnownRatio {
+    /// The verdict.
     pub verdict: Verdict,
-    /// Absent: not measured.
+    /// The ratio; `None` if it was not measured.
     pub ratio: Option<Estimate>,
-    /// Its time over that of the first target, by round.
+    /// Its time divided by that of the first target, by round.
     pub by_round: Vec<f64>,
 }
 
-/// What a gate says about two records.
+/// The verdict of a gate on two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gate {
+    /// No time is longer by more than the limit.
     Pass,
+    /// A time is longer by more than the limit.
     Fail,
+    /// The interval contains the limit, or nothing is judged.
     Undecided,
 }
 
 /// The figures of the runs of a form.
 pub struct Tally<'a> {
+    /// The form.
     pub form: Form,
     runs: Vec<&'a KnownRun>,
 }
 
 impl<'a> Tally<'a> {
-    pub fn of(done: &'a [KnownRun], form: Form) -> Self {
+    /// Collects the runs of a form.
+    pub fn new(done: &'a [KnownRun], form: Form) -> Self {
         Self { form, runs: done.iter().filter(|run| run.form == form).collect() }
     }
 
+    /// Returns the number of runs.
     pub fn count(&self) -> u64 {
         self.runs.len() as u64
     }
 
-    /// Tables with a wrong verdict.
+    /// Counts the tables with a wrong verdict.
     pub fn wrong(&self) -> u64 {
         let is_wrong = |ratio: &KnownRatio| self.form.is_wrong(ratio.verdict);
         self.count_if(|run| run.ratios.iter().any(is_wrong))
     }
 
-    /// Slow-downs that were found; absent: there is nothing to find.
+    /// Counts the slow-downs that were found; `None` if the form has none.
     pub fn found(&self) -> Option<u64> {
         let Form::Slowed(_) = self.form else { return None };
         Some(self.count_if(|run| run.ratios.iter().all(|r| r.verdict == Verdict::Slower)))
     }
 
+    /// Counts the gates with this verdict.
     pub fn gates(&self, says: Gate) -> u64 {
         self.count_if(|run| run.gate == Some(says))
     }
 
-    /// Its 95 % interval as a share of the runs.
+    /// Returns the 95 % interval of `count` as a share of the runs.
     pub fn interval(&self, count: u64) -> (f64, f64) {
         proportion(count, self.count())
     }
 
-    /// Ratios with this verdict.
+    /// Counts the ratios with this verdict.
     pub fn with_verdict(&self, verdict: Verdict) -> u64 {
         self.ratios().filter(|ratio| ratio.verdict == verdict).count() as u64
     }
 
-    /// Ratios that nothing was shown of.
+    /// Counts the ratios without a shown verdict.
     pub fn open(&self) -> u64 {
         self.ratios().filter(|ratio| !ratio.verdict.is_shown()).count() as u64
     }
 
-    /// The mean of all ratios.
+    /// Returns the mean of all ratios; `None` without ratios.
     pub fn ratio(&self) -> Option<Estimate> {
         geometric_mean(&self.estimates().map(|ratio| ratio.point).collect::<Vec<_>>())
     }
 
-    /// Share of the intervals that contain the truth: 1, or the mean of all slowed ratios, which is as
-    /// near to it as can be known.
+    /// Returns the share of the intervals that contain the truth: 1, or the mean of all slowed
+    /// ratios, which is the best estimate of it.
     pub fn coverage(&self) -> f64 {
         let truth = match self.form {
             Form::Slowed(_) => self.ratio().map_or(f64::NAN, |mean| mean.point),
@@ -227,20 +254,23 @@ impl<'a> Tally<'a> {
         covering as f64 / self.estimates().count() as f64
     }
 
+    /// Returns the mean half width of the intervals.
     pub fn half_width(&self) -> f64 {
         mean(self.estimates().map(Estimate::half_width))
     }
 
+    /// Returns the mean number of rounds.
     pub fn rounds(&self) -> f64 {
         mean(self.estimates().map(|ratio| ratio.n as f64))
     }
 
-    /// Of a run.
+    /// Returns the mean seconds of a run.
     pub fn seconds(&self) -> f64 {
         mean(self.runs.iter().map(|run| run.seconds))
     }
 
-    /// What of it is wrong and cannot be explained by chance: the whole interval is beyond the limit.
+    /// Returns what is wrong beyond chance, that is with the whole interval past the limit; `None`
+    /// if nothing is.
     fn complaint(&self) -> Option<&'static str> {
         let failed = self.gates(Gate::Fail) + self.gates(Gate::Undecided);
         if self.interval(self.wrong()).0 > WRONG {
@@ -272,9 +302,9 @@ fn mean(figures: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// What is wrong with the runs of `forms` beyond chance.
+/// Returns what is wrong with the runs of `forms` beyond chance, a sentence each.
 pub fn wrong_rates(forms: &[Form], done: &[KnownRun]) -> Vec<String> {
-    let complaint = |form: &Form| Some(format!("{form}: {}", Tally::of(done, *form).complaint()?));
+    let complaint = |form: &Form| Some(format!("{form}: {}", Tally::new(done, *form).complaint()?));
     forms.iter().filter_map(complaint).collect()
 }
 
@@ -319,7 +349,7 @@ mod tests {
             run(Form::Table, &[Same, Inconclusive, Same], None),
             run(Form::Same, &[Slower], None),
         ];
-        let tally = Tally::of(&done, Form::Table);
+        let tally = Tally::new(&done, Form::Table);
         assert_eq!((tally.count(), tally.wrong(), tally.open()), (2, 1, 1));
         assert_eq!((tally.with_verdict(Same), tally.found()), (3, None));
     }
@@ -327,7 +357,7 @@ mod tests {
     #[test]
     fn a_slow_down_of_more_than_three_percent_is_not_the_same() {
         let wrong = |share| {
-            Tally::of(&[run(Form::Slowed(share), &[Same], None)], Form::Slowed(share)).wrong()
+            Tally::new(&[run(Form::Slowed(share), &[Same], None)], Form::Slowed(share)).wrong()
         };
         assert_eq!([wrong(0.02), wrong(0.05)], [0, 1]);
     }
@@ -335,10 +365,10 @@ mod tests {
     #[test]
     fn the_truth_of_slowed_runs_is_their_mean() {
         let done = [run(Form::Slowed(0.05), &[Slower], None), run(Form::Same, &[Slower], None)];
-        let tally = Tally::of(&done, Form::Slowed(0.05));
+        let tally = Tally::new(&done, Form::Slowed(0.05));
         assert!((tally.coverage() - 1.0).abs() < 1e-12);
         assert!((tally.ratio().unwrap().point - 1.05).abs() < 1e-12);
-        assert!((Tally::of(&done, Form::Same).coverage() - 1.0).abs() < 1e-12, "1.0 is its end");
+        assert!((Tally::new(&done, Form::Same).coverage() - 1.0).abs() < 1e-12, "1.0 is its end");
     }
 
     #[test]

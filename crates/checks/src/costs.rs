@@ -5,14 +5,14 @@ use stats::{Estimate, SAME};
 
 use crate::series::{FEWEST_ROUNDS, Series};
 
-/// On a sample, an engine whose cost is further than this from the best's is not the best on all of the
-/// data either.
+/// A candidate whose cost on a sample is further than this from the best's is not the best on all
+/// of the data either.
 const NEAR: f64 = 1.5;
 
-/// Where no difference is shown, taking less care is worth this much of the cost.
+/// If no difference is shown, a simpler store is worth this much of the cost.
 const CARE: f64 = 1.05;
 
-/// The targets of a record by what an operation costs, in the first cache state of its plan.
+/// The costs of an operation with each target of a record, in the first cache state of its plan.
 #[derive(Clone, Copy)]
 pub struct Costs<'a> {
     record: &'a Record,
@@ -20,42 +20,45 @@ pub struct Costs<'a> {
     reads: f64,
 }
 
-/// A target, and its cost over that of the best.
+/// A target, and its cost divided by that of the best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
     /// Index into the plan's targets.
     pub target: usize,
+    /// Its cost divided by that of the best.
     pub ratio: Estimate,
 }
 
-/// What to take.
+/// The store to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The first of those that are level with the best and hardly cost more, targets being in the order of
-    /// the care that they take, and that are shown to be ahead of all before them that are not level.
+    /// The first target that is level with the best, hardly costs more, and is shown to be ahead of
+    /// all before it that are not level. Targets are in the order of their simplicity.
     pub chosen: usize,
-    /// The least cost measured of those that can be taken.
+    /// The target with the lowest measured cost that can be taken.
     pub best: usize,
-    /// The best of the others that can be taken; absent: there is none.
+    /// The best of the others that can be taken; `None` if there is none.
     pub next: Option<usize>,
-    /// One that is shown to cost less than `chosen` and cannot be taken, as it promises less.
+    /// A target that is shown to cost less than `chosen` and cannot be taken, because it promises
+    /// less.
     pub faster: Option<usize>,
 }
 
 impl Ranked {
-    /// Whether its cost is that of the best for whoever chooses: the interval shows no difference, or
-    /// one that is too small to matter.
+    /// Reports whether its cost may as well be that of the best: the interval shows no difference,
+    /// or one that is too small to matter.
     pub fn is_level(&self) -> bool {
         self.ratio.low <= 1.0 || self.ratio.high <= 1.0 + SAME
     }
 }
 
 impl<'a> Costs<'a> {
+    /// Creates the costs of the targets of `record` with this share of reads.
     pub fn new(record: &'a Record, reads: f64) -> Self {
         Self { record, reads }
     }
 
-    /// The trials of a target whose work has a share, with that share.
+    /// Returns the trials of a target whose work has a share, with that share.
     fn parts(self, target: usize) -> impl Iterator<Item = (f64, Series<'a>)> {
         let plan = &self.record.header.plan;
         let cache = plan.caches.first().copied().unwrap_or_default();
@@ -66,8 +69,8 @@ impl<'a> Costs<'a> {
         })
     }
 
-    /// Microseconds of an operation; absent: a part of it was not measured.
-    pub fn of(self, target: usize) -> Option<Estimate> {
+    /// Returns the microseconds of an operation; `None` if a part of it was not measured.
+    pub fn cost(self, target: usize) -> Option<Estimate> {
         let parts = self.parts(target).map(|(share, series)| Some((share, time(series)?)));
         let parts = parts.collect::<Option<Vec<_>>>()?;
         let point: f64 = parts.iter().map(|(share, time)| share * time.point).sum();
@@ -76,13 +79,15 @@ impl<'a> Costs<'a> {
         Some(around(point, widths, n))
     }
 
-    /// The cost of a target over that of another one. Each time is compared with the other's of the same
-    /// round; to first order the logarithm of the cost is the sum of those of its parts, each by its part
-    /// of the cost, so that their intervals add up as squares.
+    /// Returns the cost of a target divided by that of another one. Each time is compared with the
+    /// other's of the same round. To first order the logarithm of the cost is the sum of the
+    /// logarithms of its parts, weighed by their parts of the cost, so their intervals add up as
+    /// squares.
     pub fn ratio(self, target: usize, other: usize) -> Option<Estimate> {
-        let whole = self.of(other)?.point;
+        let whole = self.cost(other)?.point;
         let parts = self.parts(target).map(|(share, series)| {
-            let (ratio, base) = (series.ratio_to(series.of(other))?, time(series.of(other))?);
+            let (ratio, base) =
+                (series.ratio_to(series.with_target(other))?, time(series.with_target(other))?);
             Some((share * base.point / whole, ratio, base))
         });
         let parts = parts.collect::<Option<Vec<_>>>()?;
@@ -95,17 +100,18 @@ impl<'a> Costs<'a> {
         Some(around(point, widths, n))
     }
 
-    /// What was measured, the least cost first. Limits of the machine are no places for data.
+    /// Returns the measured targets, the lowest cost first, without limits of the machine, which
+    /// are no places for data.
     pub fn ranking(self) -> Vec<Ranked> {
         self.ranking_of(|_| true)
     }
 
-    /// The same of the targets that are `wanted`.
+    /// Returns that ranking of the targets that are `wanted`.
     fn ranking_of(self, wanted: impl Fn(usize) -> bool) -> Vec<Ranked> {
         let plan = &self.record.header.plan;
         let stores = (0..plan.targets.len()).filter(|target| !plan.targets[*target].reference);
         let stores = stores.filter(|target| wanted(*target));
-        let all: Vec<_> = stores.filter(|target| self.of(*target).is_some()).collect();
+        let all: Vec<_> = stores.filter(|target| self.cost(*target).is_some()).collect();
         let anchor = all.iter().copied().find(|target| *target == plan.baseline);
         let Some(anchor) = anchor.or_else(|| all.first().copied()) else { return Vec::new() };
         let to = |target, other| Some(Ranked { target, ratio: self.ratio(target, other)? });
@@ -120,25 +126,27 @@ impl<'a> Costs<'a> {
         ranking
     }
 
-    /// Whether all that was measured has rounds enough to judge by.
+    /// Reports whether all measured targets have enough rounds for a verdict.
     pub fn is_judged(self) -> bool {
         self.fewest_rounds() >= FEWEST_ROUNDS as usize
     }
 
-    /// Rounds that all of them have.
+    /// Returns the number of rounds that every measured target has.
     pub fn fewest_rounds(self) -> usize {
         self.ranking().iter().map(|ranked| ranked.ratio.n).min().unwrap_or(0)
     }
 
-    /// Whether it is shown that nothing which can be taken costs less than `now` by more than matters.
+    /// Reports whether it is shown that no target that can be taken costs less than `now` by more
+    /// than matters.
     pub fn is_best(self, now: usize, wanted: impl Fn(usize) -> bool) -> bool {
         let others = self.ranking_of(wanted).into_iter().filter(|other| other.target != now);
         let mut ratios = others.filter_map(|other| self.ratio(other.target, now));
         ratios.all(|ratio| ratio.low >= 1.0 / (1.0 + SAME))
     }
 
-    /// Times as many rounds as there are after which it is known whether `target` costs less than `now`: the
-    /// width of an interval shrinks with the square root of their number.
+    /// Returns the factor by which the number of rounds has to grow until it is known whether
+    /// `target` costs less than `now`: the width of an interval shrinks with the square root of
+    /// their number.
     pub fn rounds_needed(self, target: usize, now: usize) -> f64 {
         let fewest = f64::from(FEWEST_ROUNDS) + 1.0;
         let least = (fewest / (self.fewest_rounds().max(1) as f64)).max(1.5);
@@ -149,9 +157,9 @@ impl<'a> Costs<'a> {
         if needed.is_finite() { needed.max(least) } else { least }
     }
 
-    /// What to take where `now` is in use; absent: nothing was measured. A store that loses commits if its
-    /// process is killed is not taken in place of one that does not. `wanted` is false for what is not to
-    /// be taken.
+    /// Chooses the store to take if `now` is in use; `None` if nothing was measured. A store that
+    /// loses commits if its process is killed does not replace one that does not. `wanted` is false
+    /// for targets that cannot be taken.
     pub fn choice(self, now: Option<usize>, wanted: impl Fn(usize) -> bool) -> Option<Choice> {
         let targets = &self.record.header.plan.targets;
         let lost = |target: usize| targets[target].lost_if_killed && self.writes();
@@ -175,22 +183,23 @@ impl<'a> Costs<'a> {
         Some(Choice { chosen, best, next, faster })
     }
 
-    /// Whether updates have a share.
+    /// Reports whether updates have a share.
     fn writes(self) -> bool {
         let plan = &self.record.header.plan;
         self.reads < 1.0 && plan.workloads.iter().any(|of| of.work.writes())
     }
 
-    /// Whether a target is shown to be ahead of those before it that are behind the best. A wide interval
-    /// makes a target level with the best, but is no reason to move the data to it.
+    /// Reports whether a target is shown to be ahead of the simpler ones before it that are behind
+    /// the best. A wide interval makes a target level with the best, but is no reason to move the
+    /// data to it.
     fn is_ahead_of_plainer(self, target: usize, ranking: &[Ranked]) -> bool {
         let mut behind = ranking.iter().filter(|other| other.target < target && !other.is_level());
         behind.all(|other| self.ratio(target, other.target).is_some_and(|ratio| ratio.high < 1.0))
     }
 
-    /// Who stays for the decision: all that are level with the best, at least two and at most `most`; the
-    /// best of each other engine that a sample may have wronged; and the best of another engine if they
-    /// are all of one. In the order of the plan.
+    /// Returns the targets that stay for the decision, in the order of the plan: those that are
+    /// level with the best, at least two and at most `most`; the best of each other engine that a
+    /// sample may have wronged; and the best of another engine if all are of one.
     pub fn finalists(self, most: usize) -> Vec<usize> {
         let ranking = self.ranking();
         let stays = |(place, ranked): &(usize, &Ranked)| *place < 2 || ranked.is_level();
@@ -211,12 +220,13 @@ impl<'a> Costs<'a> {
         kept
     }
 
-    /// The share of reads at which two targets cost the same; absent: one costs less at every share.
+    /// Returns the share of reads at which two targets cost the same; `None` if one costs less at
+    /// every share.
     pub fn even_share(self, one: usize, other: usize) -> Option<f64> {
         let both = Self { reads: 0.5, ..self };
         let more = |writes: bool| {
             let (_, series) = both.parts(one).find(|(_, series)| series.writes() == writes)?;
-            Some(time(series)?.point - time(series.of(other))?.point)
+            Some(time(series)?.point - time(series.with_target(other))?.point)
         };
         let (reading, updating) = (more(false)?, more(true)?);
         let share = updating / (updating - reading);
@@ -228,7 +238,7 @@ fn time(series: Series<'_>) -> Option<Estimate> {
     series.unit_times().mean()
 }
 
-/// What `share` of a logarithm adds to the half-width of a sum.
+/// Returns what `share` of a logarithm adds to the half-width of a sum.
 fn part(share: f64, of: &Estimate) -> f64 {
     // Of a single round nothing is known, which does not matter where it has no share.
     if share == 0.0 { 0.0 } else { share * (of.high / of.low).ln() / 2.0 }

@@ -12,10 +12,11 @@ use crate::{
     verdict::{Judged, Verdict, judgements},
 };
 
-/// What one target did under one workload in one cache state, over all rounds. Absent: not
+/// The figures of one target under one workload in one cache state, over all rounds. Absent if not
 /// measured.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Figures {
+    /// The workload and the cache state.
     #[serde(skip)]
     pub case: Case,
     /// Index into the plan's targets.
@@ -25,9 +26,9 @@ pub struct Figures {
     pub rounds: usize,
     /// Microseconds per operation, without waiting for a processor as far as that is known.
     pub us_per_op: Option<Estimate>,
-    /// The same by the wall clock; null: `us_per_op` is by the wall clock.
+    /// Microseconds per operation by the wall clock; null if `us_per_op` is by the wall clock.
     pub wall_us_per_op: Option<Estimate>,
-    /// The same of the first pass after opening.
+    /// Microseconds per operation of the first pass after opening.
     pub first_us_per_op: Option<Estimate>,
     /// Millions of bytes per second.
     pub mb_per_s: Option<Estimate>,
@@ -41,30 +42,31 @@ pub struct Figures {
     /// Bytes read from a device for each byte of the values.
     #[serde(skip)]
     pub device_read_per_byte: Option<f64>,
-    /// Time over the baseline's, paired by round, with the interval that decides its verdict.
+    /// Time divided by the baseline's, paired by round, with the interval that decides its verdict.
     pub ratio: Option<Estimate>,
-    /// Whether its interval is as wide as copies of the stores differ, which more rounds do not change.
+    /// Whether its interval is as wide as copies of the stores differ, which more rounds do not
+    /// change.
     #[serde(skip)]
     pub copies_decide: bool,
-    /// Time in this cache state over that in the warm one, paired by round.
+    /// Time in this cache state divided by that in the warm one, paired by round.
     pub over_warm: Option<Estimate>,
-    /// How the schedule was kept, if there was one.
+    /// How the schedule was kept; `None` without a schedule.
     #[serde(skip)]
     pub paced: Option<Schedule>,
-    /// What `ratio` says.
+    /// The verdict on `ratio`.
     pub verdict: Verdict,
 }
 
 /// How a schedule was kept over all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// Operations a second that were done.
+    /// Operations a second that were completed.
     pub reached: f64,
     /// Whether that is too few in any round.
     pub saturated: bool,
-    /// Median of how late operations started.
+    /// Median of how late operations started, in microseconds.
     pub lag_p50_us: f64,
-    /// 99th percentile of that.
+    /// 99th percentile of how late operations started, in microseconds.
     pub lag_p99_us: f64,
 }
 
@@ -89,19 +91,20 @@ pub struct Percentiles {
 }
 
 impl Figures {
-    /// Share of the wall time for which the worker waited for a processor, which the time leaves out;
-    /// absent: the time is the wall time.
+    /// Returns the share of the wall time for which the worker waited for a processor, which the
+    /// time leaves out; `None` if the time is the wall time.
     pub fn waited_share(&self) -> Option<f64> {
         Some(1.0 - self.us_per_op?.point / self.wall_us_per_op?.point)
     }
 
-    /// Processor time in both modes.
+    /// Returns the processor time in both modes, in microseconds per operation.
     pub fn cpu_us_per_op(&self) -> Option<f64> {
         Some(self.user_us_per_op? + self.system_us_per_op?)
     }
 }
 
-/// A row for each target of the plan in each of its cases, in their order, measured or not.
+/// Returns the figures of each target of the plan in each of its cases, in their order, measured or
+/// not.
 pub fn figures(record: &Record) -> Vec<Figures> {
     let cases = record.header.plan.cases();
     let rows = cases.flat_map(|case| {
@@ -112,7 +115,8 @@ pub fn figures(record: &Record) -> Vec<Figures> {
     rows.collect()
 }
 
-/// What a store takes less time than is no limit.
+/// Changes limits of the machine into references if a store is faster, because then they are no
+/// limits.
 fn without_false_limits(plan: &Plan, mut rows: Vec<Figures>) -> Vec<Figures> {
     let time = |row: &Figures| Some(row.us_per_op?.point);
     let stores = rows.iter().filter(|row| !plan.is_reference(row.target));
@@ -137,7 +141,7 @@ fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
     let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let plan = &record.header.plan;
-    // A build that is loaded again is judged: what it differs by is what the run cannot tell from nothing.
+    // A build that is loaded again is judged: a difference as large as that between the two shows nothing.
     let is_limit = plan.is_reference(target) && plan.same_build(target).is_none();
     let verdict = if is_limit { verdict.of_reference() } else { verdict };
     let is_baseline = target == plan.baseline;
@@ -174,16 +178,17 @@ fn throughput(series: Series<'_>) -> Option<Estimate> {
     series.units(moved.map(|s| (s, s.bytes as f64 / s.judged_ns() as f64 * 1e3))).mean()
 }
 
+/// Computes the percentiles of merged latencies; `None` without any that can be read.
 pub fn percentiles<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<Percentiles> {
     let latencies: Vec<_> = latencies.collect();
     let all = histogram::merge(latencies.iter().map(|latency| latency.histogram.as_str()))?;
     let max = latencies.iter().map(|latency| latency.max_ns).max()? as f64 / 1e3;
-    Some(Percentiles { max, ..Percentiles::of(&all) })
+    Some(Percentiles { max, ..Percentiles::from_histogram(&all) })
 }
 
 impl Percentiles {
-    /// Of latencies in nanoseconds.
-    pub fn of(all: &Histogram<u64>) -> Self {
+    /// Computes the percentiles of latencies in nanoseconds.
+    pub fn from_histogram(all: &Histogram<u64>) -> Self {
         let at = |quantile| all.value_at_quantile(quantile) as f64 / 1e3;
         Self {
             p50: at(0.5),
@@ -197,7 +202,7 @@ impl Percentiles {
     }
 }
 
-/// Share of the sum of all values in those above `limit`.
+/// Returns the share of the sum of all values that is in those above `limit`.
 fn above(all: &Histogram<u64>, limit: u64) -> f64 {
     let (mut sum, mut above) = (0.0, 0.0);
     for step in all.iter_recorded() {
@@ -222,8 +227,9 @@ fn paced(samples: &[&Sample]) -> Option<Schedule> {
     })
 }
 
-/// Processor time is a share of all the time, times the time per operation: so it is averaged as
-/// that is, and the two can be compared.
+/// Returns microseconds per operation for a nanosecond of processor time. Processor time is
+/// averaged as a share of the whole time, times the time per operation, so that the two can be
+/// compared.
 fn us_per_cpu_ns(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<f64> {
     // On a schedule most of the time is spent on waiting for it.
     if samples.iter().any(|s| s.paced().is_some()) {
@@ -232,11 +238,13 @@ fn us_per_cpu_ns(samples: &[&Sample], us_per_op: Option<&Estimate>) -> Option<f6
     Some(us_per_op?.point / sum(samples, Sample::judged_ns))
 }
 
+/// Returns the sum of a figure over all samples.
 pub fn sum(samples: &[&Sample], of: fn(&Sample) -> u64) -> f64 {
     samples.iter().map(|sample| of(sample) as f64).sum()
 }
 
-/// The sum of a figure over the sum of `by`, of those samples that have it.
+/// Returns the sum of a figure divided by the sum of `by`, over the samples that have it; `None` if
+/// none has.
 pub fn per(
     samples: &[&Sample],
     by: fn(&Sample) -> u64,

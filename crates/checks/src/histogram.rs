@@ -6,12 +6,13 @@ use hdrhistogram::{
     serialization::{Deserializer, Serializer, V2DeflateSerializer},
 };
 
-/// The histogram in `text`; `None` if it cannot be read.
+/// Decodes the histogram in `text`; `None` if it cannot be read.
 pub fn decode(text: &str) -> Option<Histogram<u64>> {
     let bytes = BASE64_STANDARD.decode(text).ok()?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }
 
+/// Encodes a histogram; `None` if it cannot be serialised.
 pub fn encode(histogram: &Histogram<u64>) -> Option<String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).ok()?;
@@ -28,7 +29,7 @@ pub fn add(whole: &mut Option<Histogram<u64>>, text: &str) {
     }
 }
 
-/// All of `texts` in one, without those that cannot be read; `None` when that leaves nothing.
+/// Merges all of `texts`, without those that cannot be read; `None` if nothing remains.
 pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Histogram<u64>> {
     let mut whole = None;
     texts.for_each(|text| add(&mut whole, text));

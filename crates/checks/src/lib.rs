@@ -1,8 +1,9 @@
-//! Estimates and verdicts of a record, and the findings that make them doubtful.
+//! Estimates and verdicts of a record, and the findings that weaken them.
 //!
 //! Findings come from three places: [`of_stores()`] finds what plan, machine and stores show,
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
 //! [`all_findings()`] merges all that a record holds.
+#![warn(missing_docs)]
 
 mod advice;
 mod arithmetic;
@@ -10,6 +11,7 @@ mod calibration;
 mod costs;
 mod extrapolation;
 mod figures;
+/// Latency histograms as text.
 pub mod histogram;
 mod merged;
 mod record;
@@ -23,7 +25,7 @@ mod tests;
 mod timeline;
 mod verdict;
 
-pub use advice::{Advice, Candidate, Fate, LeftOut, Threshold};
+pub use advice::{Advice, Candidate, LeftOut, Outcome, Threshold};
 pub use arithmetic::contradictions;
 pub use calibration::{
     CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, LeftOutRun,

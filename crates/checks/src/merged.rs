@@ -6,33 +6,36 @@ use model::{Cache, Finding, FindingKind, Suggestion, record::Record};
 
 use crate::{figures::Figures, record::computed};
 
-/// A finding with everything it was seen in. Empty: the whole run.
+/// A finding with everything in which it was seen. An empty set means the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergedFinding {
+    /// What was found.
     pub kind: FindingKind,
+    /// Labels of the targets.
     pub targets: BTreeSet<String>,
     /// Indices into the plan's workloads.
     pub workloads: BTreeSet<usize>,
+    /// The cache states.
     pub caches: BTreeSet<Cache>,
     /// Rounds, counted from 0.
     pub rounds: BTreeSet<u32>,
 }
 
-/// All findings about a run, or about the runs of a sweep together, the worst first; `figures` are
-/// those of each run.
+/// Returns all findings about a run, or about the runs of a sweep together, the worst first;
+/// `figures` are those of each run.
 pub fn all_findings(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<MergedFinding> {
     let stored = runs.iter().flat_map(|run| run.findings.clone());
     let runs = runs.iter().zip(figures);
     merged(stored.chain(runs.flat_map(|(run, own)| computed(run, own, run.end.is_some()))))
 }
 
-/// What to do about findings, the weightiest first.
+/// Returns what to do about findings, the worst first.
 pub fn suggestions(kinds: impl IntoIterator<Item = FindingKind>) -> Vec<Suggestion> {
     let findings = merged(kinds.into_iter().map(Finding::run));
     findings.into_iter().map(|finding| finding.kind.into()).collect()
 }
 
-/// One for all findings of a kind, the worst first.
+/// Merges the findings of each kind, the worst first.
 fn merged(findings: impl Iterator<Item = Finding>) -> Vec<MergedFinding> {
     let mut all: Vec<MergedFinding> = Vec::new();
     for finding in findings {
@@ -53,7 +56,7 @@ fn is_waiting_for_others(kind: &FindingKind) -> bool {
     matches!(kind, FindingKind::Pressure { resource, .. } if resource != "memory")
 }
 
-/// Whether two findings make one: equal ones, and those that differ in their extent only.
+/// Reports whether two findings are merged: equal ones, and those that differ only in their extent.
 fn same(one: &FindingKind, other: &FindingKind) -> bool {
     let of_the_same = one.extent().zip(other.extent()).is_some_and(|(one, other)| one.0 == other.0);
     one == other || (discriminant(one) == discriminant(other) && of_the_same)
@@ -81,7 +84,7 @@ impl MergedFinding {
     }
 }
 
-/// Adds a place to those that a finding was seen in. None means everywhere, and stays so.
+/// Adds a place to those in which a finding was seen. `None` means everywhere, and stays so.
 fn widen<T: Ord>(places: &mut BTreeSet<T>, place: Option<T>) {
     match place {
         None => places.clear(),

@@ -37,12 +37,12 @@ const CHANCE: f64 = 0.01;
 /// Smaller changes and differences, as shares of the time, are not reported.
 const MATTERS: f64 = 0.05;
 
-/// Findings that all samples of a record together show, once its run is over.
+/// Returns the findings that all samples of a record together show, once its run is over.
 pub fn of_record(record: &Record) -> Vec<Finding> {
     computed(record, &figures(record), true)
 }
 
-/// The same of a record that may not have ended; `figures` are its own.
+/// Returns those findings for a record that may not have ended; `figures` are its own.
 pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec<Finding> {
     let samples = record.samples.iter();
     let mut findings: Vec<_> = samples.flat_map(|sample| contradictions(record, sample)).collect();
@@ -64,10 +64,11 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings
 }
 
-/// Share of the rate of a target that does nothing from which on clients are what is measured.
+/// Share of the rate of a target that does nothing from which on the clients are measured rather
+/// than the store.
 const CLIENT_SHARE: f64 = 0.5;
 
-/// Targets that are about as fast as one that does nothing, with several clients.
+/// Finds targets that are about as fast as one that does nothing, with several clients.
 fn client_limits(record: &Record, figures: &[Figures]) -> Vec<Finding> {
     let plan = &record.header.plan;
     let Some(null) = plan.targets.iter().position(|target| target.engine == "null") else {
@@ -91,7 +92,8 @@ fn about(series: Series<'_>, kinds: impl IntoIterator<Item = FindingKind>) -> Ve
     kinds.into_iter().map(find).collect()
 }
 
-/// About an interval: over too few rounds, over a part of them, or still too wide when the run ended.
+/// Finds what is wrong with an interval: it is over too few rounds, over a part of them, or still
+/// too wide when the run ended.
 fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let plan = &record.header.plan;
     let series = Series::new(record, row.case, row.target);
@@ -116,10 +118,10 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     about(series, [moves, left_out, wide, sizes, slices].into_iter().flatten())
 }
 
-/// Least share of the rounds that must count: those that do not are no random ones.
+/// The smallest share of the rounds that must count: those that do not are no random ones.
 const ROUNDS_COUNT: f64 = 0.75;
 
-/// `rounds` of those that ran give the figure.
+/// Returns a finding if only `rounds` of those that `ran` give the figure.
 fn left_out(rounds: usize, ran: usize) -> Option<FindingKind> {
     let [rounds, ran] = [rounds, ran].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
     if rounds < FEWEST_ROUNDS {
@@ -129,7 +131,8 @@ fn left_out(rounds: usize, ran: usize) -> Option<FindingKind> {
     few.then_some(FindingKind::RoundsLeftOut { rounds, ran })
 }
 
-/// One round has no width at all; that it is only one is another finding.
+/// Returns a finding if the interval is wider than `precision`. A single round has no width; that
+/// it is only one is another finding.
 fn too_wide(interval: &Estimate, precision: f64) -> Option<FindingKind> {
     let half_width = interval.half_width();
     (half_width.is_finite() && half_width > precision)
@@ -188,7 +191,8 @@ fn passes(record: &Record) -> Vec<Finding> {
 /// is counted in whole ticks of 10 ms, which each end of a pass falls into at random.
 const TICKS_NS: f64 = 11e6;
 
-/// What others used in all short passes together, if it is much and the ticks do not explain it.
+/// Returns the load of others in all short passes together, if it is high and the ticks do not
+/// explain it.
 fn other_load(samples: &[Sample]) -> Option<FindingKind> {
     let short = samples.iter().filter(|sample| is_short(sample));
     let known = short.filter_map(|s| Some((s.wall_ns as f64, s.load.other_cpus?)));
@@ -203,7 +207,7 @@ fn other_load(samples: &[Sample]) -> Option<FindingKind> {
     (cpus > OTHER_CPUS + 3.0 * error).then_some(FindingKind::OtherLoad { cpus })
 }
 
-/// Linux reports it.
+/// Returns a finding if waiting for a processor is not known; Linux reports it.
 fn waiting_unknown(Record { header, samples, .. }: &Record) -> Option<FindingKind> {
     let unknown = header.environment.os != "linux" && samples.iter().all(|s| s.waited_ns.is_none());
     (unknown && !samples.is_empty()).then_some(FindingKind::WaitingUnknown)
@@ -224,7 +228,7 @@ fn left_to_background(samples: &[&Sample]) -> Option<FindingKind> {
 /// value and lead to it are a few times its size.
 const FETCHED: f64 = 10.0;
 
-/// What is read ahead under a limit on memory, and evicted before it is used.
+/// Returns a finding if what is read ahead under a limit on memory is evicted before it is used.
 fn readahead_evicts(series: Series<'_>, samples: &[&Sample]) -> Option<FindingKind> {
     let Header { plan, environment, .. } = &series.record.header;
     let memory = plan.memory?.limit_bytes?;
@@ -238,7 +242,8 @@ fn readahead_evicts(series: Series<'_>, samples: &[&Sample]) -> Option<FindingKi
         .then_some(FindingKind::ReadaheadEvicts { fetched, readahead, memory })
 }
 
-/// The median trial decides: one odd median is an odd trial.
+/// Returns a finding if the clock is too coarse for the median trial: one odd median is an odd
+/// trial.
 fn clock_coarse(samples: &[&Sample], clock_ns: u64) -> Option<FindingKind> {
     let mut medians: Vec<u64> =
         samples.iter().filter_map(|sample| Some(sample.latency()?.p50_ns)).collect();
@@ -254,7 +259,7 @@ fn frequency_varies(samples: &[Sample]) -> Option<FindingKind> {
         .then_some(FindingKind::FrequencyVaries { low_mhz, high_mhz })
 }
 
-/// Trials in which a server was asked to delay rows and did not, or not all.
+/// Finds trials in which a server was asked to delay rows and did not, or not all.
 fn not_delayed(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
     let of = |sample: &Sample| {
@@ -271,7 +276,7 @@ fn not_delayed(record: &Record) -> Vec<Finding> {
     record.samples.iter().filter_map(of).collect()
 }
 
-/// Targets whose files' extents the file system does not report.
+/// Finds targets whose files' extents the file system does not report.
 fn extents_unknown(record: &Record) -> Vec<Finding> {
     let unknown = |sample: &&Sample| match &sample.measured {
         Measured::Ageing { fragments: Some(fragments), .. } => fragments.extents.is_none(),

@@ -6,7 +6,7 @@ use model::{
     Cache, Finding, FindingKind, HostClock, HostPart, Operation, Plan, Sample, record::Header,
 };
 
-/// Longest latency that a histogram holds: an hour.
+/// The longest latency that a histogram holds: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Processors' worth of other work that is not reported.
@@ -25,8 +25,8 @@ const IO_PRESSURE: f64 = 0.1;
 /// For memory. Without a shortage nobody waits for it at all.
 const MEMORY_PRESSURE: f64 = 0.01;
 
-/// Findings about a trial; `written_before` is the share of the first values to be written that the
-/// store already held.
+/// Returns the findings about a trial; `written_before` is the share of the first values to be
+/// written that the store already held.
 pub fn of_sample(header: &Header, sample: &Sample, written_before: Option<f64>) -> Vec<Finding> {
     let plan = &header.plan;
     let mut kinds = cache_state::findings(sample, plan);
@@ -61,7 +61,8 @@ const CLOCK_NS: u64 = 1_000_000;
 /// The same as a part of a pass.
 const CLOCK_PART: u64 = 100;
 
-/// Whether clients on other hosts worked at once, by clocks that agree.
+/// Finds hosts whose clocks are uncertain or off, and whether the clients of several hosts never
+/// worked at the same time.
 fn hosts(sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let known_ns = CLOCK_NS.min(sample.wall_ns / CLOCK_PART);
     let clocks = sample.hosts.iter().flat_map(move |part| {
@@ -80,40 +81,40 @@ fn hosts(sample: &Sample) -> impl Iterator<Item = FindingKind> {
     clocks.chain((sample.common_ns == Some(0)).then_some(FindingKind::NoCommonTime))
 }
 
-/// What others did meanwhile, and what the machine did to itself.
+/// Finds what other programs used, and what the machine did to itself.
 fn load(sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let Sample { load, .. } = sample;
     let some = |count: Option<u64>| count.filter(|count| *count > 0);
-    let other = others(sample).map(|cpus| FindingKind::OtherLoad { cpus });
+    let other = other_load(sample).map(|cpus| FindingKind::OtherLoad { cpus });
     let steal = above(load.steal, STEAL).map(|share| FindingKind::Steal { share });
     let swapped = some(load.swapped_bytes).map(|bytes| FindingKind::Swapped { bytes });
     let throttled = some(load.throttled).map(|times| FindingKind::Throttled { times });
     [other, steal, swapped, throttled].into_iter().flatten()
 }
 
-/// What others used, if it is much and the pass is long enough to tell.
-fn others(sample: &Sample) -> Option<f64> {
+/// Returns what other programs used, if it is much and the pass is long enough to measure it.
+fn other_load(sample: &Sample) -> Option<f64> {
     above(sample.load.other_cpus, OTHER_CPUS).filter(|_| !is_short(sample))
 }
 
-/// Whether its own figure for other work proves nothing.
+/// Reports whether the pass is so short that its own figure for other work proves nothing.
 pub(crate) fn is_short(sample: &Sample) -> bool {
     sample.wall_ns < TICKS_NS
 }
 
-/// Waiting that shows other work. The kernel counts the waiting of all tasks, this process's own
-/// too, so a resource is judged only if the trial itself cannot be what waited:
+/// Finds waiting that shows other work. The kernel counts the waiting of all tasks, including this
+/// process's, so a resource is judged only if the trial itself cannot be what waited:
 ///
 /// - for a processor, if there are more of them than workers: as many or more wait for each other.
-///   What `other_cpus` shows is not reported twice.
-/// - for input or output, in a warm read trial that fetched nothing from a device. Any other
-///   waits for the device because that is what is measured.
+/// What `other_cpus` shows is not reported twice.
+/// - for input or output, in a warm read trial that fetched nothing from a device. Any other waits
+/// for the device because that is what is measured.
 /// - for memory, unless it is limited: no other trial should make the system look for free pages,
-///   and one whose own data does so measures that instead of the store.
+/// and one whose own data does so measures that instead of the store.
 fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let Sample { load, .. } = sample;
     let workers = header.plan.workloads[sample.workload].workers();
-    let others_seen = others(sample).is_some();
+    let others_seen = other_load(sample).is_some();
     let cpu = workers < header.environment.cpu.count && !others_seen;
     let io = is_warm_read(&header.plan, sample);
     let memory = !header.plan.is_limited();

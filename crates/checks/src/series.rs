@@ -15,72 +15,80 @@ pub const FEWEST_ROUNDS: u32 = 5;
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
+    /// The record.
     pub record: &'a Record,
+    /// The workload and the cache state.
     pub case: Case,
+    /// Index of the target in the plan.
     pub target: usize,
-    /// Whether it is about trials over half of a sample; others are about all of the keys.
+    /// Whether it has the trials over half of a sample; otherwise it has those over all keys.
     pub of_half: bool,
 }
 
 impl<'a> Series<'a> {
+    /// Selects the trials of a target over all keys.
     pub fn new(record: &'a Record, case: Case, target: usize) -> Self {
         Self { record, case, target, of_half: false }
     }
 
+    /// Selects the trials of another target in the same case.
     #[must_use]
-    pub fn of(self, target: usize) -> Self {
+    pub fn with_target(self, target: usize) -> Self {
         Self { target, ..self }
     }
 
+    /// Selects the trials of the baseline in the same case.
     #[must_use]
     pub fn baseline(self) -> Self {
-        self.of(self.record.header.plan.baseline)
+        self.with_target(self.record.header.plan.baseline)
     }
 
-    /// Those that give figures.
+    /// Returns the trials that give figures.
     pub fn samples(self) -> impl Iterator<Item = &'a Sample> {
-        self.all().filter(move |sample| is_usable(self.record, sample))
+        self.trials().filter(move |sample| is_usable(self.record, sample))
     }
 
-    fn all(self) -> impl Iterator<Item = &'a Sample> {
+    fn trials(self) -> impl Iterator<Item = &'a Sample> {
         let of_size = move |sample: &&Sample| {
             sample.passes().is_some_and(|passes| passes.half) == self.of_half
         };
         self.record.samples_of(self.case, self.target).filter(of_size)
     }
 
-    /// The trials over half of a sample.
+    /// Selects the trials over half of a sample.
     #[must_use]
     pub(crate) fn half(self) -> Self {
         Self { of_half: true, ..self }
     }
 
-    /// The rounds that it has a trial of, whether that gives figures or not.
+    /// Returns the rounds that have a trial, whether it gives figures or not.
     pub(crate) fn rounds(self) -> BTreeSet<u32> {
-        self.all().map(|sample| sample.round).collect()
+        self.trials().map(|sample| sample.round).collect()
     }
 
-    /// Whether it has any trial: stores that age have some cache states in some workloads only.
+    /// Reports whether there is any trial: stores that age have some cache states in some workloads
+    /// only.
     pub fn is_tried(&self) -> bool {
-        self.all().next().is_some()
+        self.trials().next().is_some()
     }
 
-    /// How many trials it has, in their cache state or not.
+    /// Counts the trials, in their cache state or not.
     pub(crate) fn tried(self) -> usize {
-        self.all().count()
+        self.trials().count()
     }
 
-    /// Whether any trial was in its cache state.
+    /// Reports whether any trial was in its cache state.
     pub fn is_measured(self) -> bool {
-        self.all().any(|sample| self.record.in_state(sample))
+        self.trials().any(|sample| self.record.in_state(sample))
     }
 
-    /// Microseconds per operation by round.
+    /// Returns the microseconds per operation by round.
     pub fn times(self) -> BTreeMap<u32, f64> {
         self.samples().map(|s| (s.round, s.ns_per_operation() / 1e3)).collect()
     }
 
-    /// The same as [`unit_times`](Self::unit_times) by the wall clock. Empty: that is what they are, at
+    /// Returns the microseconds per operation by the wall clock, one value for each that
+    /// [`unit_times`](Self::unit_times) returns; empty if those are by the wall clock already, at
     /// least in a round.
     pub fn wall_times(self) -> Values {
         if self.samples().any(|s| s.waited_ns.is_none() || s.paced().is_some()) {
@@ -90,38 +98,38 @@ impl<'a> Series<'a> {
         self.units_of_all(self.samples().map(|s| (s, wall(s), 1.0)))
     }
 
-    /// Microseconds per operation that its interval is made from: of each round, or of several runs
-    /// the mean of each.
+    /// Returns the values of the interval of the time, in microseconds per operation: one for each
+    /// round, or of several runs the mean of each.
     pub fn unit_times(self) -> Values {
         self.units_of_all(self.samples().map(|s| (s, s.ns_per_operation() / 1e3, 1.0)))
     }
 
-    /// Microseconds an operation by the wall clock, with any number of clients: where they are more than
-    /// the processors, the time that they wait is not known.
+    /// Returns the microseconds per operation by the wall clock, with any number of clients: if
+    /// there are more of them than processors, the time that they wait is not known.
     pub fn rate_times(self) -> Values {
         let wall = self.wall_times();
         if wall.values.is_empty() { self.unit_times() } else { wall }
     }
 
-    /// The same of the 99th percentile of the latencies.
+    /// Returns the values of the interval of the 99th percentile of the latencies.
     pub fn unit_p99s(self) -> Values {
         let latencies = self.samples().filter_map(|s| Some((s, s.latency()?)));
         let latencies = latencies.filter(|(_, latency)| latency.operations > 0);
         self.units(latencies.map(|(s, latency)| (s, latency.p99_ns as f64 / 1e3)))
     }
 
-    /// Its time over that of `other`, paired by round.
+    /// Returns its time divided by that of `other`, paired by round.
     pub fn ratio_to(self, other: Self) -> Option<Estimate> {
         self.ratios_to(other).mean()
     }
 
-    /// Its time over that of `other`, one for each round in which both were measured; of several runs
-    /// the mean of each.
+    /// Returns its time divided by that of `other`, one value for each round in which both were
+    /// measured; of several runs the mean of each.
     pub fn ratios_to(self, other: Self) -> Values {
         self.units_of_all(self.pairs(self.times(), other.times()))
     }
 
-    /// Its processor time an operation over that of `other`, paired by round.
+    /// Returns its processor time per operation divided by that of `other`, paired by round.
     pub fn processor_ratio_to(self, other: Self) -> Option<Estimate> {
         self.units(self.by_round(self.processor_times(), other.processor_times())).mean()
     }
@@ -131,12 +139,12 @@ impl<'a> Series<'a> {
         self.samples().map(|s| (s.round, spent(s))).collect()
     }
 
-    /// In how many rounds both were measured.
+    /// Counts the rounds in which both were measured.
     pub fn rounds_with(self, other: Self) -> usize {
         self.pairs(self.times(), other.times()).count()
     }
 
-    /// The median of its latencies over that of `other`, paired by round.
+    /// Returns the median of its latencies divided by that of `other`, paired by round.
     pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
         self.units(self.by_round(self.medians(), other.medians())).mean()
     }
@@ -149,7 +157,7 @@ impl<'a> Series<'a> {
         self.samples().filter_map(median).collect()
     }
 
-    /// A figure over that of another series in each round that has both.
+    /// Divides a figure by that of another series in each round that has both.
     fn by_round(
         self,
         own: BTreeMap<u32, f64>,
@@ -158,7 +166,7 @@ impl<'a> Series<'a> {
         self.pairs(own, others).map(|(sample, own, other)| (sample, own / other))
     }
 
-    /// A figure and that of another series in each round that has both.
+    /// Pairs a figure with that of another series in each round that has both.
     fn pairs(
         self,
         own: BTreeMap<u32, f64>,
@@ -171,9 +179,10 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Values from which the interval of a ratio of two figures is made. Where rounds read values of other
-    /// sizes, it is the ratio of the sums over all of them: a round with a large value counts as much as
-    /// that takes. Where they are alike, a round that was disturbed does not count for more.
+    /// Returns the values of the interval of a ratio of two figures. If rounds read values of other
+    /// sizes, each is a ratio of the sums over all of them: a round with a large value counts as
+    /// much as that takes. If their sizes are similar, a round that was disturbed does not count
+    /// for more.
     fn units_of_all(self, pairs: impl Iterator<Item = (&'a Sample, f64, f64)>) -> Values {
         let (samples, pairs): (Vec<_>, Vec<_>) =
             pairs.map(|(sample, own, other)| (sample, (own, other))).unzip();
@@ -183,8 +192,8 @@ impl<'a> Series<'a> {
         self.units(samples.into_iter().zip(ratios))
     }
 
-    /// The copy of a store, or the part of the keys, that a sample is about, where these are a random
-    /// choice of all that there could be.
+    /// Returns the copy of a store, or the part of the keys, that a sample was measured on, if
+    /// these are a random choice of all possible ones.
     fn group(self, sample: &Sample) -> Option<u64> {
         let passes = sample.passes()?;
         let copy = passes.copy.map(u64::from);
@@ -196,7 +205,7 @@ impl<'a> Series<'a> {
         copy.or(passes.part.filter(|_| drawn))
     }
 
-    /// What an interval is made from: `values` of samples, or the mean of each run.
+    /// Returns the values of an interval: `values` of samples, or the mean of each run.
     pub(crate) fn units(self, values: impl Iterator<Item = (&'a Sample, f64)>) -> Values {
         let (mut rounds, mut runs) = (Values::default(), BTreeMap::<u32, Vec<f64>>::new());
         for (sample, value) in values {
@@ -215,7 +224,7 @@ impl<'a> Series<'a> {
         workload.is_some_and(|workload| workload.work.writes())
     }
 
-    /// Whether it could not keep up with a schedule, in any round.
+    /// Reports whether it could not keep up with a schedule in any round.
     pub(crate) fn is_saturated(self) -> bool {
         self.samples().filter_map(Sample::paced).any(Paced::is_saturated)
     }
@@ -225,25 +234,26 @@ impl<'a> Series<'a> {
     }
 }
 
-/// The mean sizes of values of rounds that are alike differ by this factor at most.
-const ALIKE: f64 = 1.1;
+/// The largest factor between the mean sizes of values of rounds with similar sizes.
+const SIMILAR: f64 = 1.1;
 
-/// Whether rounds touched parts of the keys whose values have other sizes.
+/// Reports whether rounds touched parts of the keys whose values have other sizes.
 fn sizes_differ(samples: &[&Sample]) -> bool {
     let in_parts = samples.iter().any(|s| s.passes().is_some_and(|passes| passes.part.is_some()));
     let sizes = samples.iter().map(|sample| sample.bytes as f64 / sample.operations.max(1) as f64);
     let (least, most) = sizes
         .fold((f64::INFINITY, 0.0), |(least, most), size: f64| (size.min(least), size.max(most)));
-    in_parts && most > ALIKE * least
+    in_parts && most > SIMILAR * least
 }
 
-/// What is known of a target's store: what was noted last.
+/// Returns what is known of a target's store: the last facts that the record has; `None` if it has
+/// none.
 pub fn facts(record: &Record, target: usize) -> Option<&StoreFacts> {
     record.stores.iter().rfind(|facts| facts.target == target)
 }
 
-/// Whether a sample of `record` gives figures: one without operations or time has no figure per
-/// operation, and one that did not start in its cache state has none of that state.
+/// Reports whether a sample of `record` gives figures. One without operations or time has no figure
+/// per operation, and one that did not start in its cache state has none of that state.
 pub fn is_usable(record: &Record, sample: &Sample) -> bool {
     sample.operations > 0 && sample.judged_ns() > 0 && record.in_state(sample)
 }

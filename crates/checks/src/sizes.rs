@@ -9,11 +9,12 @@ use crate::{
     series::{FEWEST_ROUNDS, Series},
 };
 
-/// Most values that are few: one in so many. Where sizes are log-normal, fewer hold half of the bytes
-/// if the standard deviation of the logarithm is above 1.64.
+/// The largest number of values that are few, as a part of all: one in this many. If sizes are
+/// log-normal, fewer hold half of the bytes if the standard deviation of the logarithm is above
+/// 1.64.
 const FEW: u64 = 20;
 
-/// Few values that hold half of the bytes.
+/// Returns a finding if few values hold half of the bytes.
 pub(crate) fn few_hold_most(record: &Record) -> Option<FindingKind> {
     let summary = record.header.plan.experiment.summary()?;
     let (values, keys, largest) = (summary.half_in?, summary.count, summary.largest);
@@ -27,7 +28,7 @@ pub(crate) fn few_hold_most(record: &Record) -> Option<FindingKind> {
 /// How far apart the two ratios must be: less changes no choice.
 const APART: f64 = 1.1;
 
-/// A ratio that such values decide, where that of the medians is another.
+/// Returns a finding if such values decide a ratio, and the ratio of the medians differs.
 pub(crate) fn ratio_depends_on_size(
     series: Series<'_>,
     by_bytes: Option<&Estimate>,
@@ -44,7 +45,8 @@ pub(crate) fn ratio_depends_on_size(
     })
 }
 
-/// A ratio of a sample that is another one on all of the data; `ratio` contains what is expected there.
+/// Returns a finding if a ratio moves with the size of the sample; `ratio` contains what is
+/// expected on all of the data.
 pub(crate) fn sample_moves(series: Series<'_>, ratio: Option<&Estimate>) -> Option<FindingKind> {
     let moved = moves(series, series.baseline())?;
     Some(FindingKind::SampleMoves { share: moved.point - 1.0, expected: interval(ratio?) })

@@ -11,8 +11,8 @@ use crate::{
     sizes::interval,
 };
 
-/// A ratio in the longest slices that is shown to be farther from that in the shortest ones than
-/// what passes for the same.
+/// Returns a finding if the ratio in the longest slices is shown to differ from that in the
+/// shortest ones by more than the range called the same.
 pub(crate) fn ratio_depends_on_slices(series: Series<'_>) -> Option<FindingKind> {
     let by_slice = by_slice(series);
     let ((short, in_short), (long, in_long)) =
@@ -30,7 +30,7 @@ pub(crate) fn ratio_depends_on_slices(series: Series<'_>) -> Option<FindingKind>
     })
 }
 
-/// The ratios to the baseline in rounds with slices of so many operations.
+/// Returns the ratios to the baseline by the number of operations of a slice.
 fn by_slice(series: Series<'_>) -> BTreeMap<u64, Values> {
     let times = series.baseline().times();
     let mut by_slice = BTreeMap::<u64, Values>::new();

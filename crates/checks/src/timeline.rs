@@ -11,49 +11,58 @@ use crate::series::Series;
 pub struct Timeline {
     /// Round, counted from 0.
     pub round: u32,
+    /// Length of the pass in milliseconds.
     pub wall_ms: f64,
+    /// The slices, in their order.
     pub points: Vec<Point>,
+    /// The stalls, in their order.
     pub stalls: Vec<Stall>,
-    /// What the engine did meanwhile, by name.
+    /// The background work of the engine during the pass, by name.
     pub background_work: BTreeMap<String, BackgroundTotal>,
 }
 
+/// A slice of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
+    /// Its start in milliseconds.
     pub start_ms: f64,
     /// Whether it is as long as the others; the last one may not be.
     pub whole: bool,
+    /// Operations a second.
     pub per_second: f64,
-    /// 99th percentile of the latencies; absent: no operation ended in it.
+    /// 99th percentile of the latencies in microseconds; `None` if no operation ended in it.
     pub p99_us: Option<f64>,
 }
 
 /// A stretch in which one operation, or several that overlap, took far longer than usual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stall {
+    /// Its start in milliseconds.
     pub start_ms: f64,
+    /// Its length in milliseconds.
     pub length_ms: f64,
-    /// What happened meanwhile; absent: unknown.
+    /// What happened meanwhile; `None` if that is not known.
     pub cause: Option<String>,
 }
 
-/// All background work of a name.
+/// All background work of one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BackgroundTotal {
+    /// How often it ran.
     pub count: u32,
-    /// Their lengths together; several at once count each.
+    /// The sum of the lengths in milliseconds; several at once count each.
     pub total_ms: f64,
 }
 
 impl Timeline {
-    /// Share of the pass in stalls.
+    /// Returns the share of the pass that was spent in stalls.
     pub fn stalled(&self) -> f64 {
         let stalled: f64 = self.stalls.iter().map(|stall| stall.length_ms).sum();
         if self.wall_ms > 0.0 { stalled / self.wall_ms } else { 0.0 }
     }
 }
 
-/// One a round, of those that were long enough.
+/// Returns the timelines of the rounds whose passes were long enough.
 pub fn timelines(record: &Record, case: Case, target: usize) -> Vec<Timeline> {
     Series::new(record, case, target).samples().filter_map(timeline).collect()
 }
@@ -86,12 +95,13 @@ fn points(over_time: &OverTime, wall: u64) -> Vec<Point> {
     (0..).zip(&over_time.slices).map(point).collect()
 }
 
-/// Shorter ones are left to the percentiles.
+/// The shortest stall: shorter ones are left to the percentiles.
 const SHORTEST_NS: u64 = 10_000_000;
-/// How many times as long as the longest operation of an ordinary slice.
+/// How many times as long a stall is as the longest operation of an ordinary slice.
 const FAR: u64 = 5;
 
-/// The longest operation of each slice is looked at: a worker that waits ends no other meanwhile.
+/// Returns the stalls. Only the longest operation of each slice is examined: a worker that waits
+/// ends no other meanwhile.
 fn stalls(over_time: &OverTime) -> Vec<Stall> {
     let ended = over_time.slices.iter().filter(|slice| slice.operations > 0);
     let all: Vec<Longest> = ended.map(|slice| slice.longest).collect();
@@ -103,14 +113,15 @@ fn stalls(over_time: &OverTime) -> Vec<Stall> {
     far.iter().map(|stretch| stretch.stall(&over_time.background_work)).collect()
 }
 
-/// The median; of an even number the lower one, as a stall among few slices is no measure.
+/// Returns the median of the longest operations; of an even number the lower one, because a stall
+/// among few slices is no measure.
 fn ordinary(longest: &[Longest]) -> u64 {
     let mut all: Vec<_> = longest.iter().map(|longest| longest.max_ns).collect();
     all.sort_unstable();
     all.get(all.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Nanoseconds of a pass.
+/// A stretch of a pass, in nanoseconds.
 struct Stretch {
     start: u64,
     end: u64,
@@ -125,7 +136,7 @@ impl From<Longest> for Stretch {
 }
 
 impl Stretch {
-    /// Takes in one that does not start earlier, if they overlap.
+    /// Merges with a stretch that does not start earlier, if they overlap; returns whether they do.
     fn joined(&mut self, next: &Self) -> bool {
         let overlap = next.start <= self.end;
         if overlap {
@@ -144,7 +155,8 @@ impl Stretch {
         }
     }
 
-    /// The background work that ran for the greatest part of it, and for half of it at least.
+    /// Returns the background work that ran for the largest part of the stretch, and for at least
+    /// half of it.
     fn work(&self, background_work: &[BackgroundWork]) -> Option<String> {
         let mut shared = BTreeMap::<&str, u64>::new();
         for BackgroundWork { name, start_ns, end_ns } in background_work {
@@ -157,7 +169,7 @@ impl Stretch {
     }
 }
 
-/// What storemark itself knows: the operation had a batch to commit.
+/// The cause that storemark itself knows: the operation had a batch to commit.
 const COMMIT: &str = "commit";
 
 fn totals(work: &[BackgroundWork]) -> BTreeMap<String, BackgroundTotal> {

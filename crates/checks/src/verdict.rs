@@ -10,15 +10,15 @@ use crate::{
     series::{CLIENTS, FEWEST_ROUNDS, Series},
 };
 
-/// What a ratio says.
+/// The verdict on a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It is what others are compared with.
+    /// The target is the one that the others are compared with.
     Baseline,
-    /// It takes less time.
+    /// The target takes less time.
     Faster,
-    /// It takes more time.
+    /// The target takes more time.
     Slower,
     /// Its time is within ±3 % of the baseline's.
     Same,
@@ -26,17 +26,17 @@ pub enum Verdict {
     Inconclusive,
     /// It is a limit of the machine, not a place for data: whatever its ratio, it does not win.
     Limit,
-    /// It is such a limit elsewhere; here a store takes less time.
+    /// It is a limit on other machines; here a store takes less time.
     Reference,
     /// It writes under another durability class: not the same work.
     DurabilityDiffers,
     /// It or the baseline could not keep up with the schedule: latencies grew as long as the pass.
     Saturated,
-    /// The rounds are too few to judge by.
+    /// There are too few rounds.
     TooFewRounds,
     /// No trial started in the cache state that was asked for.
     StateNotReached,
-    /// One of both was not measured.
+    /// The target or the baseline was not measured.
     NotMeasured,
 }
 
@@ -52,23 +52,24 @@ impl From<stats::Verdict> for Verdict {
 }
 
 impl Verdict {
-    /// Whether more rounds would not change it, but by chance.
+    /// Reports whether more rounds would change the verdict only by chance.
     pub fn is_shown(self) -> bool {
         matches!(self, Self::Faster | Self::Slower | Self::Same)
     }
 
-    /// Whether there was enough to judge by.
+    /// Reports whether there were enough rounds for a verdict.
     pub fn is_judged(self) -> bool {
         self.is_shown() || self == Self::Inconclusive
     }
 
-    /// The same of a target that is a limit of the machine.
+    /// Returns the verdict of a target that is a limit of the machine.
     pub(crate) fn of_reference(self) -> Self {
         let compared = self.is_judged() || self == Self::DurabilityDiffers;
         if compared { Self::Limit } else { self }
     }
 
-    /// Why a target of two records is not judged against itself, if so many rounds of each count.
+    /// Returns the verdict on a target of two records that is known without the ratio, if so many
+    /// `rounds` of each count; `None` if the ratio decides.
     pub fn without_change(old: Series<'_>, new: Series<'_>, rounds: [usize; 2]) -> Option<Self> {
         match rounds {
             [0, _] if without_ratio(old) == Self::StateNotReached => Some(Self::StateNotReached),
@@ -78,8 +79,8 @@ impl Verdict {
     }
 }
 
-/// A verdict with the ratio to the baseline that it is about; `None` for the baseline, and for what was
-/// not measured.
+/// A verdict with the ratio to the baseline that it is about; `None` for the baseline, and for
+/// targets that were not measured.
 pub(crate) type Judged = (Verdict, Option<Estimate>);
 
 /// Returns the verdict on each target of the plan in a case. The interval of a ratio is the one that
@@ -87,7 +88,7 @@ pub(crate) type Judged = (Verdict, Option<Estimate>);
 pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
     let plan = &record.header.plan;
     let baseline = Series::new(record, case, plan.baseline);
-    let all = || (0..plan.targets.len()).map(|target| baseline.of(target));
+    let all = || (0..plan.targets.len()).map(|target| baseline.with_target(target));
     let known: Vec<_> = all().map(|series| unjudged_for(series, baseline)).collect();
     let ratios = |series: Series<'_>| series.ratios_to(baseline);
     let table = all().zip(&known).map(|(series, known)| match known {
@@ -111,22 +112,23 @@ pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
     all().zip(known).zip(judged).map(verdict).collect()
 }
 
-/// How often a run looks at its ratios. Each of several runs has its share of the time, whatever it
-/// shows.
+/// Returns how often a run judges its ratios. Each of several runs has its share of the time,
+/// whatever it shows.
 fn looks(plan: &Plan) -> Looks {
     let Rounds { max, runs, .. } = plan.rounds;
     let precision = narrow(plan);
     if max.is_some() || runs > 1 { Looks::Once } else { Looks::AfterEach { precision } }
 }
 
-/// The half-width at which an interval is narrow enough, whatever it shows: of a time as was asked
-/// for. Of a ratio half of that, where nearly all are faster, slower or the same within the whole.
+/// Returns the half-width at which an interval is narrow enough, whatever it shows: for a time the
+/// precision that was asked for, for a ratio half of that, with which nearly all are faster, slower
+/// or the same within the whole.
 fn narrow(plan: &Plan) -> f64 {
     let precision = plan.rounds.precision;
     if plan.targets.len() == 1 { precision } else { precision / 2.0 }
 }
 
-/// Returns the verdict on a target whose ratio is not judged.
+/// Returns the verdict on a target whose ratio is not judged; `None` if it is.
 fn unjudged_for(series: Series<'_>, baseline: Series<'_>) -> Option<Verdict> {
     if series.target == baseline.target && series.is_measured() {
         return Some(Verdict::Baseline);
@@ -137,7 +139,8 @@ fn unjudged_for(series: Series<'_>, baseline: Series<'_>) -> Option<Verdict> {
     }
 }
 
-/// Why so many rounds of both are not judged.
+/// Returns the verdict on this many rounds of both that is known without the ratio; `None` if the
+/// ratio decides.
 fn unjudged(baseline: Series<'_>, series: Series<'_>, rounds: usize) -> Option<Verdict> {
     let classes = series.durability().zip(baseline.durability());
     if series.writes() && classes.is_some_and(|(class, other)| class != other) {
@@ -157,8 +160,8 @@ fn without_ratio(series: Series<'_>) -> Verdict {
     }
 }
 
-/// Targets that need more rounds in a case: the baseline is left out, unless it is alone or its rate is
-/// compared with other runs. One that failed may be among them.
+/// Returns the targets that need more rounds in a case. The baseline is left out, unless it is
+/// alone or its rate is compared with other runs. A target that failed may be among them.
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
@@ -176,27 +179,29 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
         // What is not tried in the first round of its case never is; what was never in its state will hardly be.
         let tried = series.tried();
         let mut targets = 0..record.header.plan.targets.len();
-        let is_started = targets.any(|target| series.of(target).is_tried());
+        let is_started = targets.any(|target| series.with_target(target).is_tried());
         return !is_started || (1..FIRST_LOOK).contains(&tried);
     };
     interval.n < FIRST_LOOK || !is_settled(series, verdict) || !is_rate_known(series)
 }
 
-/// Whether it is the run of a sweep over the number of clients: efficiency and knee compare its rates with
-/// those of other runs, which no ratio within a run shows.
+/// Reports whether the record is the run of a sweep over the number of clients: efficiency and knee
+/// compare its rates with those of other runs, which no ratio within a run shows.
 fn is_of_clients(record: &Record) -> bool {
     record.header.point.as_ref().is_some_and(|point| point.varied.contains_key(CLIENTS))
 }
 
-/// Whether the rate of a target is known as closely as was asked for, if it is compared with other runs.
+/// Reports whether the rate of a target is known as precisely as was asked for, if it is compared
+/// with other runs.
 fn is_rate_known(series: Series<'_>) -> bool {
     let precision = series.record.header.plan.rounds.precision;
     let is_narrow = || series.rate_times().mean().is_some_and(|of| of.half_width() <= precision);
     !is_of_clients(series.record) || is_narrow()
 }
 
-/// What a run is to measure: the ratio, or with one target its time, as of the baseline. The interval is
-/// that of a single look, by which it is seen when it is narrow.
+/// Returns the interval that a run is to narrow: the ratio, or for the baseline or a single target
+/// its time. It is the interval of a single judgement, by which the run decides whether it is
+/// narrow.
 fn asked(series: Series<'_>) -> Option<Estimate> {
     let plan = &series.record.header.plan;
     if plan.targets.len() == 1 || series.target == plan.baseline {
@@ -205,8 +210,8 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
     series.ratio_to(series.baseline())
 }
 
-/// Whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict does not do
-/// where more precision was asked for than what it calls the same.
+/// Reports whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict
+/// is not enough if more precision was asked for than the range called the same.
 pub(crate) fn is_settled(series: Series<'_>, verdict: Verdict) -> bool {
     let plan = &series.record.header.plan;
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)

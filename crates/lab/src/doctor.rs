@@ -231,7 +231,7 @@ fn is_about_machine(kind: &FindingKind) -> bool {
 /// Of the second target to the first, one for each round.
 fn ratios(record: &Record) -> Vec<f64> {
     let first = record.header.plan.cases().next().map(|case| Series::new(record, case, 0));
-    first.map(|first| first.of(1).ratios_to(first).values).unwrap_or_default()
+    first.map(|first| first.with_target(1).ratios_to(first).values).unwrap_or_default()
 }
 
 #[expect(

@@ -14,33 +14,33 @@ use crate::{
     student::two_sided_t,
 };
 
-/// Ratios at one size.
+/// The ratios at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sized {
     /// The size, positive.
     pub size: f64,
-    /// Ratios there, one a round, positive.
+    /// Ratios at this size, one a round, positive.
     pub ratios: Values,
 }
 
-/// A crossing of 1.
+/// A size at which the ratio crosses 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// The size.
     pub size: f64,
-    /// Lower end of its 95 % interval; `None`: below what was measured.
+    /// Lower end of its 95 % interval; `None` if that is below the measured sizes.
     pub low: Option<f64>,
-    /// Upper end of its 95 % interval; `None`: above what was measured.
+    /// Upper end of its 95 % interval; `None` if that is above the measured sizes.
     pub high: Option<f64>,
     /// Whether ratios grow past 1 there; otherwise they fall below it.
     pub upwards: bool,
 }
 
-/// Where a curve of ratios is relative to 1.
+/// The position of a curve of ratios relative to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
-    /// Where it crosses, by size. A stretch in which 1 is not refuted holds one crossing at most:
-    /// back and forth within it cannot be distinguished from chance.
+    /// The crossings, by size. A stretch in which 1 is not refuted holds at most one: changing
+    /// sides within it cannot be distinguished from chance.
     pub crossings: Vec<Crossing>,
     /// Whether the curve starts below 1.
     pub begins_below: bool,
@@ -52,8 +52,8 @@ pub struct BreakEven {
 /// the size.
 const STEPS: usize = 256;
 
-/// Where the ratios of `curve` cross 1. `None` for fewer than two sizes, sizes that do not grow,
-/// fewer than two rounds of a size, or what is not positive and finite.
+/// Finds where the ratios of `curve` cross 1. Returns `None` for fewer than two sizes, sizes that
+/// do not grow, fewer than two rounds of a size, or a value that is not positive and finite.
 pub fn break_even(curve: &[Sized]) -> Option<BreakEven> {
     let points: Vec<(f64, Mean)> = curve.iter().map(point).collect::<Option<_>>()?;
     if points.len() < 2 || !points.windows(2).all(|two| two[0].0 < two[1].0) {
@@ -80,42 +80,43 @@ pub fn break_even(curve: &[Sized]) -> Option<BreakEven> {
     })
 }
 
-/// Where the curve changes sides between `places`, the middle one of several. `None`: it ends on the
-/// side on which it began.
-fn middle_change(places: &[Place]) -> Option<f64> {
+/// Returns where the curve changes sides between `places`, the middle one of several; `None` if it
+/// ends on the side on which it starts.
+fn middle_change(places: &[CurvePoint]) -> Option<f64> {
     let changes = places.windows(2).filter(|two| two[0].is_below() != two[1].is_below());
     let changes: Vec<f64> = changes.map(|two| two[0].zero(&two[1])).collect();
     (changes.len() % 2 == 1).then(|| changes[changes.len() / 2])
 }
 
-/// A place on the curve.
-struct Place {
+/// A point of the curve.
+struct CurvePoint {
     x: f64,
     mean: f64,
-    /// A ratio of 1 is not refuted here.
+    /// Whether a ratio of 1 is not refuted here.
     open: bool,
 }
 
-impl Place {
+impl CurvePoint {
     fn is_below(&self) -> bool {
         self.mean < 0.0
     }
 
-    /// Where a line from here to `next`, on the other side, is 0.
+    /// Returns where a line from here to `next`, on the other side, is 0.
     fn zero(&self, next: &Self) -> f64 {
         self.x + (next.x - self.x) * self.mean / (self.mean - next.mean)
     }
 }
 
-/// The logarithm of a size, and the mean of those of the ratios there.
+/// Returns the logarithm of a size, and the mean of the logarithms of its ratios; `None` for fewer
+/// than two ratios, or a value without a finite logarithm.
 fn point(sized: &Sized) -> Option<(f64, Mean)> {
     let ratios = Some(&sized.ratios).filter(|ratios| ratios.values.len() > 1)?;
     let x = sized.size.ln();
     Some((x, Mean::of_values(ratios)?)).filter(|_| x.is_finite())
 }
 
-/// All steps between each size and the next, and the last size.
-fn places(points: &[(f64, Mean)]) -> Vec<Place> {
+/// Returns all steps between each size and the next, and the last size.
+fn places(points: &[(f64, Mean)]) -> Vec<CurvePoint> {
     let mut known = BTreeMap::new();
     let mut t =
         |freedom: usize| *known.entry(freedom).or_insert_with(|| two_sided_t(LEVEL, freedom));
@@ -126,7 +127,7 @@ fn places(points: &[(f64, Mean)]) -> Vec<Place> {
         let share = step as f64 / STEPS as f64;
         let mean = mean.plus(1.0 - share, next, share);
         let open = mean.value.abs() <= mean.margin(&mut t);
-        Place { x: (1.0 - share) * x + share * next_x, mean: mean.value, open }
+        CurvePoint { x: (1.0 - share) * x + share * next_x, mean: mean.value, open }
     };
     steps.chain([(last - 1, STEPS)]).map(place).collect()
 }

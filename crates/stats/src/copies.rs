@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Values {
     /// The figures.
     pub values: Vec<f64>,
-    /// The copy that each is of. Empty: there is only one.
+    /// The copy that each figure was measured on; empty if there is only one copy.
     pub copies: Vec<u64>,
 }
 
@@ -26,10 +26,11 @@ impl Values {
     }
 }
 
-/// The variance of the mean `all` of `logs` and its degrees of freedom, as the `copies` that they are of
-/// show it, taken as a random choice of all that there could be: the mean square between groups of a
-/// one-way analysis of variance (R. A. Fisher, "Statistical Methods for Research Workers", 1925) by the
-/// number of values. None without several copies.
+/// Returns the variance of the mean `all` of `logs` and its degrees of freedom, as the `copies`
+/// that they were measured on show it, taken as a random choice of all possible ones: the mean
+/// square between groups of a one-way analysis of variance (R. A. Fisher, "Statistical Methods for
+/// Research Workers", 1925), divided by the number of values. Returns `None` without several
+/// copies.
 pub(crate) fn between(logs: &[f64], copies: &[u64], all: f64) -> Option<(f64, f64)> {
     let mut groups = BTreeMap::<u64, Vec<f64>>::new();
     for (log, copy) in logs.iter().zip(copies) {

@@ -1,18 +1,19 @@
 //! How many independent values are as good as values that follow each other.
 
-/// Fewer values do not show how they are correlated.
+/// The smallest number of values that shows how they are correlated.
 pub(crate) const FEWEST: usize = 12;
-/// A short series does not show more: with a larger limit a few rounds in a row that happened to agree
-/// would make its interval useless. By simulation.
+/// The largest correlation that is assumed. A short series does not show more: with a larger limit
+/// a few rounds in a row that happened to agree would make its interval useless. By simulation.
 const MOST: f64 = 0.7;
 
-/// The number of independent values whose mean varies as much as that of `values`, taken as a
-/// process in which each depends on the one before: `n (1 - r) / (1 + r)`. Never more than there
-/// are, and no fewer than two.
+/// Returns the number of independent values whose mean varies as much as that of `values`, taken as
+/// a process in which each depends on the one before: `n (1 - r) / (1 + r)`. It is at most the
+/// number of values, and at least two.
 ///
-/// The correlation of neighbours comes out too small in short series, by about `(1 + 3r) / n` (M. G.
-/// Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954), and a run
-/// stops when it happens to: three more parts of `1 / n` correct that, by simulation.
+/// With strong correlation 40 values carry the information of a few. The correlation of neighbours
+/// comes out too small in short series, by about `(1 + 3r) / n` (M. G. Kendall, "Note on bias in
+/// the estimation of autocorrelation", Biometrika 41, 1954), and a run stops when it happens to:
+/// three more parts of `1 / n` correct that, by simulation.
 pub(crate) fn independent(values: &[f64], mean: f64, squares: f64) -> f64 {
     let n = values.len() as f64;
     if values.len() < FEWEST || squares == 0.0 {

@@ -9,12 +9,12 @@ use crate::{
 /// The standard normal quantile at 0.9.
 const Z_POWER: f64 = 1.281_552;
 
-/// The smallest difference that `rounds` rounds as noisy as those of `ratios` show with a
-/// probability of 90 %, as a share: 0.02 is a target that takes 2 % more time. Infinite where
-/// fewer than two rounds show nothing.
+/// Returns the smallest difference that `rounds` rounds as noisy as those of `ratios` show with a
+/// probability of 90 %, as a share: 0.02 is a target that takes 2 % more time. Infinite for fewer
+/// than two rounds, which show nothing.
 ///
-/// A difference is shown when the interval excludes 1, that is when t exceeds its quantile. With a
-/// true difference t follows the noncentral distribution; Abramowitz and Stegun 26.7.10 gives the
+/// A difference is shown if the interval excludes 1, that is if t exceeds its quantile. With a true
+/// difference t follows the noncentral distribution; Abramowitz and Stegun 26.7.10 gives the
 /// noncentrality at which it does so often enough.
 pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     let logs = logs(ratios).filter(|logs| logs.len() > 1 && rounds > 1);
@@ -26,9 +26,9 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     shown(LEVEL, freedom, mean.error() / times.sqrt())
 }
 
-/// The smallest change between two groups of rounds or runs as noisy as these that an interval of this
-/// `level` ([`judge_changes`](crate::judge_changes)) shows with a probability of 90 % or a little more,
-/// as a share. Infinite where either has fewer than two.
+/// Returns the smallest change between two groups of rounds or runs as noisy as these that an
+/// interval of this `level` ([`judge_changes`](crate::judge_changes)) shows with a probability of
+/// 90 % or a little more, as a share. Infinite if either has fewer than two.
 pub fn detectable_change(new: &Values, old: &Values, level: f64) -> f64 {
     let mean = |of: &Values| Mean::of_values(of).filter(|_| of.values.len() > 1);
     let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
@@ -37,7 +37,7 @@ pub fn detectable_change(new: &Values, old: &Values, level: f64) -> f64 {
     shown(level, freedom.max(1.0), new.error().hypot(old.error()))
 }
 
-/// The difference that a mean with such a standard error shows with a probability of 90 %.
+/// Returns the difference that a mean with this standard error shows with a probability of 90 %.
 fn shown(level: f64, freedom: f64, error: f64) -> f64 {
     let t = two_sided_t(level, whole(freedom));
     let central = t * (1.0 - 1.0 / (4.0 * freedom));

@@ -2,32 +2,33 @@
 
 use crate::estimate::{logs, mean, squares};
 
-/// With fewer values any two clusters may be chance.
+/// The smallest number of values: with fewer, any two clusters may be chance.
 const FEWEST: usize = 10;
 
-/// A group is at least one value in so many: single figures far off are no group.
+/// The smallest part of the values that is a group, one in this many: single figures far off are no
+/// group.
 const SMALLEST_GROUP: usize = 5;
 
-/// Two groups that figures fall into.
+/// The two groups of a series of figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Modes {
     /// Geometric mean of the lower group.
     pub low: f64,
-    /// Of the upper group.
+    /// Geometric mean of the upper group.
     pub high: f64,
 }
 
 impl Modes {
-    /// The upper over the lower.
+    /// Returns the upper mean divided by the lower one.
     pub fn ratio(&self) -> f64 {
         self.high / self.low
     }
 }
 
-/// The two groups that positive figures clearly fall into, if they do: on logarithms, the split
-/// between values that leaves least spread within both groups (Fisher 1958), where the spread
-/// between them is too large for one group (Engelman and Hartigan 1969). `None` also for fewer
-/// than ten figures, or for one that is not a positive finite number.
+/// Returns the two groups into which positive figures clearly fall: on logarithms, the split
+/// between values that leaves the lowest spread within both groups (Fisher 1958), if the spread
+/// between them is too large for one group (Engelman and Hartigan 1969). Returns `None` otherwise,
+/// and for fewer than ten figures or one that is not a positive finite number.
 pub fn two_modes(figures: &[f64]) -> Option<Modes> {
     let mut logs = logs(figures).filter(|logs| logs.len() >= FEWEST)?;
     logs.sort_unstable_by(f64::total_cmp);
@@ -38,10 +39,10 @@ pub fn two_modes(figures: &[f64]) -> Option<Modes> {
     clear.then(|| Modes { low: best.low.exp(), high: best.high.exp() })
 }
 
-/// How many times the spread within the groups the spread between them may be in a sample of one
-/// group. The halves of an even spread have 3; what few values add is fitted to simulations, so
-/// that samples of one group are seldom beyond it, as a run may have thirty such series. See
-/// "Drift and two modes" in `docs/method.md`.
+/// Returns how many times the spread within the groups the spread between them may be in a sample
+/// of one group. The halves of an even spread have 3; the addition for few values is fitted to
+/// simulations, so that samples of one group are seldom beyond it, as a run may have thirty such
+/// series. See "Drift and two modes" in `docs/method.md`.
 fn too_large_by_chance(n: usize) -> f64 {
     3.5 + 110.0 / (n as f64 - 6.0)
 }

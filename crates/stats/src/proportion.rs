@@ -1,9 +1,9 @@
 //! How far a share that was counted can be trusted.
 
-/// The 95 % interval of the share that `k` of `n` shows: exact, after C. J. Clopper and
-/// E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-/// binomial", Biometrika 26 (1934). It covers at least 95 %, whatever the share. Nothing counted
-/// leaves everything possible.
+/// Returns the 95 % interval of the share that `k` of `n` shows: exact, after C. J. Clopper and E.
+/// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
+/// Biometrika 26 (1934). It covers at least 95 %, whatever the share. If `n` is 0, everything is
+/// possible.
 ///
 /// # Panics
 ///
@@ -19,7 +19,7 @@ fn interval(level: f64, k: u64, n: u64) -> (f64, f64) {
     (1.0 - upper(tail, n - k, n), upper(tail, k, n))
 }
 
-/// The share at which `k` or fewer of `n` come about with probability `tail`.
+/// Returns the share at which `k` or fewer of `n` happen with probability `tail`.
 fn upper(tail: f64, k: u64, n: u64) -> f64 {
     if k == n {
         return 1.0;
@@ -37,8 +37,8 @@ fn upper(tail: f64, k: u64, n: u64) -> f64 {
     low
 }
 
-/// Probability of `k` or fewer of `n`, each with probability `share`. Its terms are carried as
-/// logarithms, so that a first one too small for a float does not make all of them zero.
+/// Returns the probability of `k` or fewer of `n`, each with probability `share`. Its terms are
+/// carried as logarithms, so that a first one too small for a float does not make all of them zero.
 fn at_most(k: u64, n: u64, share: f64) -> f64 {
     let odds = share.ln() - (-share).ln_1p();
     let mut log = n as f64 * (-share).ln_1p();

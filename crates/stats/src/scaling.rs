@@ -13,8 +13,9 @@ pub struct Knee {
     pub high: u32,
 }
 
-/// Of ascending numbers of `clients`; `steps` are the throughputs of each over that of the one before.
-/// A step adds if it is above what counts as the same. `None`: there are no two numbers.
+/// Returns up to which number of clients each step adds throughput. `clients` ascend; `steps` are
+/// the throughputs of each divided by those of the one before. A step adds if it is above the range
+/// called the same. Returns `None` if there are fewer than two numbers.
 pub fn knee(clients: &[u32], steps: &[Estimate]) -> Option<Knee> {
     let up_to = |adds: fn(&Estimate) -> f64| {
         let adding = steps.iter().take_while(|step| adds(step) > 1.0 + SAME).count();

@@ -6,7 +6,7 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The t within which a variable with `df` degrees of freedom is with probability `level`,
+/// Returns the t within which a variable with `df` degrees of freedom is with probability `level`,
 /// on both sides of zero.
 ///
 /// # Panics
@@ -29,15 +29,15 @@ pub(crate) fn two_sided_t(level: f64, df: usize) -> f64 {
     (df as f64).sqrt() * angle.tan()
 }
 
-/// Probability of lying within the angle, on both sides of zero.
+/// Returns the probability that the variable is within the angle, on both sides of zero.
 fn central_mass(angle: f64, df: usize) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let sum = sine * cosine_series(cosine, df);
     if is_odd(df) { FRAC_2_PI * (angle + sum) } else { sum }
 }
 
-/// Even: `1 + 1/2 cos² + (1·3)/(2·4) cos⁴ + …`; odd: `cos + 2/3 cos³ + (2·4)/(3·5) cos⁵ + …`;
-/// both up to the power `df - 2`.
+/// Sums a series up to the power `df - 2`. Even `df`: `1 + 1/2 cos² + (1·3)/(2·4) cos⁴ + …`; odd:
+/// `cos + 2/3 cos³ + (2·4)/(3·5) cos⁵ + …`.
 fn cosine_series(cosine: f64, df: usize) -> f64 {
     let mut term = if is_odd(df) { cosine } else { 1.0 };
     let mut sum = 0.0;
@@ -48,8 +48,9 @@ fn cosine_series(cosine: f64, df: usize) -> f64 {
     sum
 }
 
-/// Derivative of the mass by the angle at zero: `2 Γ((df + 1) / 2) / (sqrt(π) Γ(df / 2))`, which
-/// grows by `(df + 1) / df` from `df` to `df + 2`. Elsewhere it falls as `cos^(df - 1)`.
+/// Returns the derivative of the mass by the angle at zero: `2 Γ((df + 1) / 2) / (sqrt(π) Γ(df /
+/// 2))`, which grows by `(df + 1) / df` from `df` to `df + 2`. Elsewhere it falls as `cos^(df -
+/// 1)`.
 fn slope_at_zero(df: usize) -> f64 {
     let (first, start) = if is_odd(df) { (FRAC_2_PI, 1) } else { (1.0, 2) };
     (start..df).step_by(2).fold(first, |slope, k| slope * (k + 1) as f64 / k as f64)

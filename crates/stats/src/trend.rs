@@ -4,30 +4,31 @@ use std::{cmp::Ordering, f64::consts::TAU};
 
 use crate::estimate::logs;
 
-/// With fewer values the normal approximation of the test is poor.
+/// The smallest number of values for which the normal approximation of the test holds.
 const FEWEST: usize = 8;
 
-/// How figures change over a series.
+/// The trend of figures over a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// From the first figure to the last, on the line that fits best: 0.1 is a tenth more.
+    /// The change from the first figure to the last, on the line that fits best: 0.1 is a tenth
+    /// more.
     pub change: f64,
-    /// How often figures in no order at all would look at least as ordered as these.
+    /// The probability that figures without any trend look at least as ordered as these.
     pub p: f64,
 }
 
-/// The trend of positive figures in the order of time, evenly spaced: Theil and Sen's slope of
-/// their logarithms, Mann and Kendall's test. Neither minds single figures far off. `None` for
-/// fewer than eight, or for one that is not a positive finite number.
+/// Returns the trend of positive figures in the order of time, evenly spaced: Theil and Sen's slope
+/// of their logarithms, Mann and Kendall's test. Single figures far off do not affect either.
+/// Returns `None` for fewer than eight figures, or for one that is not a positive finite number.
 ///
-/// The test takes the figures as independent: a machine that wanders has a trend by it.
+/// The test takes the figures as independent: it finds a trend on a machine whose speed wanders.
 pub fn trend(figures: &[f64]) -> Option<Trend> {
     let logs = logs(figures).filter(|logs| logs.len() >= FEWEST)?;
     let steps = (logs.len() - 1) as f64;
     Some(Trend { change: (theil_sen(&logs) * steps).exp_m1(), p: mann_kendall(&logs) })
 }
 
-/// Median of the slopes between all pairs (Theil 1950, Sen 1968).
+/// Returns the median of the slopes between all pairs (Theil 1950, Sen 1968).
 fn theil_sen(values: &[f64]) -> f64 {
     let slope = |(i, j): (usize, usize)| (values[j] - values[i]) / (j - i) as f64;
     let slopes = || pairs(values.len()).map(slope);
@@ -40,13 +41,13 @@ fn theil_sen(values: &[f64]) -> f64 {
     }
 }
 
-/// So many values are held at once; all slopes of a thousand rounds would take megabytes.
+/// The largest number of values held at once; all slopes of a thousand rounds would take megabytes.
 const HELD: usize = 1 << 16;
-/// Parts that a range is divided into.
+/// Parts into which a range is divided.
 const PARTS: usize = 1 << 10;
 
-/// The value that comes at `rank`, counted from 0, when all are in order. Each call of `values` goes
-/// through all of them: the range that contains it is narrowed until few are left.
+/// Returns the value of this `rank`, counted from 0 in ascending order. Each call of `values`
+/// yields all of them: the range that contains the value is narrowed until few remain.
 fn nth<I: Iterator<Item = f64>>(values: &impl Fn() -> I, rank: usize) -> f64 {
     let (mut low, mut high) = ends(values());
     loop {
@@ -66,7 +67,7 @@ fn nth<I: Iterator<Item = f64>>(values: &impl Fn() -> I, rank: usize) -> f64 {
             up_to > rank
         });
         let wanted = wanted.expect("the ranks of all values within are counted");
-        // Both ends lie in different parts, so that this is less.
+        // The ends are in different parts, so that the range shrinks.
         (low, high) = ends(within().filter(|value| part(*value) == wanted));
     }
 }
@@ -77,7 +78,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
-/// Grows with the value.
+/// Returns the part of the range that contains the value, counted from 0.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -87,7 +88,7 @@ fn part(value: f64, low: f64, high: f64) -> usize {
     (((value - low) / (high - low) * PARTS as f64) as usize).min(PARTS - 1)
 }
 
-/// Probability of as many pairs in order, or in reverse order, by chance (Mann 1945, Kendall
+/// Returns the probability that chance orders as many pairs in one direction (Mann 1945, Kendall
 /// 1948): the normal approximation, corrected for ties and for continuity.
 fn mann_kendall(values: &[f64]) -> f64 {
     let sign = |(i, j): (usize, usize)| match values[j].total_cmp(&values[i]) {
@@ -100,28 +101,29 @@ fn mann_kendall(values: &[f64]) -> f64 {
     if spread == 0.0 { 1.0 } else { two_sided_tail((score.abs() - 1.0).max(0.0) / spread) }
 }
 
-/// What groups of equal values take from the variance of the score.
+/// Returns by how much groups of equal values reduce the variance of the score.
 fn ties(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|group| term(group.len())).sum()
 }
 
-/// Variance of the score of `n` values without ties: `n (n - 1) (2n + 5) / 18`.
+/// Returns the variance of the score of `n` values without ties: `n (n - 1) (2n + 5) / 18`.
 fn term(n: usize) -> f64 {
     let n = n as f64;
     n * (n - 1.0) * (2.0 * n + 5.0) / 18.0
 }
 
-/// Every pair of places, the earlier first.
+/// Returns every pair of indices, the smaller one first.
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
 }
 
-/// Probability that a standard normal variable is farther from zero than `z`, on either side.
+/// Returns the probability that a standard normal variable is farther from zero than `z`, on either
+/// side.
 ///
-/// Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.17: each tail is off
-/// by less than 7.5e-8.
+/// Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.17: each tail is off by
+/// less than 7.5e-8.
 fn two_sided_tail(z: f64) -> f64 {
     const COEFFICIENTS: [f64; 5] =
         [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];

@@ -34,9 +34,9 @@ pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     state.into_iter().chain(unknown).collect()
 }
 
-/// Only a warm store that stays as it is can lose its state to others: one that is updated may write
-/// past the page cache, or create files and remove them. What it then fetches from a device is
-/// reported as such.
+/// Returns the resident share of a warm store that lost its state to others. Only a store that
+/// stays as it is can: one that is updated may write past the page cache, or create files and
+/// remove them. What it then fetches from a device is reported as such.
 fn lost(sample: &Sample) -> Option<f64> {
     let (before, after) = sample.before.zip(sample.after)?;
     let lost = sample.cache == Cache::Warm && !after.shows(Cache::Warm);

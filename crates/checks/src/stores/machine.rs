@@ -10,10 +10,10 @@ use super::mounts;
 /// File systems that are memory, or are between the store and a disk's own.
 const UNUSUAL: [&str; 3] = ["tmpfs", "ramfs", "aufs"];
 
-/// Ratio above which compressing saves next to nothing.
+/// The compression ratio above which compressing saves next to nothing.
 const COMPRESSIBLE: f64 = 0.9;
 
-/// What a machine makes doubtful, whatever is measured on it.
+/// Returns the findings about a machine, whatever is measured on it.
 pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
     let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
     let limited = environment.memory.address_space_bytes;
@@ -33,10 +33,11 @@ fn of_filesystem(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
     own.chain(mounts::findings(filesystem))
 }
 
-/// What is read ahead at once is to fit so often into the memory of a run.
+/// How often one readahead must fit into the memory of a run.
 const READAHEADS: u64 = 16;
 
-/// Under a limit a large readahead evicts what was read before.
+/// Returns a finding if the readahead is large under a limit on memory: it evicts what was read
+/// before.
 fn readahead_large(record: &Record) -> Option<FindingKind> {
     let memory = record.header.plan.memory?.limit_bytes?;
     let filesystems = record.header.environment.filesystems.iter();
@@ -45,7 +46,8 @@ fn readahead_large(record: &Record) -> Option<FindingKind> {
     large.then_some(FindingKind::ReadaheadLarge { readahead, memory })
 }
 
-/// What matters of it to a plan, and what only matters together with its data and work.
+/// Returns the findings about the machine that matter to the plan, and those that only matter
+/// together with its data and work.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let mut kinds = of_machine(&record.header.environment);
     kinds.retain(|kind| matters(record, kind));
@@ -56,8 +58,8 @@ pub(super) fn findings(record: &Record) -> Vec<Finding> {
     kinds.map(Finding::run).chain(more).collect()
 }
 
-/// What is cached or flushed out of sight matters if a device is to be reached: by cold reads, and
-/// by writes that promise to survive.
+/// Reports whether a finding matters to the plan. Unseen caches and flushes matter if a device is
+/// to be reached: by cold reads, and by writes that promise to survive.
 fn matters(record: &Record, kind: &FindingKind) -> bool {
     match kind {
         FindingKind::HostMayCache { .. } => {
@@ -88,8 +90,8 @@ fn is_flushed(record: &Record) -> bool {
     promised && record.header.plan.first(Work::writes).is_some()
 }
 
-/// A crate from a registry is built without the settings of its folder. A loaded library does not
-/// report this one.
+/// Returns a finding if SQLite flushes with fsync, as it does if it is built from a registry
+/// without the settings of its folder. A loaded library does not report this.
 fn flushes_with_fsync(environment: &Environment) -> Option<FindingKind> {
     let mut linked = environment.libraries.iter().filter(|library| library.loaded.is_none());
     let sqlite = linked.find(|library| library.name == "SQLite")?;
@@ -98,22 +100,22 @@ fn flushes_with_fsync(environment: &Environment) -> Option<FindingKind> {
     (is_known && without).then_some(FindingKind::FlushesWithFsync)
 }
 
-/// Any governor but `performance` follows the load, and lags behind it. What a virtual machine
-/// shows is not what its host does.
+/// Returns a finding if the governor follows the load, and lags behind it: any but `performance`.
+/// In a virtual machine the governor is not that of the host.
 fn governor(environment: &Environment) -> Option<FindingKind> {
     let governor = environment.cpu.governor.as_ref().filter(|governor| *governor != "performance");
     let real = virtual_machine(environment).is_none();
     governor.filter(|_| real).map(|governor| FindingKind::Governor { governor: governor.clone() })
 }
 
-/// Evicting here empties no cache of the host.
+/// Returns a finding in a virtual machine: evicting here empties no cache of the host.
 fn host(environment: &Environment) -> Option<FindingKind> {
     let machine = virtual_machine(environment)?.to_owned();
     Some(FindingKind::HostMayCache { machine })
 }
 
-/// The kind of virtual machine. A container, which the environment names last, shares its host's
-/// kernel and page cache: what is cold there is cold here.
+/// Returns the kind of virtual machine. A container, which the environment names last, shares its
+/// host's kernel and page cache: what is cold there is cold here.
 fn virtual_machine(environment: &Environment) -> Option<&str> {
     let kinds = environment.virtualised.as_deref()?;
     match kinds.strip_suffix(" container") {
@@ -128,14 +130,16 @@ fn unusual(filesystem: &Filesystem) -> Option<FindingKind> {
     unusual.then(|| FindingKind::UnusualFilesystem { kind: kind.clone(), mount: mount.clone() })
 }
 
-/// Persistent memory is no drive: it may be that fast.
+/// Returns a finding if a flush is too fast for a drive. Persistent memory is no drive: it may be
+/// that fast.
 fn flush_too_fast(filesystem: &Filesystem) -> Option<FindingKind> {
     let memory = filesystem.device.starts_with("/dev/pmem");
     let flush = filesystem.flush.filter(|flush| flush.is_too_fast() && !memory)?;
     Some(FindingKind::FlushTooFast { p50_ns: flush.p50_ns, mount: filesystem.mount.clone() })
 }
 
-/// A device is reached through another file system, and that it is cached there was not found.
+/// Returns a finding if the store is on a loop device, and no other finding reports that the device
+/// is cached twice.
 fn looped(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let direct = filesystem.loop_direct_io.filter(|direct| *direct || !reaches_device(record))?;
     let used = is_read_from_device(record) || record.header.plan.first(Work::writes).is_some();
@@ -143,8 +147,8 @@ fn looped(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     used.then(|| Finding::run(FindingKind::LoopDevice { kind, device, direct }))
 }
 
-/// Compressed data makes reads and sizes small. Updates write random bytes, which no file system
-/// makes smaller.
+/// Returns a finding if the data compresses and the file system compresses it, which makes reads
+/// and sizes small. Updates write random bytes, which no file system makes smaller.
 fn compressible(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let plan = &record.header.plan;
     let ratio = plan.experiment.summary()?.deflated.filter(|ratio| *ratio < COMPRESSIBLE)?;

@@ -15,7 +15,7 @@ use model::{
 use crate::{series::facts, sizes::few_hold_most};
 pub use machine::of_machine;
 
-/// Findings about the header and the stores of a record, of any experiment.
+/// Returns the findings about the header and the stores of a record, for any experiment.
 pub fn of_stores(record: &Record) -> Vec<Finding> {
     let mut findings = machine::findings(record);
     findings.extend(work::outnumbering(record));
@@ -61,14 +61,16 @@ fn setting_not_in_effect(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
     asked.iter().filter_map(differs).collect()
 }
 
-/// Whether a size is in effect but for rounding: SQLite maps a few pages less than 2 GiB at most.
+/// Reports whether a size is in effect except for rounding: SQLite maps a few pages less than 2 GiB
+/// at most.
 fn is_rounded(asked: &str, effect: &str) -> bool {
     const ROUNDED: f64 = 1e-3;
     let [asked, effect] = [asked, effect].map(|size| size.parse::<u64>().map(|size| size as f64));
     asked.is_ok_and(|asked| effect.is_ok_and(|effect| (effect - asked).abs() < ROUNDED * asked))
 }
 
-/// Only what is written can be lost: the class matters if anything is.
+/// Returns a finding if durability differs from the baseline's and the run writes: only what is
+/// written can be lost.
 fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let plan = &record.header.plan;
     plan.first(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
@@ -76,10 +78,10 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
 }
 
-/// Compile options that are named.
+/// The largest number of compile options that are named.
 const NAMED: usize = 4;
 
-/// Two builds of a library of which one is part of the program.
+/// Returns a finding if of two builds of a library one is loaded and the other part of the program.
 fn linked_differently(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let Header { plan, environment, .. } = &record.header;
     let both = [facts.target, plan.baseline].map(|target| &plan.targets[target]);
@@ -108,7 +110,8 @@ fn baseline(record: &Record) -> Option<&StoreFacts> {
     facts(record, record.header.plan.baseline)
 }
 
-/// File systems that were chosen for the comparison are what is compared.
+/// Returns a finding if the store is on another file system than the baseline's, unless that was
+/// chosen for the comparison.
 fn filesystem_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let chosen = record.header.plan.targets[facts.target].on.is_some();
     let of = |facts: &StoreFacts| {
@@ -125,7 +128,8 @@ fn filesystem_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
         .then(|| FindingKind::FilesystemDiffers { filesystem: word(own), baseline: word(baseline) })
 }
 
-/// A server is asked over a socket, and one that storemark did not start is not looked into.
+/// Returns the findings about a server: it is asked over a socket, and one that storemark did not
+/// start cannot be examined.
 fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
     let library = record.stores.iter().any(|facts| facts.server.is_none());
     let socket = facts.server.filter(|_| library).map(|_| FindingKind::OverSocket);
@@ -137,7 +141,8 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
 /// would be.
 const CACHES: u64 = 4;
 
-/// Data that does not fit is not to blame for a part of it that does.
+/// Returns a finding if the data fits into the processor's cache. Data that does not fit is not
+/// blamed for a part that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
     let experiment = &record.header.plan.experiment;
     let summary = experiment.summary()?;
@@ -174,8 +179,9 @@ const OWN_MEMORY: u64 = 16 << 20;
 /// The same as a part of the data: one in so many bytes.
 const OWN_MEMORY_PART: u64 = 10;
 
-/// More memory is an advantage as far as there is data to put into it, and shows if the difference
-/// is a good part of the data: more than a tenth, and more than engines differ in by themselves.
+/// Returns a finding if memory differs from the baseline's. More memory is an advantage as far as
+/// there is data to put into it, and shows if the difference is a good part of the data: more than
+/// a tenth, and more than engines differ by themselves.
 fn memory_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let plan = &record.header.plan;
     // What is taken for a cache is missing elsewhere.

@@ -2,7 +2,7 @@
 
 use model::{Filesystem, FindingKind};
 
-/// Which of several things a kind of file system is, as far as it matters here.
+/// A family of file systems with the same effects on caches and flushes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Nfs,
@@ -30,7 +30,7 @@ fn family(kind: &str) -> Family {
     }
 }
 
-/// Whether a file system reaches its disk through something else.
+/// Reports whether a file system reaches its disk through something else.
 pub(super) fn is_reached_through_others(kind: &str) -> bool {
     family(kind) != Family::Other
 }
@@ -101,7 +101,7 @@ fn discards(Filesystem { kind, mount, discards, .. }: &Filesystem) -> Option<Fin
     discards.then_some(FindingKind::Discards { kind, mount })
 }
 
-/// The value of a mount option; empty for one without.
+/// Returns the value of a mount option, empty for one without; `None` if it is not set.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     options.split(',').find_map(|option| match option.split_once('=') {
         Some((key, value)) => (key == name).then_some(value),

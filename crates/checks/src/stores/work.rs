@@ -6,7 +6,7 @@ use model::{
     record::Record,
 };
 
-/// Workloads whose workers wait for each other's processors.
+/// Finds workloads with more workers than processors.
 pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
     let cpus = record.header.environment.cpu.count;
     // Other hosts have processors of their own.
@@ -20,7 +20,7 @@ pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Findings about each workload on values.
+/// Returns the findings about each workload on values.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
     let Experiment::Blobs { summary, available, drawn, .. } = plan.experiment else {
@@ -48,7 +48,8 @@ pub(super) fn findings(record: &Record) -> Vec<Finding> {
     drawn.chain(plan.workloads.iter().enumerate().flat_map(of)).collect()
 }
 
-/// Keys that a pass does not touch, and orders that are faster than most uses.
+/// Returns findings about keys that a pass does not touch, and about orders that are faster than
+/// most uses.
 fn keys_not_covered(order: Order, touched: u64, available: u64) -> Vec<FindingKind> {
     let not_covered =
         (touched < available).then_some(FindingKind::KeysNotCovered { touched, keys: available });
@@ -57,7 +58,8 @@ fn keys_not_covered(order: Order, touched: u64, available: u64) -> Vec<FindingKi
     not_covered.into_iter().chain(in_order).collect()
 }
 
-/// Distinct keys that a pass touches; drawn with replacement, the expected number.
+/// Returns the number of distinct keys that a pass touches; the expected number if they are drawn
+/// with replacement.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -77,13 +79,14 @@ fn touched(order: Order, count: u64, keys: u64) -> u64 {
     (n * (1.0 - untouched)).round() as u64
 }
 
-/// A store without files has no other state than warm.
+/// Returns a finding if only the warm state is measured; a store without files has no other.
 fn only_warm(record: &Record) -> Option<FindingKind> {
     let files = record.stores.iter().any(|facts| facts.apparent_bytes > 0);
     (record.header.plan.caches == [Cache::Warm] && files).then_some(FindingKind::OnlyWarm)
 }
 
-/// The better the durability class, the more a commit costs, and the more it misleads to share one.
+/// Returns a finding if a whole pass shares one commit: the better the durability class, the more a
+/// commit costs, and the more that misleads.
 fn one_commit(workload: &Workload, stores: &[StoreFacts]) -> Option<FindingKind> {
     let class = stores.iter().map(|facts| facts.durability).max()?;
     let operations = workload.count;
@@ -94,7 +97,8 @@ fn one_commit(workload: &Workload, stores: &[StoreFacts]) -> Option<FindingKind>
     shared.then_some(FindingKind::OneCommit { operations, class })
 }
 
-/// What a store leaves out of the time that it takes to write, or counts and others do not.
+/// Returns findings about what a store leaves out of the time of writing, or counts and others do
+/// not.
 pub(super) fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     let plan = &record.header.plan;
     let find = |kind, workload| {
@@ -106,8 +110,9 @@ pub(super) fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     flushed.into_iter().chain(logged.map(|at| find(FindingKind::NoCheckpoint, at))).collect()
 }
 
-/// ext4's `auto_da_alloc` (on by default, see ext4(5)) starts writing a file's blocks when it is
-/// closed after it was truncated to nothing, and when it is renamed over another.
+/// Returns a finding if the file system flushes on close: ext4's `auto_da_alloc` (on by default,
+/// see ext4(5)) starts writing a file's blocks when it is closed after it was truncated to nothing,
+/// and when it is renamed over another.
 fn flushed_on_close(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let whole_files = matches!(facts.in_effect.get("write"), Some("inplace" | "rename"));
     if !whole_files || facts.in_effect.get("sync") != Some("none") {

@@ -37,7 +37,7 @@ fn a_cost_is_weighed_by_shares() {
     let record = run(&[("a", 4_000, 100_000, 10), ("b", 2_000, 200_000, 10)]);
     for (reads, cost, ratio) in [(1.0, 4.0, 0.5), (0.0, 100.0, 2.0), (0.95, 8.8, 11.9 / 8.8)] {
         let costs = Costs::new(&record, reads);
-        assert!(close(costs.of(0).unwrap().point, cost), "{reads}: {:?}", costs.of(0));
+        assert!(close(costs.cost(0).unwrap().point, cost), "{reads}: {:?}", costs.cost(0));
         let found = costs.ratio(1, 0).unwrap();
         assert!(close(found.point, ratio), "{reads}: {found:?}");
         assert!(found.low < ratio && ratio < found.high, "{found:?}");
@@ -49,7 +49,7 @@ fn a_cost_is_weighed_by_shares() {
 fn widths_add_up_as_squares_by_their_part_of_the_cost() {
     let record = run(&[("a", 4_000, 4_000, 20)]);
     let width = |reads: f64| {
-        let cost = Costs::new(&record, reads).of(0).unwrap();
+        let cost = Costs::new(&record, reads).cost(0).unwrap();
         (cost.high / cost.low).ln()
     };
     assert!(close(width(0.5), width(1.0) / 2.0_f64.sqrt()), "{} {}", width(0.5), width(1.0));
@@ -62,9 +62,9 @@ fn the_cost_of_reads_alone_is_the_time_of_reads() {
     let costs = Costs::new(&record, 1.0);
     let figures = crate::figures(&record);
     let own = figures.iter().find(|row| row.target == 1 && row.case.workload == 0).unwrap();
-    let [cost, ratio] = [costs.of(1).unwrap(), costs.ratio(1, 0).unwrap()];
+    let [cost, ratio] = [costs.cost(1).unwrap(), costs.ratio(1, 0).unwrap()];
     let series = crate::Series::new(&record, own.case, 1);
-    let [time, paired] = [own.us_per_op.unwrap(), series.ratio_to(series.of(0)).unwrap()];
+    let [time, paired] = [own.us_per_op.unwrap(), series.ratio_to(series.with_target(0)).unwrap()];
     for (one, other) in [(cost, time), (ratio, paired)] {
         assert!((one.point / other.point - 1.0).abs() < 1e-9, "{one:?} {other:?}");
         assert!((one.low / other.low - 1.0).abs() < 1e-9, "{one:?} {other:?}");
@@ -150,7 +150,7 @@ fn nothing_measured_is_no_choice() {
     // Updates of one of them failed: its cost is not known.
     record.samples.retain(|sample| (sample.target, sample.workload) != (1, 1));
     let costs = Costs::new(&record, 0.9);
-    assert_eq!((costs.of(1), costs.choice(None, |_| true).unwrap().next), (None, None));
+    assert_eq!((costs.cost(1), costs.choice(None, |_| true).unwrap().next), (None, None));
     record.samples.clear();
     assert_eq!(Costs::new(&record, 0.9).choice(None, |_| true), None);
 }

@@ -147,7 +147,7 @@ fn of_size(request: Request, size: u64) -> Request {
 fn point(record: &Record, size: u64) -> Option<Sized> {
     let cache = record.header.plan.caches.first().copied().unwrap_or(Cache::Warm);
     let small = Series::new(record, Case { workload: 0, cache }, 1);
-    let ratios = small.ratios_to(small.of(0));
+    let ratios = small.ratios_to(small.with_target(0));
     (ratios.values.len() > 1).then_some(Sized { size: size as f64, ratios })
 }
 

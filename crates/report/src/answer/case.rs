@@ -6,8 +6,8 @@ use stats::Estimate;
 
 use super::{
     NAMED,
+    display::{duration, faster, name},
     lead::{Ahead, Lead},
-    spoken::{duration, faster, name},
 };
 use crate::words::listed;
 

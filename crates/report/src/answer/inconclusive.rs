@@ -11,7 +11,7 @@ use model::{
 };
 use stats::{Estimate, SAME};
 
-use super::{lead::Lead, spoken::name};
+use super::{display::name, lead::Lead};
 use crate::{
     Figures, Verdict,
     words::{listed, rounds},

@@ -2,12 +2,12 @@
 //! what weakens it. Every form prints this one.
 
 mod case;
+pub(crate) mod display;
 mod inconclusive;
 mod lead;
 pub(crate) mod limits;
 mod recommended;
 mod sizes;
-pub(crate) mod spoken;
 
 use model::record::Record;
 use schemars::JsonSchema;
@@ -87,8 +87,8 @@ fn lines(runs: &[Record], figures: &[Vec<Figures>], all: &[Lead<'_>]) -> Vec<Str
 fn alone(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<String> {
     let rows = runs.iter().zip(figures).flat_map(|(run, rows)| rows.iter().map(move |r| (run, r)));
     let lines = rows.filter_map(|(run, row)| {
-        let time = spoken::duration(row.us_per_op.as_ref()?.point);
-        let name = spoken::name(&run.header.plan, row.target);
+        let time = display::duration(row.us_per_op.as_ref()?.point);
+        let name = display::name(&run.header.plan, row.target);
         Some(format!("{}: {name} {time}", lead::describe_case(run, row.case)))
     });
     lines.take(CASES).collect()

@@ -5,8 +5,8 @@ use model::{Case, Operation, Plan, Work, record::Record};
 
 use super::{
     and,
+    display::{capitalise, factor, faster, inverse, name, opened, times},
     limits::given_up,
-    spoken::{begin, factor, faster, inverse, name, opened, times},
 };
 use crate::{
     Figures, StoreFigures, Verdict,
@@ -158,7 +158,7 @@ impl Compared<'_> {
     /// shown.
     fn kept(&self, best: usize, wanted: impl Fn(usize) -> bool) -> String {
         let baseline = self.plan.baseline;
-        let own = begin(&self.name(baseline));
+        let own = capitalise(&self.name(baseline));
         let ratio = self.costs.ratio(best, baseline).filter(|_| best != baseline);
         match ratio {
             _ if self.costs.is_best(baseline, wanted) => {
@@ -195,7 +195,7 @@ impl Compared<'_> {
             });
         }
         parts.extend(self.space(chosen));
-        format!("{}: {}.", begin(&self.opened(chosen)), parts.join(", "))
+        format!("{}: {}.", capitalise(&self.opened(chosen)), parts.join(", "))
     }
 
     /// Compares the space with that of the baseline: `takes 8 % less space`; `None` if it differs
@@ -243,7 +243,7 @@ impl Compared<'_> {
             variants.filter_map(|target| Some((target, self.costs.ratio(target, chosen)?)));
         let shown = ratios.filter(|(_, ratio)| ratio.high < 1.0);
         let (target, ratio) = shown.min_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
-        Some(format!("{}: {}.", begin(&self.opened(target)), faster(&ratio, "that")))
+        Some(format!("{}: {}.", capitalise(&self.opened(target)), faster(&ratio, "that")))
     }
 
     /// Lists the workloads that have no figure yet, and so did not count; `None` if all have one.

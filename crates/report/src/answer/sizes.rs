@@ -2,7 +2,7 @@
 
 use model::{Plan, record::Record, units::show_size};
 
-use super::{NAMED, spoken::name};
+use super::{NAMED, display::name};
 use crate::{TargetBreakEven, break_evens, tables::size, words};
 
 /// Formats a line for each target that was swept over sizes: `read, warm, by size: SQLite up to

@@ -410,7 +410,7 @@ impl Both<'_> {
     /// Returns the compared values of the old and the new record, one for each round or run.
     fn values(&self) -> [Values; 2] {
         let times = |(series, control): (Series<'_>, Option<usize>)| match control {
-            Some(control) => series.ratios_to(series.of(control)),
+            Some(control) => series.ratios_to(series.with_target(control)),
             None => series.unit_times(),
         };
         self.divided().map(times)
@@ -427,7 +427,7 @@ impl Both<'_> {
     fn unjudged(&self) -> Option<Verdict> {
         let [old, new] = self.series;
         let rounds = self.divided().map(|(series, control)| {
-            series.rounds_with(control.map_or(series, |control| series.of(control)))
+            series.rounds_with(control.map_or(series, |control| series.with_target(control)))
         });
         Verdict::without_change(old, new, rounds)
     }

@@ -36,7 +36,7 @@ pub fn host_figures(record: &Record, row: &Figures) -> Vec<HostFigures> {
     all.extend(mean(samples.iter().map(rate)).map(|rate| HostFigures {
         host: None,
         rate,
-        latency: latency.map(|latency| Percentiles::of(&latency.histogram)),
+        latency: latency.map(|latency| Percentiles::from_histogram(&latency.histogram)),
         offset_ms: None,
         uncertainty_ms: None,
     }));
@@ -50,7 +50,7 @@ fn of_host(samples: &[&Sample], host: &str) -> Option<HostFigures> {
     Some(HostFigures {
         host: Some(host.to_owned()),
         rate: mean(samples.iter().filter_map(|sample| rate(sample, host)))?,
-        latency: merged.map(|merged| Percentiles::of(&merged)),
+        latency: merged.map(|merged| Percentiles::from_histogram(&merged)),
         offset_ms: parts().last().map(|part| ms(part.clock.offset_ns as f64)),
         uncertainty_ms: parts().map(|part| part.clock.uncertainty_ns).max().map(|ns| ms(ns as f64)),
     })

@@ -118,7 +118,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
         target,
         cells: [cell(0), cell(1), cell(2)],
         size_mb: size_mb(record, rows[2]),
-        over_same_style: other.and_then(|other| series.ratio_to(series.of(other))),
+        over_same_style: other.and_then(|other| series.ratio_to(series.with_target(other))),
         waits: waits(record, rows),
         published_mib: published.filter(|_| as_many).and_then(|row| row.size),
     }

@@ -58,8 +58,9 @@ fn row(record: &Record, figures: Figures) -> TaskFigures {
         disk_bytes: samples.iter().filter_map(|s| Some(s.files()?.allocated)).max().unwrap_or(0),
         published_ms: published.first().map(|row| ms_per_task(row)),
         published_ratio: published_over(plan.baseline).filter(|_| target != plan.baseline),
-        over_same_filesystem: counterpart
-            .and_then(|other| Some((series.ratio_to(series.of(other))?, published_over(other)))),
+        over_same_filesystem: counterpart.and_then(|other| {
+            Some((series.ratio_to(series.with_target(other))?, published_over(other)))
+        }),
         figures,
     }
 }

@@ -1,11 +1,12 @@
-//! Which store suits the data: the answer, what it costs, how sure it is, and what was tried.
+//! The page of an advice: which store suits the data, what it costs, how far the answer can be trusted,
+//! and what was tried.
 
 use std::time::Duration;
 
-use checks::{Advice, Choice, Costs, FEWEST_ROUNDS, Fate, Series};
+use checks::{Advice, Choice, Costs, FEWEST_ROUNDS, Outcome, Series, Threshold};
 use itertools::Itertools;
 use model::{
-    Case, Durability, Experiment, Plan, PlannedTarget,
+    Case, Durability, Experiment, Plan, PlannedTarget, Sample,
     record::Record,
     units::{
         duration_of, exact_percent, longer_option, show_count, show_duration, show_percent,
@@ -19,8 +20,8 @@ use crate::{
     Figures, all_findings,
     answer::{
         and,
+        display::{capitalise, faster, full_name, inverse, ratio, times},
         limits::{given_up, quoted, store_of, weakened},
-        spoken::{begin, faster, inverse, ratio, spoken, times},
     },
     figures, life_spaces,
     number::{factor, with_interval},
@@ -30,37 +31,30 @@ use crate::{
     words::{data, rounds},
 };
 
-/// The page of a search; `grid` is the command that measures all candidates, if they are to be listed.
+/// Returns the page of a search. `explain` adds all candidates and what their settings trade; it is
+/// the command that measures them in one run, or empty.
 pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     let Some(advised) = Advised::new(advice) else {
-        let time = longer_option(advice.time.saturating_mul(3), advice.time);
-        let text = format!(
-            "No advice yet: no candidate has two rounds of all its work after {}. Try --time {time}.",
-            show_duration(advice.time)
-        );
-        return Page::prose([Lines::new("", [Line::new("", text)])]);
+        return Page::prose([Lines::new("", [Line::new("", nothing_measured(advice.time))])]);
     };
-    let answer = Line::new("", advised.answer()).tone(Tone::Bold);
-    let shown = advised.no_advice().is_none();
-    let gains = [
-        advised.faster_still(),
-        advised.target(),
-        advised.exchange(),
-        advised.durability(),
-        advised.runner_up(),
-    ];
-    let gains = gains.into_iter().flatten().chain(advised.moving()).filter(|_| shown);
-    let limits = [advised.sure(), advised.threshold(), advised.left_out(), advised.not_covered()];
-    let more = gains.chain(limits.into_iter().flatten()).map(|text| Line::new("", text));
-    let weaker = advised.weakened().into_iter().map(|text| Line::new("! ", text));
-    let lines = Lines::new("", [answer].into_iter().chain(more).chain(weaker));
-    let explained = explain.map(|grid| [advised.tried().into(), advised.trades(grid).into()]);
-    let blocks = [lines.into(), advised.table().into()].into_iter();
-    let life = advice.life.iter().flat_map(life);
-    Page::new(blocks.chain(life).chain(explained.into_iter().flatten()))
+    let mut blocks = vec![advised.sentences().into(), advised.table().into()];
+    blocks.extend(advice.life.iter().flat_map(life));
+    if let Some(command) = explain {
+        blocks.extend([advised.tried().into(), advised.trades(command).into()]);
+    }
+    Page::new(blocks)
 }
 
-/// What stores occupy and what backups of them copy over the life of a few values.
+/// Returns the sentence for a search in which no candidate was measured.
+fn nothing_measured(time: Duration) -> String {
+    let more = longer_option(time.saturating_mul(3), time);
+    format!(
+        "No advice yet: no candidate has two rounds of all its work after {}. Try --time {more}.",
+        show_duration(time)
+    )
+}
+
+/// Returns the sizes of stores and of their backups over the life of a few values.
 fn life(record: &Record) -> Vec<Block> {
     let data = Line::dim(data(&record.header.plan));
     let table = tables::life_spaces(record, &life_spaces(record)).map(Block::from);
@@ -68,7 +62,7 @@ fn life(record: &Record) -> Vec<Block> {
     table.map_or_else(Vec::new, |table| vec![title.into(), table])
 }
 
-/// No one waits longer for an advice.
+/// The longest time that is suggested.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An advice with what its last record shows.
@@ -77,115 +71,168 @@ struct Advised<'a> {
     plan: &'a Plan,
     costs: Costs<'a>,
     choice: Choice,
-    /// Of the last record: what is there now; absent: it could not be measured.
+    /// Index of the present store in the last record; `None` if it could not be measured.
     now: Option<usize>,
+    /// The targets of the last record, the lowest cost first.
     rows: Vec<CandidateRow>,
 }
 
-/// A target of the last record. Absent: not measured.
+/// The figures of a target of the last record; `None` means not measured.
 struct CandidateRow {
     target: usize,
+    /// Microseconds of an operation.
     cost: Option<Estimate>,
-    /// Its cost over that of what is there now.
+    /// Its cost divided by that of the present store.
     ratio: Option<Estimate>,
+    /// Microseconds of a read.
     read: Option<f64>,
+    /// Microseconds of an update.
     update: Option<f64>,
+    /// Microseconds of a read from the device.
     cold: Option<f64>,
     /// Bytes on the disk for each byte of the values.
     space: Option<f64>,
-    /// Millions of bytes.
+    /// Millions of bytes that the store added to the memory in use.
     memory: Option<f64>,
 }
 
 impl<'a> Advised<'a> {
+    /// Chooses a store; returns `None` if nothing was measured.
     fn new(advice: &'a Advice) -> Option<Self> {
         let plan = &advice.finals.header.plan;
         let costs = Costs::new(&advice.finals, advice.reads);
-        let now = plan.targets.iter().position(|target| target.label == advice.now);
-        let now = now.filter(|now| costs.of(*now).is_some());
+        let is_measured = |target: &usize| costs.cost(*target).is_some();
+        let labels = || plan.targets.iter().map(|target| &target.label);
+        let now = labels().position(|label| *label == advice.now).filter(is_measured);
         let choice = costs.choice(now, |_| true)?;
         let rows = rows(advice, costs, now);
         Some(Self { advice, plan, costs, choice, now, rows })
     }
 
-    /// What to take, and how much it gains.
+    /// Returns the sentences of the page: the answer, what it gains and costs, how to move the data,
+    /// how far the answer can be trusted, and what weakens it. Without an advice there is nothing to
+    /// gain and nothing to move.
+    fn sentences(&self) -> Lines {
+        let no_advice = self.no_advice();
+        let gains = match no_advice {
+            Some(_) => Vec::new(),
+            None => self.gains(),
+        };
+        let answer = no_advice.unwrap_or_else(|| self.answer());
+        let limits = [self.confidence(), self.threshold(), self.left_out(), self.not_covered()];
+        let more = gains.into_iter().chain(limits.into_iter().flatten());
+        let weakened = self.weakened().into_iter();
+        let answer = Line::new("", answer).tone(Tone::Bold);
+        let lines = more.map(|text| Line::new("", text));
+        let findings = weakened.map(|text| Line::new("! ", text));
+        Lines::new("", [answer].into_iter().chain(lines).chain(findings))
+    }
+
+    /// Returns what the chosen store gains and costs, which store comes next, and the commands that
+    /// move the data.
+    fn gains(&self) -> Vec<String> {
+        let sentences = [
+            self.faster_still(),
+            self.target(),
+            self.trade_off(),
+            self.durability(),
+            self.runner_up(),
+        ];
+        sentences.into_iter().flatten().chain(self.commands()).collect()
+    }
+
+    /// Returns the answer: the store to take, and how much faster it is.
     fn answer(&self) -> String {
-        if let Some(why) = self.no_advice() {
-            return why;
-        }
         let chosen = self.choice.chosen;
         let (name, load) = (self.name(chosen), load(self.advice.reads));
-        match self.now.map(|now| (now, self.costs.ratio(chosen, now))) {
-            Some((now, _)) if now == chosen => {
-                format!("Keep {name}: nothing that was tried is more than 3 % faster with {load}.")
+        let start = capitalise(&name);
+        if Some(chosen) == self.now {
+            return format!(
+                "Keep {name}: nothing that was tried is more than 3 % faster with {load}."
+            );
+        }
+        match self.now.and_then(|now| Some((now, self.costs.ratio(chosen, now)?))) {
+            Some((now, ratio)) => {
+                format!("{start}: {}, with {load}.", faster(&ratio, &self.name(now)))
             }
-            Some((now, Some(ratio))) => {
-                let faster = faster(&ratio, &self.name(now));
-                format!("{}: {faster}, with {load}.", begin(&name))
-            }
-            _ => format!(
-                "{}: the least cost of what was tried, with {load}. What is there now could not be \
-                 measured: {}.",
-                begin(&name),
+            None => format!(
+                "{start}: the least cost of what was tried, with {load}. What is there now could \
+                 not be measured: {}.",
                 self.failure()
             ),
         }
     }
 
-    /// Why there is no advice yet, and the time that it needs; `None` if there is one.
+    /// Returns why there is no advice yet, and the time that it needs; `None` if there is one.
     fn no_advice(&self) -> Option<String> {
         let Choice { chosen, best, .. } = self.choice;
-        let name = self.name(best);
         let why = if !self.costs.is_judged() {
-            let (rounds, time) = (self.costs.fewest_rounds(), show_duration(self.advice.time));
-            let looks =
-                if rounds > 1 { format!(" Fastest so far: {name}.") } else { String::new() };
-            format!("{rounds} of the {FEWEST_ROUNDS} rounds that it needs fit into {time}.{looks}")
+            self.too_few_rounds()
         } else if Some(chosen) == self.now && !self.costs.is_best(chosen, |_| true) {
-            let ratio = self.costs.ratio(best, chosen)?;
-            let by = faster(&ratio, &self.name(chosen));
-            let by = if best == chosen { String::new() } else { format!(", {by}") };
-            format!("no difference is shown. Fastest so far: {name}{by}.")
+            self.no_difference()?
         } else {
             return None;
         };
-        let more = self.costs.rounds_needed(best, self.now.unwrap_or(chosen));
-        let needed = duration_of(self.advice.time.as_secs_f64() * more);
-        let how = if needed > LONGEST {
+        let factor = self.costs.rounds_needed(best, self.now.unwrap_or(chosen));
+        let needed = duration_of(self.advice.time.as_secs_f64() * factor);
+        let remedy = if needed > LONGEST {
             "More time does not settle it in a day: it takes a quieter machine (storemark doctor)."
                 .to_owned()
         } else {
             format!("Try --time {}.", longer_option(needed, self.advice.time))
         };
-        Some(format!("No advice yet: {why} {how}"))
+        Some(format!("No advice yet: {why} {remedy}"))
     }
 
-    /// One that is faster than what is taken, and promises less.
+    /// Describes how many of the rounds that a verdict needs were measured.
+    fn too_few_rounds(&self) -> String {
+        let (rounds, time) = (self.costs.fewest_rounds(), show_duration(self.advice.time));
+        let best = self.name(self.choice.best);
+        let fastest = if rounds > 1 { format!(" Fastest so far: {best}.") } else { String::new() };
+        format!("{rounds} of the {FEWEST_ROUNDS} rounds that it needs fit into {time}.{fastest}")
+    }
+
+    /// Describes the fastest store if no difference to the present one is shown; `None` if the two
+    /// cannot be compared.
+    fn no_difference(&self) -> Option<String> {
+        let Choice { chosen, best, .. } = self.choice;
+        let ratio = self.costs.ratio(best, chosen)?;
+        let by = match best == chosen {
+            true => String::new(),
+            false => format!(", {}", faster(&ratio, &self.name(chosen))),
+        };
+        Some(format!("no difference is shown. Fastest so far: {}{by}.", self.name(best)))
+    }
+
+    /// Describes a store that is faster than the chosen one and gives up more; `None` if there is
+    /// none.
     fn faster_still(&self) -> Option<String> {
         let (faster, chosen) = (self.choice.faster?, self.choice.chosen);
         let [by, interval] = times(&inverse(&self.costs.ratio(faster, chosen)?));
         let given_up = given_up(&self.plan.targets[faster], &self.plan.targets[chosen]);
-        let name = begin(&self.name(faster));
+        let name = capitalise(&self.name(faster));
         Some(format!(
             "{name} is {by} faster still ({interval}), if you can give up {}.",
             and(&given_up)
         ))
     }
 
-    /// Why there is no figure of what is there now.
+    /// Returns why the present store has no figure.
     fn failure(&self) -> String {
-        let mut tried = self.advice.candidates.iter().filter(|of| of.label == self.advice.now);
-        let mut others = self.advice.left_out.iter().filter(|of| of.name == self.advice.now);
-        let why = others.next().map(|of| of.why.clone());
-        match tried.next().map(|now| self.advice.fate(now)) {
-            Some(Fate::Failed(why)) => why,
-            _ => why.unwrap_or_else(|| "there was no time for it".to_owned()),
+        let Advice { candidates, left_out, now, .. } = self.advice;
+        if let Some(candidate) = candidates.iter().find(|candidate| candidate.label == *now)
+            && let Outcome::Failed(why) = self.advice.outcome(candidate)
+        {
+            return why;
         }
+        let store = left_out.iter().find(|store| store.name == *now);
+        store.map_or_else(|| "there was no time for it".to_owned(), |store| store.why.clone())
     }
 
+    /// Returns the name of a target in a sentence.
     fn name(&self, target: usize) -> String {
         if Some(target) != self.now {
-            return spoken(self.plan, target);
+            return full_name(self.plan, target);
         }
         format!("what is there now ({})", self.plan.targets[target].title)
     }
@@ -194,43 +241,43 @@ impl<'a> Advised<'a> {
         self.rows.iter().find(|row| row.target == target)
     }
 
-    /// What a program opens, with the settings that the durability class asks for. What is there now is
-    /// open already.
+    /// Returns the target that a program opens, with the settings of the durability class; `None` if
+    /// it is the present store, which is open already.
     fn target(&self) -> Option<String> {
-        let target = &self.candidate(self.choice.chosen)?.target;
-        let PlannedTarget { of_class, settings, .. } = &self.plan.targets[self.choice.chosen];
-        let of_class = of_class.iter().filter_map(|name| Some((name, settings.get(name)?)));
-        let of_class = of_class.map(|(name, value)| format!("{name}={value}")).join("&");
-        let between = match (of_class.is_empty(), target.contains('?')) {
-            (true, _) => "",
-            (false, true) => "&",
-            (false, false) => "?",
-        };
-        let whole = format!("Target: {}", quoted(&format!("{target}{between}{of_class}")));
-        (Some(self.choice.chosen) != self.now).then_some(whole)
+        let chosen = self.choice.chosen;
+        let mut target = self.candidate(chosen)?.target.clone();
+        let PlannedTarget { of_class, settings, .. } = &self.plan.targets[chosen];
+        for (name, value) in of_class.iter().filter_map(|name| Some((name, settings.get(name)?))) {
+            let separator = if target.contains('?') { '&' } else { '?' };
+            target = format!("{target}{separator}{name}={value}");
+        }
+        (Some(chosen) != self.now).then(|| format!("Target: {}", quoted(&target)))
     }
 
-    /// What it costs to change, and what the settings trade.
-    fn exchange(&self) -> Option<String> {
+    /// Describes what the chosen store takes more of than the present one, and what its settings
+    /// trade; `None` if the present store stays, or has no figures.
+    fn trade_off(&self) -> Option<String> {
         let (now, chosen) = (self.now?, self.choice.chosen);
         if now == chosen {
             return None;
         }
-        let more = more(self.row(chosen)?, self.row(now)?);
-        let trades = self.candidate(chosen).map(|of| of.trades.as_str()).unwrap_or_default();
-        let costs = if more.is_empty() {
-            "In exchange: nothing of what the table shows".to_owned()
-        } else {
-            format!("In exchange: {}", and(&more))
+        let costs = excess(self.row(chosen)?, self.row(now)?);
+        let costs = match costs.as_slice() {
+            [] => "nothing of what the table shows".to_owned(),
+            costs => and(costs),
         };
-        Some(if trades.is_empty() { format!("{costs}.") } else { format!("{costs}; {trades}.") })
+        let trades = self.candidate(chosen).map(|candidate| candidate.trades.as_str());
+        Some(match trades.filter(|trades| !trades.is_empty()) {
+            Some(trades) => format!("In exchange: {costs}; {trades}."),
+            None => format!("In exchange: {costs}."),
+        })
     }
 
-    /// What a power cut leaves of what is taken.
+    /// Describes what a power cut leaves in the chosen store; `None` if that is not known.
     fn durability(&self) -> Option<String> {
-        let how = self.candidate(self.choice.chosen).map(|of| of.durability.as_str());
         let class = self.plan.durability?;
-        how.filter(|how| !how.is_empty()).map(|how| format!("Durability {class}: {how}."))
+        let how = &self.candidate(self.choice.chosen)?.durability;
+        (!how.is_empty()).then(|| format!("Durability {class}: {how}."))
     }
 
     fn candidate(&self, target: usize) -> Option<&'a checks::Candidate> {
@@ -238,9 +285,8 @@ impl<'a> Advised<'a> {
         self.advice.candidates.iter().find(|candidate| candidate.label == *label)
     }
 
-    /// On what it rests, and what weakens it.
-    fn sure(&self) -> Option<String> {
-        let Advice { finals, candidates, .. } = self.advice;
+    /// Describes what the answer rests on: the candidates, the values and the rounds.
+    fn confidence(&self) -> Option<String> {
         let Experiment::Blobs { summary, sampled_from, .. } = &self.plan.experiment else {
             return None;
         };
@@ -249,39 +295,42 @@ impl<'a> Advised<'a> {
             0 => "all of them empty".to_owned(),
             bytes => show_size(bytes),
         };
-        let on = match sampled_from {
+        let values = match sampled_from {
             None => format!("all {count} values ({bytes})"),
             Some(all) => {
                 format!("{count} of {} values ({bytes}), a sample by size", show_count(all.count))
             }
         };
-        let (last, all, rounds) = (self.plan.targets.len(), candidates.len(), rounds(finals));
+        let (last, all) = (self.plan.targets.len(), self.advice.candidates.len());
+        let rounds = rounds(&self.advice.finals);
         Some(format!(
-            "How sure: the last {last} of {all} candidates were compared on {on} in {rounds} \
+            "How sure: the last {last} of {all} candidates were compared on {values} in {rounds} \
              rounds."
         ))
     }
 
-    /// What weakens it, a sentence each.
+    /// Returns a sentence for each finding that weakens the answer.
     fn weakened(&self) -> Vec<String> {
         let finals = &self.advice.finals;
-        let found = all_findings(std::slice::from_ref(finals), &[figures(finals)]);
-        weakened(self.plan, &found)
+        let findings = all_findings(std::slice::from_ref(finals), &[figures(finals)]);
+        weakened(self.plan, &findings)
     }
 
-    /// Who comes next, and when it would win.
+    /// Describes the store that comes next, and when it would win; `None` if there is no other.
     fn runner_up(&self) -> Option<String> {
         let Choice { chosen, next, .. } = self.choice;
         let next = next?;
         let cost = self.costs.ratio(next, chosen)?;
-        let less = more(self.row(chosen)?, self.row(next)?);
-        let when = self.when(next, &cost).unwrap_or_else(|| match less.as_slice() {
-            [] => "nothing that was measured speaks for it".to_owned(),
-            less => format!("it would win if it matters that the first takes {}", and(less)),
-        });
-        let name = self.name(next);
+        let excess = excess(self.row(chosen)?, self.row(next)?);
+        let when = match (self.winning_share(next, &cost), excess.as_slice()) {
+            (Some(share), _) => share,
+            (None, []) => "nothing that was measured speaks for it".to_owned(),
+            (None, excess) => {
+                format!("it would win if it matters that the first takes {}", and(excess))
+            }
+        };
         let level = if self.is_level(next) { ", a difference that is not shown" } else { "" };
-        Some(format!("Next: {name}, {} of the cost{level}; {when}.", ratio(&cost)))
+        Some(format!("Next: {}, {} of the cost{level}; {when}.", self.name(next), ratio(&cost)))
     }
 
     fn is_level(&self, target: usize) -> bool {
@@ -289,53 +338,38 @@ impl<'a> Advised<'a> {
         ranking.iter().any(|ranked| ranked.target == target && ranked.is_level())
     }
 
-    /// At which share of reads another one, with its `cost` over that of what is taken, costs less.
-    fn when(&self, next: usize, cost: &Estimate) -> Option<String> {
+    /// Describes the share of reads from which on `next` costs less than the chosen store; `cost` is
+    /// its present cost divided by the chosen one's. `None` if one of both costs less at every share.
+    fn winning_share(&self, next: usize, cost: &Estimate) -> Option<String> {
         let share = self.costs.even_share(next, self.choice.chosen)?;
         let is_below = (share < self.advice.reads) == (cost.point > 1.0);
         let side = if is_below { "below" } else { "above" };
         Some(format!("it would win {side} {} reads", show_percent(share)))
     }
 
-    /// Where an engine of two ways changes from one to the other.
+    /// Describes up to which size each engine reads values faster in its way of small ones; `None` if
+    /// no engine has two ways.
     fn threshold(&self) -> Option<String> {
-        let found = self.advice.thresholds.iter().map(|threshold| {
-            let checks::Threshold { engine, setting, .. } = threshold;
-            let [least, most] = threshold.sizes.map(show_size);
-            let Some(crossing) = threshold.crossing() else {
-                let way = if threshold.found.begins_below { "small" } else { "large" };
-                return format!(
-                    "{engine} reads values of all sizes from {least} to {most} faster in the way of \
-                     {way} ones"
-                );
-            };
-            let end = |end: Option<f64>, open: &str| end.map_or(open.to_owned(), size);
-            let (low, high) = (end(crossing.low, &least), end(crossing.high, &most));
-            let at = size(crossing.size);
-            format!(
-                "{engine} reads values up to {at} ({low} to {high}) faster in the way of small ones, \
-                 longer ones in that of large ones ({setting}={at_bytes})",
-                at_bytes = crossing.size.round()
-            )
-        });
-        let found: Vec<_> = found.collect();
-        (!found.is_empty()).then(|| format!("Threshold: {}.", found.join("; ")))
+        let found = self.advice.thresholds.iter().map(describe_threshold).join("; ");
+        (!found.is_empty()).then(|| format!("Threshold: {found}."))
     }
 
-    /// What was not tried or failed.
+    /// Lists the stores that were not tried or failed, by the reason; `None` if there are none.
     fn left_out(&self) -> Option<String> {
         let not_tried = self.advice.left_out.iter();
-        let not_tried = not_tried.map(|one| (one.why.clone(), one.name.clone()));
-        let failed = self.advice.candidates.iter().filter_map(|of| match self.advice.fate(of) {
-            Fate::Failed(why) => Some((why, of.target.clone())),
+        let not_tried = not_tried.map(|store| (store.why.clone(), store.name.clone()));
+        let candidates = self.advice.candidates.iter();
+        let failed = candidates.filter_map(|candidate| match self.advice.outcome(candidate) {
+            Outcome::Failed(why) => Some((why, candidate.target.clone())),
             _ => None,
         });
         let by_reason = not_tried.chain(failed).into_grouping_map().collect::<Vec<_>>();
-        let said = by_reason.into_iter().map(|(why, names)| format!("{} ({why})", and(&names)));
-        let said = said.sorted().join("; ");
-        (!said.is_empty()).then(|| format!("Left out: {said}."))
+        let reasons = by_reason.into_iter().map(|(why, names)| format!("{} ({why})", and(&names)));
+        let reasons = reasons.sorted().join("; ");
+        (!reasons.is_empty()).then(|| format!("Left out: {reasons}."))
     }
 
+    /// Lists what was not measured, with the option that does; `None` if nothing is left out.
     fn not_covered(&self) -> Option<String> {
         let plan = self.plan;
         let is_cold = plan.caches.iter().any(|cache| cache.is_cold());
@@ -355,34 +389,37 @@ impl<'a> Advised<'a> {
         (!lacking.is_empty()).then(|| format!("Not covered: {}.", and(&lacking)))
     }
 
-    /// The commands that move and check the data.
-    fn moving(&self) -> Vec<String> {
+    /// Returns the commands that move and check the data, or the one that measures the user's own.
+    fn commands(&self) -> Vec<String> {
         match &self.advice.source {
             Some(source) => self.moving_from(source).into_iter().flatten().collect(),
             None => vec!["With your own data: storemark advise DIR".to_owned()],
         }
     }
 
+    /// Returns the commands that move the data of `source` to the chosen store and check it; `None`
+    /// if it is there already, or no path names such a store.
     fn moving_from(&self, source: &str) -> Option<[String; 2]> {
-        let of = self.candidate(self.choice.chosen);
-        let extended = of.and_then(|of| Some((of, of.extension.as_deref()?)));
-        let (of, extension) = extended.filter(|_| Some(self.choice.chosen) != self.now)?;
-        let (engine, settings) = of.target.split_once(':').unwrap_or((&of.target, ""));
+        let chosen = self.choice.chosen;
+        let candidate = self.candidate(chosen).filter(|_| Some(chosen) != self.now)?;
+        let extension = candidate.extension.as_deref()?;
+        let (engine, settings) =
+            candidate.target.split_once(':').unwrap_or((&candidate.target, ""));
         let settings = settings.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
         let settings: Vec<_> = settings.map(str::to_owned).collect();
-        let new = |settings: &[String]| store_of(engine, extension, settings, source);
-        let (new, plain) = (new(&settings)?, new(&[])?);
+        let store = |settings: &[String]| store_of(engine, extension, settings, source);
+        let (written, read) = (store(&settings)?, store(&[])?);
         let source = quoted(source);
         Some([
-            format!("Move: storemark copy {source} {}", quoted(&new)),
-            format!("Check: storemark verify {source} {}", quoted(&plain)),
+            format!("Move: storemark copy {source} {}", quoted(&written)),
+            format!("Check: storemark verify {source} {}", quoted(&read)),
         ])
     }
 
-    /// The last candidates side by side.
+    /// Returns the table of the last candidates.
     fn table(&self) -> Table {
         let name = |row: &CandidateRow| {
-            let text = self.candidate(row.target).map_or("", |of| of.target.as_str());
+            let text = self.candidate(row.target).map_or("", |candidate| candidate.target.as_str());
             let tone = if row.target == self.choice.chosen { Tone::Bold } else { Tone::Plain };
             Cell::from(text).tone(tone)
         };
@@ -413,54 +450,80 @@ impl<'a> Advised<'a> {
             .into_table()
     }
 
-    /// All candidates, and why each left.
+    /// Returns the table of all candidates, with the outcome of each.
     fn tried(&self) -> Table {
-        let outcome = |fate: &Fate| match fate {
-            Fate::Failed(why) => format!("failed: {why}"),
-            Fate::Dropped(ratio) => format!("behind on the sample: {}", with_interval(ratio)),
-            Fate::Confirmed(ratio) => format!("compared to the end: {}", with_interval(ratio)),
+        let describe = |outcome: &Outcome| match outcome {
+            Outcome::Failed(why) => format!("failed: {why}"),
+            Outcome::Dropped(ratio) => format!("behind on the sample: {}", with_interval(ratio)),
+            Outcome::Confirmed(ratio) => format!("compared to the end: {}", with_interval(ratio)),
         };
         Table::for_rows("what was tried, by cost ÷ that of the best", &self.advice.candidates)
-            .with(Column::text("target"), |of| of.target.clone())
-            .with(Column::text("outcome").narrow(&[40, 20]), |of| outcome(&self.advice.fate(of)))
+            .with(Column::text("target"), |candidate| candidate.target.clone())
+            .with(Column::text("outcome").narrow(&[40, 20]), |candidate| {
+                describe(&self.advice.outcome(candidate))
+            })
             .into_table()
     }
 
-    fn trades(&self, grid: &str) -> Lines {
-        let trades = self.advice.candidates.iter();
-        let trades = trades.map(|of| Line::dim(format!("{}: {}", of.target, of.trades)));
-        let grid = (!grid.is_empty()).then(|| Line::new("", format!("As one run: {grid}")));
-        Lines::new("what each trades", trades.chain(grid))
+    /// Lists what the settings of each candidate trade, and the `command` that measures all of them.
+    fn trades(&self, command: &str) -> Lines {
+        let candidates = self.advice.candidates.iter();
+        let trades = candidates.map(|one| Line::dim(format!("{}: {}", one.target, one.trades)));
+        let command = (!command.is_empty()).then(|| format!("As one run: {command}"));
+        Lines::new("what each trades", trades.chain(command.map(|text| Line::new("", text))))
     }
 }
 
+/// Describes up to which size an engine reads values faster in its way of small ones.
+fn describe_threshold(threshold: &Threshold) -> String {
+    let Threshold { engine, setting, .. } = threshold;
+    let [least, most] = threshold.sizes.map(show_size);
+    let Some(crossing) = threshold.crossing() else {
+        let way = if threshold.found.begins_below { "small" } else { "large" };
+        return format!(
+            "{engine} reads values of all sizes from {least} to {most} faster in the way of {way} \
+             ones"
+        );
+    };
+    let low = crossing.low.map_or(least, size);
+    let high = crossing.high.map_or(most, size);
+    format!(
+        "{engine} reads values up to {} ({low} to {high}) faster in the way of small ones, longer \
+         ones in that of large ones ({setting}={})",
+        size(crossing.size),
+        crossing.size.round()
+    )
+}
+
+/// Returns the figures of the targets of the last record, the lowest cost first.
 fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<CandidateRow> {
     let finals = &advice.finals;
     let plan = &finals.header.plan;
-    let (all, stores) = (figures(finals), stores(finals));
+    let (figures, stores) = (figures(finals), stores(finals));
     let time = |target: usize, writes: bool| {
-        let of = |row: &&Figures| plan.workloads[row.case.workload].work.writes() == writes;
-        let mut own = all.iter().filter(|row| row.target == target).filter(of);
-        own.find_map(|row| Some(row.us_per_op?.point))
+        let is_asked = |row: &&Figures| {
+            row.target == target && plan.workloads[row.case.workload].work.writes() == writes
+        };
+        figures.iter().filter(is_asked).find_map(|row| Some(row.us_per_op?.point))
     };
     let row = |target: usize| CandidateRow {
         target,
-        cost: costs.of(target),
+        cost: costs.cost(target),
         ratio: now.and_then(|now| costs.ratio(target, now)),
         read: time(target, false),
         update: time(target, true),
-        cold: cold(advice, &plan.targets[target].label),
+        cold: cold_read(advice, &plan.targets[target].label),
         space: stores[target].on_disk_per_byte,
-        memory: memory(advice, target),
+        memory: added_memory(advice, target),
     };
-    let mut rows: Vec<_> = (0..plan.targets.len()).map(row).collect();
     let cost = |row: &CandidateRow| row.cost.map_or(f64::INFINITY, |cost| cost.point);
+    let mut rows: Vec<_> = (0..plan.targets.len()).map(row).collect();
     rows.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
     rows
 }
 
-/// Microseconds of a read from the device.
-fn cold(advice: &Advice, label: &str) -> Option<f64> {
+/// Returns the microseconds of a read from the device; `None` if it was not measured.
+fn cold_read(advice: &Advice, label: &str) -> Option<f64> {
     let record = advice.cold.as_ref()?;
     let plan = &record.header.plan;
     let target = plan.targets.iter().position(|target| target.label == label)?;
@@ -468,43 +531,45 @@ fn cold(advice: &Advice, label: &str) -> Option<f64> {
     Some(Series::new(record, case, target).unit_times().mean()?.point)
 }
 
-/// The most that opening and reading it added, where stores take turns in one process.
-fn memory(advice: &Advice, target: usize) -> Option<f64> {
-    let own = advice.finals.samples.iter().filter(|sample| sample.target == target);
-    let turns = own.filter(|sample| sample.passes().is_some_and(|passes| passes.slice.is_some()));
-    turns.filter_map(|sample| sample.memory_bytes).max().map(|bytes| bytes as f64 / 1e6)
+/// Returns the most that opening and reading a store added to the memory in use, in millions of
+/// bytes; `None` unless the stores took turns in one process.
+fn added_memory(advice: &Advice, target: usize) -> Option<f64> {
+    let is_in_turns =
+        |sample: &&Sample| sample.passes().is_some_and(|passes| passes.slice.is_some());
+    let samples = advice.finals.samples.iter().filter(|sample| sample.target == target);
+    let bytes = samples.filter(is_in_turns).filter_map(|sample| sample.memory_bytes).max()?;
+    Some(bytes as f64 / 1e6)
 }
 
-/// Less is no reason.
-const MORE: f64 = 1.1;
-/// Megabytes.
-const LITTLE_MEMORY: f64 = 8.0;
+/// The smallest factor between two figures that is a reason for one of the stores.
+const EXCESS: f64 = 1.1;
+/// The smallest difference in memory that is a reason, in millions of bytes.
+const EXCESS_MEMORY: f64 = 8.0;
 
-/// What one takes more of than another.
-fn more(one: &CandidateRow, other: &CandidateRow) -> Vec<String> {
-    let times =
-        |of: fn(&CandidateRow) -> Option<f64>| Some(of(one)? / of(other)?).filter(|by| *by > MORE);
-    let by = |what: &str, by: Option<f64>| by.map(|by| format!("{}× {what}", factor(by)));
+/// Lists what `one` takes more of than `other`.
+fn excess(one: &CandidateRow, other: &CandidateRow) -> Vec<String> {
+    let times = |what: &str, figure: fn(&CandidateRow) -> Option<f64>| {
+        let by = figure(one)? / figure(other)?;
+        (by > EXCESS).then(|| format!("{}× {what}", factor(by)))
+    };
     let memory = one.memory.zip(other.memory).map(|(one, other)| one - other);
-    [
-        by("the time of an update", times(|row| row.update)),
-        by("the time of a read", times(|row| row.read)),
-        by("the time of a cold read", times(|row| row.cold)),
-        by("the space", times(|row| row.space)),
-        memory.filter(|more| *more > LITTLE_MEMORY).map(|more| format!("{more:.0} MB more memory")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let memory = memory.filter(|megabytes| *megabytes > EXCESS_MEMORY);
+    let all = [
+        times("the time of an update", |row| row.update),
+        times("the time of a read", |row| row.read),
+        times("the time of a cold read", |row| row.cold),
+        times("the space", |row| row.space),
+        memory.map(|megabytes| format!("{megabytes:.0} MB more memory")),
+    ];
+    all.into_iter().flatten().collect()
 }
 
-/// `95 % reads and 5 % updates`.
+/// Describes the shares of the work: `95 % reads and 5 % updates`.
 fn load(reads: f64) -> String {
-    let parts = [(reads, "reads"), (1.0 - reads, "updates")];
-    let parts = parts.into_iter().filter(|(share, _)| *share > 0.0);
-    let parts: Vec<_> =
-        parts.map(|(share, what)| format!("{} {what}", exact_percent(share))).collect();
-    and(&parts)
+    let shares = [(reads, "reads"), (1.0 - reads, "updates")];
+    let shares = shares.into_iter().filter(|(share, _)| *share > 0.0);
+    let shares = shares.map(|(share, what)| format!("{} {what}", exact_percent(share)));
+    and(&shares.collect::<Vec<_>>())
 }
 
 #[expect(

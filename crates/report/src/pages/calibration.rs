@@ -20,7 +20,7 @@ pub fn calibration(
     runs: &[KnownRun],
     left_out: &[LeftOutRun],
 ) -> Page {
-    let tallies = calibration.forms.iter().map(|form| Tally::of(runs, *form));
+    let tallies = calibration.forms.iter().map(|form| Tally::new(runs, *form));
     let made = tallies.filter(|tally| tally.count() > 0);
     let (gates, tables): (Vec<_>, Vec<_>) = made.partition(|tally| tally.form == Form::Gate);
     let tables = (!tables.is_empty()).then(|| table(calibration, &tables));
@@ -93,7 +93,7 @@ fn percent(share: f64) -> String {
 /// Describes a slow-down: what was asked for, the wait, and its effect.
 fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec<Line> {
     let SlowDown { share, wait_ns, measured_ns } = of;
-    let achieved = Tally::of(runs, Form::Slowed(*share)).ratio();
+    let achieved = Tally::new(runs, Form::Slowed(*share)).ratio();
     let achieved = achieved.map_or_else(String::new, |ratio| {
         let [point, low, high] =
             [ratio.point, ratio.low, ratio.high].map(|ratio| (ratio - 1.0) * 100.0);

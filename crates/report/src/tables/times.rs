@@ -209,7 +209,7 @@ pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
     let all = rows.iter().flat_map(|row| {
         let all = crate::latencies(record, row.case, row.target).into_iter();
-        all.map(|of| (label(plan, row.target), Percentiles::of(&of.histogram), of))
+        all.map(|of| (label(plan, row.target), Percentiles::from_histogram(&of.histogram), of))
     });
     let all: Vec<_> = all.collect();
     Table::for_rows("", &all)

@@ -13,12 +13,12 @@ pub(crate) fn name(plan: &Plan, target: usize) -> String {
     let namesakes = plan.targets.iter().filter(|other| other.engine == own.engine).count();
     match own_settings(own) {
         Some(_) if namesakes == 1 && own.on.is_none() => title(own).to_owned(),
-        _ => spoken(plan, target),
+        _ => full_name(plan, target),
     }
 }
 
 /// Returns the name of a target with its settings: `SQLite (blob API, memory-mapped)`.
-pub(crate) fn spoken(plan: &Plan, target: usize) -> String {
+pub(crate) fn full_name(plan: &Plan, target: usize) -> String {
     let Some(own) = plan.targets.get(target) else { return String::new() };
     let Some(settings) = own_settings(own) else { return own.label.clone() };
     if settings.is_empty() {
@@ -64,7 +64,7 @@ fn setting(written: &str) -> &str {
 }
 
 /// Starts a sentence with a capital: `Plain files`. The names of engines are written as they are.
-pub(crate) fn begin(text: &str) -> String {
+pub(crate) fn capitalise(text: &str) -> String {
     match text.strip_prefix("plain files") {
         Some(rest) => format!("Plain files{rest}"),
         None => text.to_owned(),
