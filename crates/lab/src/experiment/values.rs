@@ -20,8 +20,8 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        Done, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing, common_time,
-        done, latency, nanoseconds, over_time,
+        Done, FIRST_REQUESTS, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing,
+        common_time, done, latency, nanoseconds, over_time,
     },
 };
 
@@ -47,7 +47,8 @@ impl ValuesTrial<'_> {
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
         let keys = input.dataset.round_entries().len() as u64;
-        let passes = passes(&input.workload, keys, self.cache, self.salt);
+        let sends_requests = ready.sends_requests();
+        let passes = passes(&input.workload, keys, self.cache, sends_requests, self.salt);
         // Later rounds write other bytes than earlier ones; what was there before the run may not.
         let look = self.first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
@@ -237,7 +238,13 @@ pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {
 
 /// The passes. A store is cold only once, and ages by each write: there the first pass is the only
 /// one, and every operation is timed, as it is on a schedule.
-fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> {
+fn passes(
+    workload: &Workload,
+    keys: u64,
+    cache: Cache,
+    sends_requests: bool,
+    salt: u64,
+) -> Vec<Pass> {
     let pass = |index: u64, count, timing| {
         // The top bits are free for it: they are as random as the others.
         Pass { skip: 0, count, salt: salt ^ (index << 60), timing }
@@ -247,8 +254,7 @@ fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> 
     if cache.is_cold() || (workload.work.age().is_some() && writes) {
         return vec![pass(0, once, Timing::Each)];
     }
-    // Writes take long, and have no cache to fill: a part of them is enough.
-    let first = if writes { once.min(FIRST_WRITES) } else { once };
+    let first = first_operations(workload, keys, sends_requests);
     let timing = if workload.work.rate().is_some() { Timing::Each } else { Timing::Some };
     let in_parts = workload.parts.is_some();
     // What the first pass has read would be in the processor's cache; the part is as large as both.
@@ -256,6 +262,18 @@ fn passes(workload: &Workload, keys: u64, cache: Cache, salt: u64) -> Vec<Pass> 
     let steady = pass(1, workload.count, timing);
     let skip = if in_parts { first } else { 0 };
     vec![pass(0, first, Timing::None), Pass { skip, ..steady }]
+}
+
+/// Operations of the first of two passes over so many `keys`, on a store that may send requests to a
+/// service.
+pub(super) fn first_operations(workload: &Workload, keys: u64, sends_requests: bool) -> u64 {
+    let most = match (sends_requests, workload.work.writes()) {
+        // Each worker connects.
+        (true, _) => FIRST_REQUESTS.max(workload.workers().into()),
+        (false, true) => FIRST_WRITES,
+        (false, false) => u64::MAX,
+    };
+    workload.count.min(keys).min(most)
 }
 
 fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> + Clone {
@@ -326,7 +344,7 @@ mod tests {
     ) -> Vec<(u64, Timing)> {
         let work = Work::Blobs { operation, order: Order::Permutation, rate };
         let workload = Workload::alone(work, count);
-        let passes = passes(&workload, keys, cache, 7);
+        let passes = passes(&workload, keys, cache, false, 7);
         let salts: BTreeSet<_> = passes.iter().map(|pass| pass.salt).collect();
         assert_eq!(salts.len(), passes.len());
         passes.iter().map(|pass| (pass.count, pass.timing)).collect()
@@ -343,11 +361,24 @@ mod tests {
     }
 
     #[test]
+    fn a_first_pass_of_requests_connects_and_no_more() {
+        for (operation, threads, first) in
+            [(Operation::Read, 1, 10), (Operation::Update, 4, 10), (Operation::Read, 64, 64)]
+        {
+            let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+            let workload = Workload { threads, ..Workload::alone(work, 500) };
+            let passes = passes(&workload, 500, Cache::Warm, true, 7);
+            let counts: Vec<_> = passes.iter().map(|pass| pass.count).collect();
+            assert_eq!(counts, [first, 500], "{operation:?} by {threads}");
+        }
+    }
+
+    #[test]
     fn a_part_of_the_keys_is_touched_once() {
         let work =
             Work::Blobs { operation: Operation::Read, order: Order::Permutation, rate: None };
         let workload = Workload { parts: Some(9), ..Workload::alone(work, 700) };
-        let passes = passes(&workload, 800, Cache::Warm, 7);
+        let passes = passes(&workload, 800, Cache::Warm, false, 7);
         let ranges: Vec<_> = passes.iter().map(|pass| (pass.skip, pass.count)).collect();
         assert_eq!(ranges, [(0, 100), (100, 700)]);
     }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use model::{
-    Blobs, Durability, FileBytes, Library, OpenOptions, Result, Server, Settings, Store, StoreFacts,
+    Action, Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings,
+    Store, StoreFacts,
 };
 
 /// What is known of a store that was neither filled nor checked.
@@ -68,6 +69,17 @@ impl ReadyStore {
 
     pub(crate) fn library(&self) -> Option<Library> {
         self.engine.library(&self.options.settings)
+    }
+
+    /// Whether its operations are requests to a service that may charge for them.
+    pub(crate) fn sends_requests(&self) -> bool {
+        self.engine.requests(Action::Read, 1, &self.options.settings).is_some()
+    }
+
+    /// How values are put into it that are all new to it.
+    pub(crate) fn filling(&self) -> How {
+        // To look whether a key is there may be a request more.
+        if self.sends_requests() { How::Upsert } else { How::Insert }
     }
 
     /// Whether another process can work on it while this one has it open.

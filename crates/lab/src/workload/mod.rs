@@ -31,3 +31,6 @@ pub(crate) use slices::over_time;
 
 /// Operations of a first pass that writes: they take long, and there is no cache to fill.
 pub(crate) const FIRST_WRITES: u64 = 500;
+
+/// Operations of a first pass that sends requests to a service, which may cost money: enough to connect.
+pub(crate) const FIRST_REQUESTS: u64 = 10;

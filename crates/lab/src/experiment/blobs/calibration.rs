@@ -8,39 +8,42 @@ use model::{
     units::{option_duration, show_duration},
 };
 
-use super::{Blobs, TrialInput, epoch};
+use super::{Blobs, Job, TrialInput, epoch};
 use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
-    experiment::Experiment,
-    workload::{self, BlobWork, FIRST_WRITES, NoClock, Walk, WorkerPass, drawn},
+    experiment::{Experiment, values::first_operations},
+    workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
 };
 
 /// Operations of a calibrating pass at most: reads, and writes of small batches, which take longer.
 const READS: u64 = 1000;
 const WRITES: u64 = 100;
 /// The same if a target sends requests to a service, which take longer still and may cost money.
-pub(super) const REQUESTS: u64 = 50;
+pub(super) const REQUESTS: u64 = 20;
 
 /// Seconds of passes.
 #[derive(Clone, Copy)]
-struct Lengths {
+pub(super) struct Lengths {
     /// A shorter one is made longer by going over the keys again.
-    shortest: f64,
+    pub(super) shortest: f64,
     /// None is made longer than this, and none touches more keys.
     longest: f64,
     /// One on schedule.
-    scheduled: f64,
+    pub(super) scheduled: f64,
 }
 
 impl Lengths {
-    const fn new(over_time: bool, hosts: bool) -> Self {
-        if over_time {
+    pub(super) fn new(job: Job<'_>) -> Self {
+        if job.part.over_time {
             // Some twenty slices.
             Self { shortest: 2.0, longest: 10.0, scheduled: 2.0 }
-        } else if hosts {
+        } else if job.part.hosts.is_some() {
             // What counts of shorter ones, the time in which all work, is too little.
             Self { shortest: 0.5, longest: 2.0, scheduled: 2.0 }
+        } else if job.sends_requests() {
+            // More rounds show more than the same keys again, and each request may cost money.
+            Self { shortest: 0.0, longest: 0.5, scheduled: 1.0 }
         } else {
             // Shorter ones say more about the scheduler than about the store.
             Self { shortest: 0.05, longest: 0.5, scheduled: 1.0 }
@@ -52,7 +55,7 @@ impl Lengths {
 const LONGEST_SCHEDULE: f64 = 10.0;
 
 /// Operations of a pass at least, so that its time is that of the store.
-const FEWEST: u64 = 200;
+pub(super) const FEWEST: u64 = 200;
 
 /// The part of a round's time in which its operations seem to fit: there is a first pass as well, and what
 /// was tried when the machine was idle takes longer later.
@@ -108,9 +111,13 @@ impl Blobs<'_> {
             }
         }
         self.workloads[index] = self.settled(work, keys, &costs, share);
-        let length = Length { keys, ..Length::of(&self.workloads[index]) };
-        let own = costs.iter().flatten().flatten();
-        let round = own.map(|cost| cost.seconds(&length)).sum::<f64>();
+        self.alone[index] = self.settled_alone(index, keys, &costs, share);
+        let seconds = |(target, own): (usize, &Costs)| {
+            let workload = self.own_workload(index, target);
+            own.iter().map(|cost| cost.seconds(&workload, keys)).sum::<f64>()
+        };
+        let own = costs.iter().enumerate();
+        let round = own.filter_map(|(target, own)| Some(seconds((target, own.as_ref()?)))).sum();
         Ok((model::units::duration_of(round), failed))
     }
 
@@ -156,7 +163,7 @@ impl Blobs<'_> {
         let judged: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
         let in_turns = self.costs_in_turns(work, costs);
         let earlier = part.repeated(&self.job.workload(work, 0, keys), keys);
-        let lengths = Lengths::new(part.over_time, part.hosts.is_some());
+        let lengths = Lengths::new(self.job);
         let (settled, slice) = match work.rate {
             _ if !in_turns.is_empty() => {
                 epoch::lengths(keys, &in_turns, stretched(&tried), self.epoch_seconds(share))
@@ -182,6 +189,35 @@ impl Blobs<'_> {
         }
         let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
         Workload { slice, parts, ..self.job.workload(work, count, keys) }
+    }
+
+    /// Operations of a target that takes no turns, if others do: an epoch of fast stores has so many that
+    /// a server would work for minutes. `None`: as many as the workload has.
+    fn settled_alone(
+        &self,
+        index: usize,
+        keys: u64,
+        costs: &[Option<Costs>],
+        share: Option<f64>,
+    ) -> Option<u64> {
+        let asked = self.job.part.count.is_some();
+        let alone = self.stores.targets.iter().zip(costs);
+        let alone = alone.filter(|(target, _)| !target.can_take_turns());
+        let tried: Vec<&Costs> = alone.filter_map(|(_, costs)| costs.as_ref()).collect();
+        if asked || tried.is_empty() || self.workloads[index].slice.is_none() {
+            return None;
+        }
+        let judged: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
+        let settled = self.operations(keys, &tried, &judged, Lengths::new(self.job), share);
+        Some(if self.job.bound().is_none() { settled.max(keys) } else { settled })
+    }
+
+    /// The workload as a trial of one target has it.
+    pub(super) fn own_workload(&self, index: usize, target: usize) -> Workload {
+        let workload = self.workloads[index];
+        let alone = self.alone[index].filter(|_| !self.stores.targets[target].can_take_turns());
+        let count = alone.map_or(workload.count, |alone| alone.min(workload.count));
+        Workload { count, ..workload }
     }
 
     /// Operations of a pass that all targets make alike, so that some rounds fit, each of `share`
@@ -262,7 +298,9 @@ impl Blobs<'_> {
         let input = TrialInput { cache, salt: 0, seed: 0, first_round: false, read_back };
         let start = Instant::now();
         let (sample, _) = self.trial(target, *workload, ops, &input)?;
-        Ok(Cost::of(&sample, start.elapsed()))
+        let operation = workload.work.operation().expect("a workload of values");
+        let sends_requests = self.stores.targets[target].store(operation).sends_requests();
+        Ok(Cost { sends_requests, ..Cost::of(&sample, start.elapsed()) })
     }
 }
 
@@ -272,6 +310,7 @@ pub(super) type Costs = Vec<Cost>;
 /// Seconds of a trial, as tried out.
 pub(super) struct Cost {
     cold: bool,
+    sends_requests: bool,
     /// An operation of the first pass after opening.
     first: f64,
     /// An operation of the pass that counts.
@@ -280,23 +319,6 @@ pub(super) struct Cost {
     judged: f64,
     /// All that is not one of these: the cache state, opening, checking, flushing.
     apart: f64,
-}
-
-/// How long a trial is to be.
-struct Length {
-    /// Operations of the pass that counts.
-    count: u64,
-    keys: u64,
-    writes: bool,
-    rate: Option<f64>,
-}
-
-impl Length {
-    /// Of a workload that goes over its keys once.
-    fn of(workload: &Workload) -> Self {
-        let Workload { work, count, .. } = *workload;
-        Self { count, keys: count, writes: work.writes(), rate: work.rate() }
-    }
 }
 
 impl Cost {
@@ -308,6 +330,7 @@ impl Cost {
         let operation = per(sample.wall_ns, sample.operations);
         Self {
             cold: sample.cache.is_cold(),
+            sends_requests: false,
             first: first.map_or(operation, |first| per(first.ns, first.operations)),
             operation,
             judged: per(sample.judged_ns(), sample.operations),
@@ -315,14 +338,14 @@ impl Cost {
         }
     }
 
-    fn seconds(&self, length: &Length) -> f64 {
-        let Length { count, keys, writes, rate } = *length;
-        let once = count.min(keys);
+    /// Seconds of a trial of `workload` over so many `keys`.
+    fn seconds(&self, workload: &Workload, keys: u64) -> f64 {
+        let count = workload.count;
         if self.cold {
-            return self.apart + self.operation * once as f64;
+            return self.apart + self.operation * count.min(keys) as f64;
         }
-        let first = if writes { once.min(FIRST_WRITES) } else { once };
-        let scheduled = rate.map_or(0.0, |rate| count as f64 / rate);
+        let first = first_operations(workload, keys, self.sends_requests);
+        let scheduled = workload.work.rate().map_or(0.0, |rate| count as f64 / rate);
         self.apart + self.first * first as f64 + (self.operation * count as f64).max(scheduled)
     }
 }
@@ -397,8 +420,14 @@ mod tests {
 
     #[test]
     fn waits_for_a_processor_stretch_warm_operations() {
-        let cost =
-            |cold, operation, judged| Cost { cold, first: 0.0, operation, judged, apart: 0.0 };
+        let cost = |cold, operation, judged| Cost {
+            cold,
+            sends_requests: false,
+            first: 0.0,
+            operation,
+            judged,
+            apart: 0.0,
+        };
         let (warm, cold) = (cost(false, 3e-6, 1e-6), cost(true, 9e-3, 1e-6));
         let costs = [vec![warm, cold], vec![cost(false, 5e-6, 3e-6)]];
         let found = stretched(&costs.each_ref());

@@ -42,12 +42,8 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
         ));
     }
     let (mut count, mut seconds) = (wanted.count, None);
-    let fits = |time: &Duration| {
-        forecast::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
-    };
-    let time = job.bound().and(job.request.time());
-    if let Some(time) = time.filter(|time| can_sample(job) && !fits(time)) {
-        let costs = costs(job, source, time)?;
+    if let (Some(time), Some(each)) = (job.request.time(), trying(job, wanted)) {
+        let costs = costs(job, source, each)?;
         let takes = costs.seconds(count);
         let limit = time.as_secs_f64() * FILLING;
         if takes > limit {
@@ -69,6 +65,17 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
         source.sample(&lengths, count, job.request.seed)?;
     }
     Ok(sampled)
+}
+
+/// The time in which it is tried out how long filling takes, for each target; `None`: all that is
+/// `wanted` clearly fits, or is asked for.
+pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
+    let fits = |time: &Duration| {
+        forecast::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
+    };
+    let time = job.bound().and(job.request.time());
+    let time = time.filter(|time| can_sample(job) && !fits(time))?;
+    Some(time.mul_f64(TRYING / job.part.targets.len() as f64))
 }
 
 /// Whether scratch stores can be filled with a part of the data: no target has data of its own.
@@ -125,13 +132,12 @@ impl FillCosts {
     }
 }
 
-/// Fills a store of each target with the first values, for a small part of the time.
-fn costs(job: Job<'_>, source: &Source, time: Duration) -> Result<FillCosts> {
+/// Fills a store of each target with the first values, each for so long.
+fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<FillCosts> {
     job.progress.stage("trying how long filling takes", None);
     let mut scratches = Scratches::default();
     let targets = (0..job.part.targets.len()).map(|index| (index, &job.part.targets[index]));
     let mut costs = FillCosts { start: 0.0, each: 0.0 };
-    let each = time.mul_f64(TRYING / job.part.targets.len() as f64);
     for (index, target) in targets {
         if job.twin(index)?.is_some() {
             continue;
@@ -173,7 +179,8 @@ fn fill_part(
     let mut filled = (0, Duration::ZERO);
     let store = create_filled(&ready, |session| {
         let start = Instant::now();
-        let values = source.fill_until(session, Some(start + limit), &Silent, job.stop)?;
+        let values =
+            source.fill_until(session, ready.filling(), Some(start + limit), &Silent, job.stop)?;
         filled = (values, start.elapsed());
         Ok(())
     })?;

@@ -294,7 +294,9 @@ fn ready<'a>(
     let caches = caches.to_vec();
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
     let count = stores.dataset.summary().count;
-    let workloads = part.work.iter().map(|work| job.workload(*work, count, count)).collect();
+    let workloads: Vec<_> =
+        part.work.iter().map(|work| job.workload(*work, count, count)).collect();
+    let alone = vec![None; workloads.len()];
     let (ops, looking) = Default::default();
     // A source that is no longer needed may be a copy.
     let writes_later = job.operations().len() > 1;
@@ -304,6 +306,7 @@ fn ready<'a>(
         cache,
         source,
         workloads,
+        alone,
         caches,
         ops,
         limiter,
@@ -371,6 +374,8 @@ struct Blobs<'a> {
     source: Option<Source>,
     /// Of the plan.
     workloads: Vec<Workload>,
+    /// By workload: the most operations of a target that takes no turns; `None`: the workload's.
+    alone: Vec<Option<u64>>,
     caches: Vec<Cache>,
     /// By workload: the operations of the round, if they are drawn.
     ops: Vec<Option<Arc<OpStream>>>,
@@ -612,7 +617,7 @@ impl Experiment for Blobs<'_> {
         if self.takes_turns(Case { workload: index, cache }, &self.stores.targets[target]) {
             return self.epoch(trial, output);
         }
-        let (workload, ops) = (self.workloads[index], self.ops[index].clone());
+        let (workload, ops) = (self.own_workload(index, target), self.ops[index].clone());
         if cache != Cache::Warm || workload.work.updates() {
             self.looking.note_loss();
         }

@@ -443,7 +443,7 @@ impl StorePreparation<'_> {
         let start = Instant::now();
         if !engine.capabilities().persistent {
             let store = engine.create(&ready.path, &ready.options)?;
-            self.source.fill(&mut *store.session()?, progress, stop)?;
+            self.source.fill(&mut *store.session()?, ready.filling(), progress, stop)?;
             ready.held = Some(store);
             return Ok((ready, Some(start.elapsed())));
         }
@@ -498,7 +498,8 @@ impl StorePreparation<'_> {
     fn fill(&self, ready: &ReadyStore) -> Result<()> {
         let Job { progress, stop, .. } = self.job;
         progress.stage(&format!("filling {}", ready.engine.name()), Some(self.amount.count));
-        create_filled(ready, |session| self.source.fill(session, progress, stop))?.close()
+        create_filled(ready, |session| self.source.fill(session, ready.filling(), progress, stop))?
+            .close()
     }
 }
 

@@ -1,12 +1,13 @@
 //! How many requests a run will send to services that charge for them.
 
-use model::{Action, Requests};
+use model::{Action, Operation, Requests};
 
-use super::{BlobTarget, Job, calibration::REQUESTS};
-use crate::{Amount, workload::BlobWork};
-
-/// Operations of a pass over fewer keys, which is repeated until its time is that of the store.
-const FEWEST: u64 = 200;
+use super::{
+    BlobTarget, Job,
+    calibration::{FEWEST, Lengths, REQUESTS},
+    fit,
+};
+use crate::{Amount, experiment::values::first_operations, workload::BlobWork};
 
 /// The requests of a run, if none has to be sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,43 +56,76 @@ impl Job<'_> {
     }
 }
 
+/// The shortest time of a request in seconds. Passes that take no time are made longer by repeating keys.
+const FASTEST: f64 = 0.25e-3;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer, and none here is negative"
+)]
+fn whole(number: f64) -> u64 {
+    number.ceil() as u64
+}
+
+impl Job<'_> {
+    /// Operations of the pass of `work` that counts, at most.
+    fn longest_pass(self, work: &BlobWork, keys: u64) -> u64 {
+        let Lengths { shortest, scheduled, .. } = Lengths::new(self);
+        let repeated = || match work.rate {
+            Some(rate) => whole(rate * scheduled),
+            None => whole(shortest / FASTEST) * u64::from(self.workers()),
+        };
+        self.part.count.unwrap_or_else(|| keys.max(repeated()))
+    }
+}
+
 fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestForecast> {
     let settings = job.settings(target).ok()?;
     let bytes = data.bytes.div_ceil(data.count.max(1));
     let one = |action: Action| target.engine.requests(action, bytes, &settings);
-    let (read, insert) = (one(Action::Read)?, one(Action::Insert)?);
+    let (read, put) = (one(Action::Read)?, one(Action::Insert)? - one(Action::Stat)?);
     let own = target.engine.store_requests(data.count, &settings)?;
     let is_scratch = |operation: &_| job.is_scratch(target, *operation);
     let stores = job.operations().iter().filter(|of| is_scratch(of)).count() as u64;
-    // An operation of a mix is the one that takes the most.
-    let operation = |work: &BlobWork| {
-        let all = work.operation.actions().filter_map(one);
-        all.max_by_key(Requests::count).unwrap_or_default()
-    };
     let (caches, keys) = (job.part.caches.len() as u64, data.count);
     let (mut calibrating, mut round, mut least) = <(Requests, Requests, Requests)>::default();
     for work in &job.part.work {
-        let count = job.part.count.unwrap_or(keys);
-        let longest = job.part.count.unwrap_or(keys.max(FEWEST));
-        let tried = REQUESTS.min(keys);
-        // What was written is read back after the first pass and after the one that counts.
-        let checked = if work.operation.writes() { keys + longest.min(keys) } else { 0 };
-        round += (operation(work) * (count.min(keys) + longest) + read * checked) * caches;
-        // Once, values are looked at before they are written.
-        let looked = if work.operation.updates() { keys } else { 0 };
-        calibrating += (operation(work) * (2 * tried) + read * looked) * caches;
-        let single = work.operation.actions().filter_map(one).min_by_key(Requests::count);
-        let is_part = job.part.count.is_none() && job.bound().is_some();
-        let count = if is_part { count.min(FEWEST) } else { count };
-        least += single.unwrap_or_default() * count * caches;
+        let actions = || work.operation.actions().filter_map(one);
+        // An operation of a mix is the one that takes the most.
+        let most = actions().max_by_key(Requests::count).unwrap_or_default();
+        let changes_keys = matches!(work.operation, Operation::Mix(mix) if mix.changes_keys());
+        // What a pass inserted is deleted again, and the other way round, and all keys are listed.
+        let restored = if changes_keys { one(Action::Insert)? } else { Requests::default() };
+        let longest = job.longest_pass(work, keys);
+        let first = first_operations(&job.workload(*work, longest, keys), keys, true);
+        let tried = REQUESTS.min(longest);
+        round += (most + restored) * (first + longest);
+        calibrating += (most + restored) * (first.min(tried) + tried);
+        if changes_keys {
+            (round, calibrating) = (round + own, calibrating + own);
+        }
+        if work.operation.writes() {
+            // What was written is read back once.
+            round += read * (first + longest.min(keys));
+        }
+        if work.operation.updates() {
+            // Values that the first pass will write are looked at before the first round.
+            calibrating += read * first;
+        }
+        let fewest = if job.bound().is_some() { keys.min(FEWEST) } else { keys };
+        let single = actions().min_by_key(Requests::count).unwrap_or_default();
+        least += single * job.part.count.unwrap_or(fewest);
     }
-    let filled = insert * keys * stores;
+    let filled = put * keys * stores;
+    let tried = fit::trying(job, data).map_or(Requests::default(), |time| {
+        put * keys.min(whole(time.as_secs_f64() / FASTEST)) + own
+    });
     Some(RequestForecast {
         // What was filled is checked.
-        preparing: filled + read * (keys * stores) + own * stores + calibrating,
-        round,
-        // A service that looks itself whether there is an object is not asked.
-        least_filling: (insert - one(Action::Stat)?) * keys * stores,
-        least_round: least,
+        preparing: tried + filled + read * (keys * stores) + own * stores + calibrating * caches,
+        round: round * caches,
+        least_filling: filled,
+        least_round: least * caches,
     })
 }

@@ -320,16 +320,18 @@ impl Source {
     pub(in crate::experiment) fn fill(
         &self,
         session: &mut dyn Session,
+        how: How,
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<()> {
-        self.fill_until(session, None, progress, stop).map(drop)
+        self.fill_until(session, how, None, progress, stop).map(drop)
     }
 
     /// Writes items into an empty store until the time is over, and returns how many.
     pub(super) fn fill_until(
         &self,
         session: &mut dyn Session,
+        how: How,
         until: Option<Instant>,
         progress: &dyn Progress,
         stop: &Stop,
@@ -338,7 +340,7 @@ impl Source {
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
             stop.check()?;
-            session.put(item.key, item.value, &Put { meta: item.meta, ..Put::new(How::Insert) })?;
+            session.put(item.key, item.value, &Put { meta: item.meta, ..Put::new(how) })?;
             written += 1;
             bytes += item.value.len();
             tick(progress, written);

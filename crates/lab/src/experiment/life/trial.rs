@@ -54,6 +54,7 @@ impl LifeTrial<'_> {
     /// that are measured.
     fn fill(&mut self) -> Result<()> {
         let Life { source, progress, stop, .. } = self.of;
+        let how = self.ready.filling();
         let ReadyStore { engine, path, options, held, .. } = &mut self.ready;
         let persistent = engine.capabilities().persistent;
         let mut settings = options.settings.clone();
@@ -61,7 +62,7 @@ impl LifeTrial<'_> {
             settings = settings.overlaid(&engine.class_settings(Facet::Blobs, Durability::None)?);
         }
         let store = engine.create(path, &OpenOptions { settings, ..options.clone() })?;
-        source.fill(&mut *store.session()?, *progress, stop)?;
+        source.fill(&mut *store.session()?, how, *progress, stop)?;
         store.flush_writes()?;
         if persistent {
             store.close()?;
