@@ -1,10 +1,10 @@
 //! Access lists of files (POSIX ACLs): with one, the group's bits of a mode are a mask over all that it
 //! names, and give the owner's group nothing.
 
-/// The version of a list as Linux keeps it in the attribute `system.posix_acl_access`.
+/// The version of a list that Linux keeps in the attribute `system.posix_acl_access`.
 const VERSION: u32 = 2;
 
-/// Who an entry is for.
+// The tags of entries that decide what the group and named users may do.
 const NAMED_USER: u16 = 0x02;
 const OWNING_GROUP: u16 = 0x04;
 const NAMED_GROUP: u16 = 0x08;
@@ -13,9 +13,10 @@ const MASK: u16 = 0x10;
 const READ: u32 = 0o4;
 const ALL: u32 = 0o7;
 
-/// Returns the mode of a file without its access list: it gives the owner's group and others no more than
-/// the list does, and nothing that the list denies to anybody it names. `list` is the value of the
-/// attribute `system.posix_acl_access`; a list that cannot be read gives the group nothing.
+/// Returns the mode of a file as it is without its access list: it gives the owner's group and
+/// others no more than the list does, and nothing that the list denies to anybody it names. `list`
+/// is the value of the attribute `system.posix_acl_access`; if it cannot be read, the group gets
+/// nothing.
 pub fn mode_without_list(mode: u32, list: &[u8]) -> u32 {
     let Some(entries) = entries(list) else { return mode & !0o070 };
     let permitted = |tag| entries.iter().find(|entry| entry.0 == tag).map(|entry| entry.1);
@@ -31,7 +32,8 @@ pub fn mode_without_list(mode: u32, list: &[u8]) -> u32 {
     mode & !0o077 | (group & least) << 3 | mode & least
 }
 
-/// Returns the tag and the permissions of each entry: 16 bits each, then a number of 32 bits.
+/// Returns the tag and the permissions of each entry (16 bits each, followed by a number of 32
+/// bits), or `None` if this is not such a list.
 fn entries(list: &[u8]) -> Option<Vec<(u16, u32)>> {
     let (version, entries) = list.split_first_chunk()?;
     let (entries, rest) = entries.as_chunks::<8>();

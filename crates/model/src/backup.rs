@@ -3,7 +3,7 @@
 use crate::words::words;
 
 words! {
-    /// A step in the life of a repository.
+    /// A step of the backup experiment: an operation on a repository.
     pub enum BackupStep {
         /// The first backup of a folder.
         Full = "full",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl BackupStep {
-    /// Whether it changes the repository.
+    /// Returns whether the step changes the repository.
     pub fn writes(self) -> bool {
         matches!(self, Self::Full | Self::Unchanged | Self::Changed)
     }

@@ -1,4 +1,4 @@
-//! What of a store is in the system's memory when a trial starts.
+//! The cache states: how much of a store is in the system's memory when a trial starts.
 
 use std::str::FromStr;
 
@@ -27,11 +27,11 @@ words! {
 }
 
 impl Cache {
-    /// Those that can be asked for, warmest first. [`Self::Limited`] takes the place of warm
-    /// where memory is limited.
+    /// The states that a user can ask for, warmest first. [`Self::Limited`] replaces warm if memory
+    /// is limited.
     pub const CHOICES: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
 
-    /// Whether it starts without any page: only the first pass of a trial does.
+    /// Returns whether a trial starts without any page in memory; only its first pass does.
     pub fn is_cold(self) -> bool {
         matches!(self, Self::DataCold | Self::Cold)
     }
@@ -45,31 +45,31 @@ impl FromStr for Cache {
     }
 }
 
-/// What of a store's files is in memory.
+/// The part of a store's files that is in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// Pages of its files.
+    /// All pages of its files.
     pub pages: u64,
-    /// Those in the page cache.
+    /// Pages in the page cache.
     pub resident: u64,
-    /// Pages of files of which the system reports nothing to this user.
+    /// Pages of files whose residency the system does not report to this user.
     pub unknown: u64,
-    /// Names of files and folders; absent: not looked at.
+    /// Names of files and folders; `None` if they were not counted.
     pub names: Option<u64>,
-    /// Those in the dentry cache.
+    /// Names in the dentry cache; `None` if they were not counted.
     pub cached_names: Option<u64>,
 }
 
-/// Least share of pages in memory that counts as warm.
+/// The least share of pages in memory that counts as warm.
 const WARM: f64 = 0.99;
-/// Greatest share of pages, and of names, in memory that counts as cold.
+/// The greatest share of pages, and of names, in memory that counts as cold.
 const COLD: f64 = 0.01;
 
 impl Residency {
-    /// Whether nothing that is known of it speaks against `cache`.
+    /// Returns whether all that is known agrees with `cache`.
     pub fn shows(&self, cache: Cache) -> bool {
         let (warm, cold) = match self.resident_share() {
-            // Of a store without pages nothing can be warm or cold.
+            // A store without pages can be neither warm nor cold.
             Some(_) if self.pages == 0 => (true, true),
             Some(resident) => (resident >= WARM, resident <= COLD),
             None => (true, true),
@@ -83,8 +83,8 @@ impl Residency {
         }
     }
 
-    /// Share of the pages in the page cache, of those that are known; a store without pages has
-    /// all of them there.
+    /// Returns the share of the known pages that is in the page cache: 1 for a store without pages,
+    /// `None` if no page is known.
     pub fn resident_share(&self) -> Option<f64> {
         match self.pages - self.unknown.min(self.pages) {
             0 if self.unknown > 0 => None,
@@ -93,7 +93,8 @@ impl Residency {
         }
     }
 
-    /// Share of the names in the dentry cache.
+    /// Returns the share of the names that is in the dentry cache, or `None` if they were not
+    /// counted.
     pub fn names_share(&self) -> Option<f64> {
         let (names, cached) = self.names.zip(self.cached_names)?;
         Some(if names == 0 { 0.0 } else { cached as f64 / names as f64 })

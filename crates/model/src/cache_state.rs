@@ -1,39 +1,43 @@
-//! Whether a trial was in the cache state that it is to be of.
+//! Whether a trial was in the cache state that it was meant for.
 
 use crate::{Cache, Operation, Sample, Work};
 
-/// Whether a trial was in its cache state.
+/// The answer to whether a trial was in its cache state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State {
-    /// Nothing that is known speaks against it.
+    /// Nothing that is known contradicts the state.
     Reached,
-    /// It did not begin in it.
+    /// The trial did not start in the state.
     NotReached,
-    /// A warm pass fetched so many bytes from a device for each byte of the values: pages that
-    /// were dropped and read again meanwhile show in no count of pages.
+    /// A warm pass fetched so many bytes from a device for each byte of the values: pages that were
+    /// dropped and read again meanwhile show in no count of pages.
     Fetched(f64),
-    /// A cold pass fetched only so many: another process, or opening the store, had read them.
+    /// A cold pass fetched only so many bytes for each byte of the values: another process, or
+    /// opening the store, had read the rest.
     NotFetched(f64),
-    /// A cold state that nothing proves.
+    /// The state is cold, and nothing proves it.
     Unproven,
 }
 
-/// Share of its time that a warm pass of reads may wait for a device, and nanoseconds that a common one
-/// takes for each byte that is fetched at random: 100 µs for a page of 4 KiB.
+/// The share of its time that a warm pass of reads may wait for a device.
 const WAITING: f64 = 0.02;
+/// The nanoseconds that a common device takes for each byte that is fetched at random: 100 µs for a
+/// page of 4 KiB.
 const FETCHING: f64 = 100e3 / 4096.0;
-/// Share of its bytes that a warm pass of anything else may fetch: of the pages one in a hundred may be
+/// The share of its bytes that a warm pass of anything else may fetch: one page in a hundred may be
 /// missing, and is read with its neighbours.
 const STRAY: f64 = 0.02;
-/// Bytes that a warm pass may fetch however short it is: reads, and anything else.
+/// The bytes that a warm pass of reads may fetch however short it is.
 const FEW_PAGES: f64 = 65_536.0;
+/// The bytes that a warm pass of anything else may fetch however short it is.
 const METADATA: f64 = 262_144.0;
-/// Least bytes that a cold read pass must fetch for each byte of the values. Values that a file
+/// The least bytes that a cold read pass must fetch for each byte of the values. Values that a file
 /// system has compressed may be less; everything else is read whole, and more with it.
 const LEAST_FETCHED: f64 = 0.5;
 
 impl Sample {
-    /// What speaks against the cache state it is to be of, or leaves it unproven.
+    /// Returns whether the trial was in its cache state, judged by the pages at its start and the
+    /// bytes that it fetched.
     pub fn state(&self, work: Work) -> State {
         // A cold read fetches all that it reads; a limited one only what does not fit.
         let is_read = self.cache.is_cold() && work.operation() == Some(Operation::Read);
@@ -48,7 +52,7 @@ impl Sample {
         match (self.cache, self.fetched(work)) {
             (Cache::Warm, Some(fetched)) if fetched > 0.0 => State::Fetched(fetched),
             (_, Some(fetched)) if is_read && fetched < LEAST_FETCHED => State::NotFetched(fetched),
-            // Of pages that nobody could see only the device can show that they were not there.
+            // If nobody could see the pages, only the device can show that they were not in memory.
             (_, Some(_)) if is_read => State::Reached,
             (Cache::Warm, _) => State::Reached,
             _ if unknown => State::Unproven,
@@ -56,8 +60,8 @@ impl Sample {
         }
     }
 
-    /// Returns the bytes fetched from a device for each byte of the values; zero for as few as a pass in
-    /// this state may fetch.
+    /// Returns the bytes fetched from a device for each byte of the values, 0 for as few as a pass in
+    /// this state may fetch; `None` if the system does not report them or there are no values.
     fn fetched(&self, work: Work) -> Option<f64> {
         let (fetched, bytes) = (self.io?.device_read_bytes as f64, self.bytes as f64);
         let may = match (self.cache, work.updates()) {

@@ -1,44 +1,45 @@
-//! Where keys and bytes come from.
+//! Datasets: where keys and bytes come from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::KeyKind;
 
-/// What a dataset is made of.
+/// The source of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "from")]
 pub enum DatasetSpec {
-    /// Made from a seed.
+    /// The dataset is generated from a seed.
     Generated(Generated),
-    /// The files below a user's directory.
+    /// The dataset consists of the files below a user's directory.
     Directory {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         path: String,
     },
-    /// What the targets themselves hold.
+    /// The dataset is what the targets themselves hold.
     Targets,
 }
 
-/// Random bytes from a seed: keys 1 to `count`, sizes uniform over `size` ± `variance`.
+/// A generated dataset: random bytes from a seed under the keys 1 to `count`, of sizes uniform over
+/// `size` ± `variance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Generated {
-    /// The seed; the same seed makes the same bytes everywhere.
+    /// The seed; the same seed generates the same bytes everywhere.
     pub seed: u64,
     /// Number of values.
     pub count: u64,
-    /// Middle size in bytes.
+    /// The middle size in bytes.
     pub size: u64,
-    /// Largest deviation from it in bytes; at most `size`.
+    /// The largest deviation from the middle size in bytes; at most `size`.
     pub variance: u64,
-    /// Share of the bytes that are random, in percent; the rest compresses to next to nothing.
+    /// The share of the bytes that are random, in percent; the rest compresses to next to nothing.
     #[serde(default = "all_random")]
     pub random_percent: u8,
 }
 
 impl Generated {
-    /// This with a number of values and their sizes as far as they are given. Sizes that are given
-    /// do not vary unless the variance is given too.
+    /// Returns this dataset with another seed, and with the number of values and the sizes that are
+    /// given. If a size is given without a variance, sizes do not vary.
     #[must_use]
     pub fn shaped(
         self,
@@ -57,12 +58,12 @@ impl Generated {
     }
 }
 
-/// The share of datasets that do not say it.
+/// Returns the share of random bytes in datasets that were written before it was recorded.
 fn all_random() -> u8 {
     100
 }
 
-/// All of the data that a sample was taken of.
+/// The size of the data that a sample was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SampledFrom {
     /// Number of values.
@@ -71,7 +72,7 @@ pub struct SampledFrom {
     pub bytes: u64,
 }
 
-/// A dataset in figures.
+/// The figures of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatasetSummary {
     /// The kind of its keys.
@@ -84,9 +85,10 @@ pub struct DatasetSummary {
     pub smallest: u64,
     /// Largest value in bytes.
     pub largest: u64,
-    /// The fewest values that hold half of the bytes or more; absent: not looked at.
+    /// The fewest values that hold half of the bytes or more; `None` if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_in: Option<u64>,
-    /// Size of a sample of the values after DEFLATE over its size; absent: not looked at.
+    /// The size of a sample of the values after DEFLATE over its size before; `None` if it was not
+    /// measured.
     pub deflated: Option<f64>,
 }

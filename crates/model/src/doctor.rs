@@ -1,36 +1,37 @@
-//! A machine as storemark sees it before anything is measured on it.
+//! The machine as `storemark doctor` describes it before anything is measured on it.
 
 use serde::Serialize;
 
 use crate::{Cache, Environment, Flush, Severity, Suggestion};
 
-/// What a machine offers to measurements. What it does not report is absent.
+/// The report on a machine: what it offers to measurements. What the machine does not report is
+/// `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DoctorReport {
     /// Whether figures taken here can be relied on.
     pub fitness: Fitness,
-    /// The machine. Of the file systems only the one under the folder; of the libraries all that
-    /// this build has.
+    /// The machine. It lists only the file system under the folder, and all libraries of this
+    /// build.
     pub environment: Environment,
-    /// Effective user; 0 is root.
+    /// The effective user; 0 is root.
     pub user_id: Option<u32>,
     /// The folder that stores would be in.
     pub folder: Folder,
     /// Other local file systems that stores could be on.
     pub other_filesystems: Vec<Volume>,
-    /// Which cache states can be reached in the folder.
+    /// The cache states, and whether they can be reached in the folder.
     pub caches: Vec<Reach>,
-    /// Servers and libraries of the system.
+    /// The servers and libraries of the system.
     pub programs: Vec<Program>,
-    /// Targets measured against themselves.
+    /// The targets that were measured against themselves.
     pub noise: Vec<Noise>,
-    /// What could not be tried, and why.
+    /// What could not be tried, and why, a sentence each.
     pub untried: Vec<String>,
-    /// What to do about it, the weightiest first.
+    /// What to do about the findings, the weightiest first.
     pub advice: Vec<Suggestion>,
 }
 
-/// Whether a machine is fit to measure on.
+/// The verdict on whether a machine is fit to measure on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fitness {
@@ -44,7 +45,7 @@ pub enum Fitness {
 }
 
 impl DoctorReport {
-    /// What the advice and the folder amount to.
+    /// Sets the fitness from the worst suggestion and from whether the folder can be written to.
     pub fn judge(&mut self) {
         let worst = self.advice.iter().map(|advice| advice.severity).max();
         self.fitness = match worst {
@@ -56,103 +57,103 @@ impl DoctorReport {
     }
 }
 
-/// The folder that stores would be in.
+/// The folder that stores would be in, and the device under it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Folder {
     /// Its path.
     pub path: String,
-    /// Why nothing can be written there; absent: something can.
+    /// Why nothing can be written there; `None` if it can.
     pub unwritable: Option<String>,
-    /// What this user may still write.
+    /// Bytes that this user may still write; `None` if the system does not report them.
     pub free_bytes: Option<u64>,
-    /// The block device under it.
+    /// The block device under it; `None` if there is none or the system does not report it.
     pub disk: Option<Disk>,
-    /// Flushing 4 KiB.
+    /// The times of flushing 4 KiB; `None` if they were not measured.
     pub flush: Option<Flush>,
-    /// What flushes like this.
+    /// The kind of device that usually flushes in this time; `None` if no flush was measured.
     pub flushes_like: Option<String>,
 }
 
-/// A block device and its queue.
+/// A block device and its queue. What the kernel does not report is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Disk {
     /// The kernel's name (`nvme0n1`).
     pub name: String,
-    /// Model as the device names it.
+    /// The model as the device names it.
     pub model: Option<String>,
-    /// Whether it reports that it rotates.
+    /// Whether the device reports that it rotates.
     pub rotational: Option<bool>,
-    /// Scheduler in use.
+    /// The scheduler in use.
     pub scheduler: Option<String>,
-    /// `write back`: a cache that a flush has to empty; `write through`: none.
+    /// `write back` if a cache has to be emptied by a flush, `write through` if there is none.
     pub write_cache: Option<String>,
-    /// Requests that may wait in its queue.
+    /// The number of requests that may wait in its queue.
     pub queue_requests: Option<u64>,
-    /// What the kernel reads ahead at most.
+    /// The bytes that the kernel reads ahead at most.
     pub read_ahead_bytes: Option<u64>,
     /// Whether it can discard blocks that are free again.
     pub discards: Option<bool>,
-    /// The file under a loop device.
+    /// The file under a loop device; `None` for other devices.
     pub loop_file: Option<String>,
-    /// The devices that it consists of.
+    /// The names of the devices that it consists of.
     pub made_of: Vec<String>,
 }
 
-/// A local file system in short.
+/// A local file system that stores could be on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Volume {
-    /// Mount point.
+    /// The mount point.
     pub mount: String,
-    /// Type.
+    /// The type (`ext4`).
     pub kind: String,
-    /// Source device as mounted.
+    /// The source device as mounted.
     pub device: String,
-    /// What this user may still write.
+    /// Bytes that this user may still write; `None` if the system does not report them.
     pub free_bytes: Option<u64>,
 }
 
-/// Whether a cache state can be reached.
+/// The answer to whether a cache state can be reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reach {
-    /// Which.
+    /// The cache state.
     pub cache: Cache,
-    /// Absent: unknown.
+    /// Whether it can be reached; `None` if that is unknown.
     pub reached: Option<bool>,
-    /// How, or why not.
+    /// How it is reached, or why it cannot be.
     pub why: String,
 }
 
-/// A server or a library that storemark could use.
+/// A server or a library that storemark can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
     /// Its name.
     pub name: String,
-    /// Where it is; absent: not installed.
+    /// Its path; `None` if it is not installed.
     pub path: Option<String>,
-    /// The first line of its own report of its version.
+    /// The first line that it prints about its version; `None` if it prints none.
     pub version: Option<String>,
-    /// Debian's package.
+    /// The name of Debian's package.
     pub package: String,
 }
 
-/// A target measured against itself: any difference is noise.
+/// The outcome of measuring a target against itself: any difference is noise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// The target.
     pub target: String,
-    /// Rounds that were run.
+    /// The number of rounds.
     pub rounds: u32,
-    /// How long they took.
+    /// The time that the rounds took, in seconds.
     pub seconds: f64,
-    /// Ratio of its times, paired by round.
+    /// The ratio of the target's two times, paired by round.
     pub ratio: f64,
-    /// Lower end of the 95 % interval.
+    /// The lower end of the ratio's 95 % interval.
     pub ratio_low: f64,
-    /// Upper end.
+    /// The upper end of the ratio's 95 % interval.
     pub ratio_high: f64,
-    /// Whether no difference shows, as in 95 % of runs.
+    /// Whether no difference shows, which is so in 95 % of runs.
     pub even: bool,
-    /// Rounds of a minute.
+    /// The number of rounds that fit into a minute.
     pub rounds_a_minute: u32,
     /// The smallest difference that a minute shows with a probability of 90 %: 0.02 is 2 %.
     pub detectable_share: f64,

@@ -1,4 +1,4 @@
-//! What a store promises after a power cut.
+//! Durability classes: what a store promises after a power cut.
 
 use crate::words::words;
 

@@ -1,5 +1,5 @@
-//! What an engine is to storemark: a declaration, and a facet for each thing that it stores. All
-//! are synchronous and usable as trait objects.
+//! Engines: the declaration of each, and a facet (a trait) for each kind of data that it stores.
+//! All facets are synchronous and usable as trait objects.
 
 use std::path::{Path, PathBuf};
 
@@ -10,55 +10,59 @@ use crate::{
     tasks::Queue,
 };
 
-/// What is known of an engine without opening a store: declared once for all its facets.
+/// The declaration of an engine, the same for all its facets: everything that is known without
+/// opening a store.
 pub struct Declaration {
-    /// The word in a target string.
+    /// The engine's name in a target string.
     pub name: &'static str,
-    /// One line for people.
+    /// A description in one line.
     pub about: &'static str,
-    /// What its stores are called in a sentence: `plain files`, `SQLite`.
+    /// The name of its stores in a sentence: `plain files`, `SQLite`.
     pub title: &'static str,
-    /// How the name of a new store ends, if a path is all that it takes to make one.
+    /// The ending of a new store's name; `None` if a path is not enough to create a store.
     pub extension: Option<&'static str>,
-    /// What a target string may set, for each facet.
+    /// The settings that a target string may have, each with its facets.
     pub settings: &'static [Setting],
-    /// The durability classes that it can give.
+    /// The durability classes that it can give, each with its settings.
     pub durability: &'static [DurabilitySettings],
-    /// What it cannot do besides what [`Capabilities`] show, a phrase each, for people.
+    /// What it cannot do in addition to what [`Capabilities`] show, a phrase each.
     pub limitations: &'static [&'static str],
     /// What it can do.
     pub capabilities: Capabilities,
-    /// How it finds damage when all of a store is read or checked; `None`: it does not.
+    /// How it detects damage when a whole store is read or checked; `None` if it does not.
     pub integrity: Option<&'static str>,
-    /// How it gives the space of deleted values back to the file system when it is asked to; `None`: it
-    /// does so at once, or not at all.
+    /// How it gives the space of deleted values back to the file system when it is asked to; `None`
+    /// if it does so at once or not at all.
     pub reclaim: Option<&'static str>,
-    /// How a new store of values is filled fast; `None`: with the settings of durability `none`.
+    /// How a new store of values is filled fast; `None` if the settings of durability `none` are
+    /// used.
     pub fill: Option<Fill>,
-    /// It is a program of its own, not a library that is linked into this one.
+    /// Whether it is a program of its own, not a library that is linked into this one.
     pub server: bool,
-    /// It is a limit of the machine that others are held against, not a place for data: it is never
-    /// the answer.
+    /// Whether it is a limit of the machine that others are compared with, not a place for data:
+    /// advice never names it.
     pub reference: bool,
-    /// What `storemark advise` tries of it, fewer settings first; empty: it is no place for data that
-    /// a user chooses.
+    /// The settings that `storemark advise` tries, fewer first; empty if it is no place for data
+    /// that a user chooses.
     pub worth_trying: &'static [Try],
-    /// The setting for the largest value, in bytes, that it keeps in another way than longer ones.
+    /// The name of the setting for the largest value, in bytes, that it keeps in another way than
+    /// longer ones; `None` if it keeps all values in the same way.
     pub threshold: Option<&'static str>,
-    /// It opens addresses `scheme://…` with one of these schemes.
+    /// The schemes of the addresses `scheme://…` that it opens.
     pub schemes: &'static [&'static str],
-    /// What follows the scheme in such an address.
+    /// The form of what follows the scheme in such an address.
     pub address: &'static str,
-    /// The engine as a store of values.
+    /// The engine as a store of values; `None` if it stores none.
     pub blobs: Option<&'static dyn Blobs>,
-    /// The engine as a store of rows.
+    /// The engine as a store of rows; `None` if it stores none.
     pub rows: Option<&'static dyn Rows>,
-    /// The engine as a store of tasks.
+    /// The engine as a store of tasks; `None` if it stores none.
     pub tasks: Option<&'static dyn Tasks>,
 }
 
 impl Declaration {
-    /// An engine on disk without settings or classes; the other fields are written over it.
+    /// Creates the declaration of an engine on disk without settings, classes or facets; the caller
+    /// overrides fields with `..`.
     pub const fn new(name: &'static str, about: &'static str) -> Self {
         Self {
             name,
@@ -84,14 +88,15 @@ impl Declaration {
         }
     }
 
-    /// How the address of an existing server is written.
+    /// Returns the form of an existing server's address, for help and messages.
     pub fn address_form(&self) -> String {
         let own = self.schemes.iter().find(|scheme| **scheme == self.name);
         let scheme = own.or(self.schemes.first()).unwrap_or(&self.name);
         format!("{scheme}://{}", self.address)
     }
 
-    /// The strongest durability class whose settings are all among those in effect.
+    /// Returns the strongest durability class whose settings are all among those in effect, `None`
+    /// if there is none.
     pub fn class_of(&self, in_effect: &Settings) -> Durability {
         let is_kept = |kept: &&DurabilitySettings| {
             kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
@@ -100,7 +105,7 @@ impl Declaration {
         kept.max().unwrap_or(Durability::None)
     }
 
-    /// Whether a killed process loses commits with the settings in effect.
+    /// Returns whether a killed process loses commits with the settings in effect.
     pub fn is_lost_if_killed(&self, in_effect: &Settings) -> bool {
         let is_kept = |kept: &&DurabilitySettings| {
             kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
@@ -108,7 +113,8 @@ impl Declaration {
         self.durability.iter().filter(is_kept).any(|kept| kept.lost_if_killed)
     }
 
-    /// Which of `settings` is that of a class below `class`, and of which.
+    /// Returns a sentence on the first of `settings` that belongs to a class below `class`, or
+    /// `None` if all keep `class`.
     fn weakened(&self, class: Durability, settings: &Settings) -> Option<String> {
         let kept = self.durability.iter().find(|kept| kept.class == class)?;
         let changed = kept.settings.iter().filter(|(name, word)| !settings.is(name, word));
@@ -124,80 +130,95 @@ impl Declaration {
 
 /// A kind of store: its declaration, what depends on this machine, and its facets.
 pub trait Engine: Sync {
-    /// What is known of it without opening a store.
+    /// Returns the declaration.
     fn declaration(&self) -> &'static Declaration;
 
-    /// The library or server that does the work of a target with `settings`.
+    /// Returns the library or server that does the work of a target with `settings`; `None` if
+    /// storemark's own code does.
     fn library(&self, _settings: &Settings) -> Option<Library> {
         None
     }
 
-    /// Whether a target with `settings` is only compared with, and never the answer.
+    /// Returns whether a target with `settings` is only compared with, and never advised.
     fn is_reference(&self, settings: &Settings) -> bool {
         let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
         copied || self.declaration().reference
     }
 
-    /// Refuses settings that do not go together, or that this machine cannot follow.
+    /// Checks that settings go together and that this machine can follow them.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with a sentence that names the setting, if they do not.
     fn check(&self, _facet: Facet, _settings: &Settings) -> Result<()> {
         Ok(())
     }
 
-    /// Why a store with `settings` cannot give `class` although the engine can; `None`: it can.
+    /// Returns why a store with `settings` cannot give `class` although the engine can; `None` if
+    /// it can.
     fn unsupported_reason(&self, _class: Durability, _settings: &Settings) -> Option<String> {
         None
     }
 
-    /// Why a target with `settings` of its own does not reach `class`, as far as that is known before
-    /// its store is opened.
+    /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
+    /// known before its store is opened; `None` if nothing prevents it.
     fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
         let cannot = self.unsupported_reason(class, settings);
         cannot.or_else(|| self.declaration().weakened(class, settings))
     }
 
-    /// Why it cannot be used on this machine, and what would help (a package to install, say).
+    /// Checks that the engine can be used on this machine.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot; the sentence says why and what would help (a package to install, for
+    /// example).
     fn usable(&self) -> Result<()> {
         Ok(())
     }
 
-    /// The user that another process works as on its stores, which must be able to enter their
-    /// folder; `None`: this process's own.
+    /// Returns the user that a server works as on its stores, who must be able to enter their
+    /// folder; `None` if this process's own user does the work.
     fn account(&self) -> Option<Account> {
         None
     }
 
-    /// This engine as a store of values.
+    /// Returns this engine as a store of values, or `None` if it stores none.
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         self.declaration().blobs
     }
 
-    /// This engine as a store of rows.
+    /// Returns this engine as a store of rows, or `None` if it stores none.
     fn rows(&'static self) -> Option<&'static dyn Rows> {
         self.declaration().rows
     }
 
-    /// This engine as a store of tasks.
+    /// Returns this engine as a store of tasks, or `None` if it stores none.
     fn tasks(&'static self) -> Option<&'static dyn Tasks> {
         self.declaration().tasks
     }
 
-    /// The word in a target string.
+    /// Returns the engine's name in a target string.
     fn name(&self) -> &'static str {
         self.declaration().name
     }
 
-    /// The settings that a target string of this facet may carry.
+    /// Returns the settings that a target string of this facet may have.
     fn settings(&self, facet: Facet) -> Vec<&'static Setting> {
         let settings = self.declaration().settings.iter();
         settings.filter(|setting| setting.facets.contains(&facet)).collect()
     }
 
-    /// How this engine keeps a durability class; `None` if it cannot give that class.
+    /// Returns how this engine keeps a durability class; `None` if it cannot give that class.
     fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings> {
         self.declaration().durability.iter().find(|settings| settings.class == class)
     }
 
-    /// The settings with which a target of this facet keeps a durability class.
+    /// Returns the settings with which a target of this facet keeps a durability class.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine cannot give that class.
     fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings> {
         let Some(kept) = self.durability_settings(class) else {
             let gives = self.declaration().durability.iter().map(|kept| kept.class.to_string());
@@ -210,51 +231,61 @@ pub trait Engine: Sync {
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }
 
-    /// The name by which another process of this program finds it: that of an engine which changes
-    /// another one says how.
+    /// Returns the name by which another process of this program finds the engine. An engine that
+    /// wraps another one adds how it changes it.
     fn full_name(&self) -> String {
         self.name().to_owned()
     }
 
-    /// What it can do.
+    /// Returns what the engine can do.
     fn capabilities(&self) -> Capabilities {
         self.declaration().capabilities
     }
 }
 
-/// An engine that stores values under keys.
+/// The facet of an engine that stores values under keys.
 pub trait Blobs: Engine {
-    /// The durability class of the existing server at `address`, which storemark does not change.
+    /// Returns the durability class of the existing server at `address`, which storemark does not
+    /// change.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine has no existing servers, or this one cannot be asked.
     fn class_at(&self, _address: &str, _settings: &Settings) -> Result<Durability> {
         Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
     }
 
-    /// The most requests that an operation on values of `bytes` sends to a service that charges for
-    /// them, and their cost; `None`: it sends none.
+    /// Returns the most requests, with their cost, that an operation on values of `bytes` sends to
+    /// a service that charges for them; `None` if it sends none.
     fn requests(&self, _: Action, _bytes: u64, _: &Settings) -> Option<Requests> {
         None
     }
 
-    /// The most requests of a store besides those of operations: to create, list and remove so many
-    /// `values`.
+    /// Returns the most requests of a store in addition to those of operations: to create, list and
+    /// remove so many `values`; `None` if it sends none.
     fn store_requests(&self, _values: u64, _: &Settings) -> Option<Requests> {
         None
     }
 
-    /// Removes the tables that killed runs left in the database of the existing server at `address`.
+    /// Removes the tables that killed runs left in the database of the existing server at
+    /// `address`, and returns what happened to each.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine has no existing servers, or this one cannot be reached.
     fn clean(&self, _address: &str, _settings: &Settings) -> Result<Vec<Leftover>> {
         Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
     }
 
-    /// The value of its setting `cache` with which `sessions` of a store have a cache of `bytes`
-    /// together; `None`: it has none of its own.
+    /// Returns the value of the setting `cache` with which `sessions` of a store together have a
+    /// cache of `bytes`; `None` if the engine has no cache of its own.
     fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
         let table = self.settings(Facet::Blobs);
         let accepts = table.iter().find(|setting| setting.name == "cache")?.accepts;
         Some(if let Accepts::Multiple(of, ..) = accepts { bytes / of * of } else { bytes })
     }
 
-    /// How a new store is filled fast.
+    /// Returns how a new store is filled fast.
     fn fill(&self) -> Fill {
         self.declaration().fill.unwrap_or_else(|| {
             let none = self.durability_settings(Durability::None);
@@ -263,123 +294,146 @@ pub trait Blobs: Engine {
         })
     }
 
-    /// Whether the file or folder at `path` looks like one of this engine's stores.
+    /// Returns whether the file or folder at `path` looks like one of this engine's stores.
     fn recognises(&self, _path: &Path) -> bool {
         false
     }
 
-    /// The files and folders that make up the store at `location`, present or not. A folder
-    /// means all in it.
+    /// Returns the files and folders that belong to the store at `location`, present or not. A
+    /// folder includes all in it.
     fn files(&self, location: &Path) -> Vec<PathBuf> {
         if self.capabilities().persistent { vec![location.to_owned()] } else { Vec::new() }
     }
 
-    /// Why the store at `location` cannot be opened for reading without changing or creating a
-    /// file; `None` when it can.
+    /// Returns why the store at `location` cannot be opened for reading without changing or
+    /// creating a file; `None` if it can.
     fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {
         None
     }
 
-    /// Why several processes cannot write to a store opened with `settings`, and what lets them.
-    /// Only asked of engines with [`Capabilities::processes`].
+    /// Returns why several processes cannot write to a store opened with `settings`, and what
+    /// allows them to; `None` if they can. It is only called for engines with
+    /// [`Capabilities::processes`].
     fn writes_alone(&self, _settings: &Settings) -> Option<String> {
         None
     }
 
-    /// Whether targets with these settings can have the same files open in one process, only to read.
+    /// Returns whether targets with these settings can have the same files open in one process,
+    /// only to read.
     fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
         let stored = |settings: &Settings| settings.stored(self.settings(Facet::Blobs));
         stored(own) == stored(other)
     }
 
-    /// Whether not even the keys of the store at `location` can be read without changing its
-    /// files, so that a copy of them is opened instead; refused if another process works on
-    /// them, because a copy would be torn.
+    /// Returns whether not even the keys of the store at `location` can be read without changing
+    /// its files, so that a copy of them is opened instead.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process works on the files, because a copy would be torn.
     fn reads_a_copy(&self, _location: &Path) -> Result<bool> {
         Ok(false)
     }
 
-    /// What the store at `location` holds besides its dataset (other tables, say): what would be
-    /// lost with it. For people.
+    /// Lists what the store at `location` holds in addition to its dataset (other tables, for
+    /// example) and would be lost with it, in words for people.
     fn other_contents(&self, _location: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    /// Creates an empty store at `location`, where nothing may exist yet.
+    /// Creates an empty store at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists there.
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
 
-    /// Opens the store at `location`; an absent one is an error, never a new store.
+    /// Opens the store at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none: it never creates one.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
 
     /// Opens the store at `location` alongside another process that has it open and keeps it open.
-    /// Only asked of engines with [`Capabilities::processes`].
+    /// It is only called for engines with [`Capabilities::processes`].
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         self.open(location, options)
     }
 }
 
-/// An engine that stores rows.
+/// The facet of an engine that stores rows.
 pub trait Rows: Engine {
-    /// Names of those settings that belong to a table, so that targets which differ in nothing else
-    /// share a store (a server). A name ends in `*` as in [`Setting`]. Default: all of them.
+    /// Returns the names of the settings that belong to a table: targets that differ only in these
+    /// share a store (a server). A name ends in `*` as in [`Setting`]. By default these are all
+    /// settings.
     fn table_settings(&self) -> &'static [&'static str] {
         &["*"]
     }
 
-    /// The styles that it has with these settings.
+    /// Returns the styles that the engine has with these settings.
     fn styles(&self, settings: &Settings) -> &'static [Style];
 
-    /// Why several processes cannot use one database at once with these settings; `None`: they can.
+    /// Returns why several processes cannot use one database at once with these settings; `None` if
+    /// they can.
     fn alone(&self, _settings: &Settings) -> Option<&'static str> {
         None
     }
 
-    /// Prepares a store at `location` (a server is started), without any database yet. Nothing may
-    /// exist there. Of the settings only those count that do not belong to a table.
+    /// Prepares a store at `location` (starts a server), without any database yet. Settings that
+    /// belong to a table are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists at `location`, or the server does not start.
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>>;
 
-    /// The tables that another process created, with the same settings, in the store that it keeps
-    /// running. `location` is its [`RowStore::location`].
+    /// Opens the tables that another process created with the same settings in the store that it
+    /// keeps running. `location` is its [`RowStore::location`].
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>>;
 }
 
-/// An engine that stores tasks.
+/// The facet of an engine that stores tasks.
 pub trait Tasks: Engine {
-    /// Creates an empty queue at `location`, where nothing may exist yet.
+    /// Creates an empty queue at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists there.
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
 }
 
-/// Settings that may suit a user's data.
+/// A set of settings that may suit a user's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Try {
-    /// As in a target string, `api=blob&mmap=1GiB`; empty: as the engine is set.
+    /// The settings as in a target string, `api=blob&mmap=1GiB`; empty for the engine's defaults.
     pub settings: &'static str,
-    /// What they gain and what they cost. For people.
+    /// What the settings gain and what they cost, in words for people.
     pub trades: &'static str,
 }
 
 impl Try {
-    /// These settings.
+    /// Creates a suggestion to try `settings`.
     pub const fn new(settings: &'static str, trades: &'static str) -> Self {
         Self { settings, trades }
     }
 }
 
-/// How an engine keeps a durability class.
+/// The way in which an engine keeps a durability class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DurabilitySettings {
     /// The class.
     pub class: Durability,
-    /// The settings for it.
+    /// The settings for the class.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Which calls it makes with them, when, and what a power cut leaves. For people.
+    /// Which calls it makes with them, when, and what a power cut leaves, in words for people.
     pub how: &'static str,
     /// Whether commits are lost if the process that made them is killed, without a power cut.
     pub lost_if_killed: bool,
 }
 
 impl DurabilitySettings {
-    /// The same for an engine that keeps commits in the memory of its process.
+    /// Returns the same for an engine that keeps commits in the memory of its process.
     #[must_use]
     pub const fn lost_if_killed(self) -> Self {
         Self { lost_if_killed: true, ..self }
@@ -387,7 +441,7 @@ impl DurabilitySettings {
 }
 
 impl Durability {
-    /// This class, kept by `settings`, in the way that `how` describes.
+    /// Describes how an engine keeps this class: with `settings`, in the way that `how` describes.
     pub const fn kept_by(
         self,
         settings: &'static [(&'static str, &'static str)],
@@ -397,7 +451,7 @@ impl Durability {
     }
 }
 
-/// A user of the system, by the numbers of the user and of its group.
+/// A user of the system and its group, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The user.
@@ -407,7 +461,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether it can enter a folder of `owner` with this `mode`. Access lists do not count.
+    /// Returns whether the user can enter a folder of `owner` with this `mode`. Access lists do not
+    /// count.
     pub fn can_enter(self, owner: Self, mode: u32) -> bool {
         let shift = match (owner.user == self.user, owner.group == self.group) {
             (true, _) => 6,
@@ -423,13 +478,13 @@ impl Account {
 pub struct Leftover {
     /// Its name.
     pub table: String,
-    /// Who made it, for people.
+    /// Who created it, in words for people.
     pub owner: String,
-    /// What became of it.
+    /// What happened to it.
     pub outcome: Cleaned,
 }
 
-/// What became of a [`Leftover`].
+/// The outcome of removing a [`Leftover`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleaned {
     /// It was removed.
@@ -440,38 +495,38 @@ pub enum Cleaned {
     Failed(String),
 }
 
-/// What an engine can do beyond the required.
+/// The optional abilities of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent yes-or-no facts, named one by one")]
 pub struct Capabilities {
-    /// The store is on disk and exists after closing. One that is not is held open from its
-    /// making to the end of a run.
+    /// Whether the store is on disk and exists after closing. A store that does not is held open
+    /// from its creation to the end of a run.
     pub persistent: bool,
-    /// All values are in memory while it is open.
+    /// Whether all values are in memory while the store is open.
     pub resident: bool,
-    /// It keeps what is written. `false` only for `null`, which measures the tool.
+    /// Whether it keeps what is written. Only `null`, which measures the tool, does not.
     pub retains: bool,
-    /// It keeps mode and time with a named value.
+    /// Whether it keeps mode and time with a named value.
     pub meta: bool,
-    /// It keeps the type of a value ([`ValueType`](crate::ValueType)).
+    /// Whether it keeps the type of a value ([`ValueType`](crate::ValueType)).
     pub types: bool,
-    /// Names are paths of a file system: none can be a file and a folder.
+    /// Whether names are paths of a file system, so that none can be a file and a folder.
     pub paths: bool,
-    /// A scan shows the store as it was at one moment, whatever others write meanwhile.
+    /// Whether a scan shows the store as it was at one moment, whatever others write meanwhile.
     pub snapshots: bool,
-    /// Several sessions may write at once (they may wait for each other).
+    /// Whether several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
-    /// Several processes may have a store open at once, see [`Blobs::join`].
+    /// Whether several processes may have a store open at once, see [`Blobs::join`].
     pub processes: bool,
-    /// One process may open a store several times.
+    /// Whether one process may open a store several times.
     pub reopens: bool,
-    /// A location is an address of an existing server (`//user@host/database`), in which
+    /// Whether a location is an address of an existing server (`//user@host/database`), in which
     /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
 }
 
 impl Capabilities {
-    /// Those of a store on disk that sessions and processes share.
+    /// The abilities of a store on disk that sessions and processes share.
     pub const ON_DISK: Self = Self {
         persistent: true,
         resident: false,
@@ -485,23 +540,23 @@ impl Capabilities {
         reopens: true,
         remote: false,
     };
-    /// Those of a store on disk that one process locks.
+    /// The abilities of a store on disk that one process locks.
     pub const IN_ONE_PROCESS: Self = Self { processes: false, reopens: false, ..Self::ON_DISK };
-    /// Those of a store in the memory of one process.
+    /// The abilities of a store in the memory of one process.
     pub const IN_MEMORY: Self = Self { persistent: false, resident: true, ..Self::IN_ONE_PROCESS };
-    /// Those of an existing server.
+    /// The abilities of an existing server.
     pub const REMOTE: Self = Self { persistent: false, remote: true, ..Self::ON_DISK };
 }
 
-/// How an engine fills a new store fast.
+/// The way in which an engine fills a new store fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
-    /// Settings without care for a power cut, against which the caller flushes. After a killed
+    /// Settings that do not survive a power cut, against which the caller flushes. After a killed
     /// process the store holds what was committed, values of the last batch perhaps torn; or it
     /// does not open.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Sessions that are fastest together.
+    /// The number of sessions that are fastest together.
     pub sessions: usize,
-    /// Every value takes up whole blocks of the file system.
+    /// Whether every value takes up whole blocks of the file system.
     pub whole_blocks: bool,
 }

@@ -1,14 +1,14 @@
-//! The machine and the software that a record comes from.
+//! The environment of a record: the machine and the software that it comes from.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a run took place. What the system does not report is absent, not guessed.
+/// The machine and the software of a run. What the system does not report is `None`, not guessed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// The machine's own name; absent: it has none, or an older storemark wrote the record.
+    /// The machine's own name; `None` if it has none or an older storemark wrote the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// storemark's version.
@@ -19,49 +19,49 @@ pub struct Environment {
     pub os: String,
     /// Kernel release.
     pub kernel: Option<String>,
-    /// Processor.
+    /// The processor.
     pub cpu: Cpu,
-    /// Memory.
+    /// The memory.
     pub memory: Memory,
-    /// Kind of virtual machine; absent: none was seen.
+    /// The kind of virtual machine; `None` if none was detected.
     pub virtualised: Option<String>,
     /// The file systems that the targets' stores are on, each once.
     pub filesystems: Vec<Filesystem>,
-    /// Libraries under the engines in use.
+    /// The libraries under the engines in use.
     pub libraries: Vec<Library>,
-    /// Two reads of the clock, back to back.
+    /// The time of two reads of the clock, back to back.
     pub clock_ns: u64,
-    /// The tool's own cost per operation: the loop around an engine that does nothing.
+    /// The tool's own cost per operation: the time of the loop around an engine that does nothing.
     pub loop_ns: f64,
 }
 
-/// Processor.
+/// The processor of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
-    /// Model as the system names it.
+    /// The model as the system names it.
     pub model: Option<String>,
-    /// Logical processors this process may use.
+    /// The number of logical processors that this process may use.
     pub count: u32,
-    /// Size of the last-level cache.
+    /// The size of the last-level cache.
     pub last_level_cache_bytes: Option<u64>,
-    /// Frequency governor of the first processor.
+    /// The frequency governor of the first processor.
     pub governor: Option<String>,
 }
 
-/// Memory in bytes.
+/// The memory of a machine, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// All of it.
+    /// All memory of the machine.
     pub total_bytes: Option<u64>,
-    /// What was free for new work at the start.
+    /// The memory that was free for new work at the start.
     pub available_bytes: Option<u64>,
-    /// Swap space.
+    /// The swap space.
     pub swap_bytes: Option<u64>,
-    /// Addresses that the process may use; absent: as many as there are.
+    /// The addresses that the process may use; `None` if there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address_space_bytes: Option<u64>,
-    /// Seconds after which the kernel moves what is not used out of memory, however much is free; absent: it
-    /// does not, or only root may know.
+    /// The seconds after which the kernel moves unused pages out of memory, however much is free;
+    /// `None` if it does not, or only root may know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages_out_after_s: Option<u64>,
 }
@@ -69,27 +69,27 @@ pub struct Memory {
 /// A mounted file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Filesystem {
-    /// Mount point.
+    /// The mount point.
     pub mount: String,
-    /// Type (`ext4`).
+    /// The type (`ext4`).
     pub kind: String,
-    /// Mount options.
+    /// The mount options.
     pub options: String,
-    /// Source device as mounted.
+    /// The source device as mounted.
     pub device: String,
-    /// Whether the device reports that it rotates.
+    /// Whether the device reports that it rotates; `None` if it does not say.
     pub rotational: Option<bool>,
-    /// How much its device reads ahead at once; absent: not reported.
+    /// The bytes that its device reads ahead at once; `None` if they are not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readahead_bytes: Option<u64>,
-    /// Whether a loop device reads its file past the page cache; absent: it is no loop device.
+    /// Whether a loop device reads its file past the page cache; `None` if it is no loop device.
     pub loop_direct_io: Option<bool>,
     /// Whether it passes each deletion to the device at once.
     #[serde(default)]
     pub discards: bool,
-    /// How it compresses what is written; absent: not at all.
+    /// How it compresses what is written; `None` if it does not.
     pub compression: Option<String>,
-    /// Flushing 4 KiB to it; absent: not measured.
+    /// The times of flushing 4 KiB to it; `None` if they were not measured.
     pub flush: Option<Flush>,
 }
 
@@ -98,26 +98,26 @@ pub struct Filesystem {
 pub struct Library {
     /// Its name.
     pub name: String,
-    /// Its version as it reports it.
+    /// The version as the library reports it.
     pub version: String,
-    /// What its source is called exactly, if it reports that.
+    /// The exact name of its source; `None` if it does not report that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The setting `lib` of the targets that it was loaded for; absent: it is part of storemark, or a
-    /// server.
+    /// The setting `lib` of the targets that it was loaded for; `None` if it is part of storemark,
+    /// or a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded: Option<String>,
-    /// What it was compiled with, if it reports that.
+    /// The options that it was compiled with, as far as it reports them.
     pub options: Vec<String>,
 }
 
 impl Library {
-    /// One that reports no more than its version.
+    /// Creates the description of a library that reports only its version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 
-    /// Its name, and where it was loaded from.
+    /// Returns the library's name, and where it was loaded from.
     pub fn title(&self) -> String {
         let loaded = self.loaded.as_ref().map(|lib| format!(" lib={lib}"));
         self.name.clone() + &loaded.unwrap_or_default()
@@ -131,22 +131,22 @@ impl fmt::Display for Library {
     }
 }
 
-/// How long it took to write 4 KiB to the end of a file and flush it to the device.
+/// The times of writing 4 KiB to the end of a file and flushing it to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flush {
-    /// How often it was done.
+    /// The number of flushes.
     pub count: u64,
-    /// Median.
+    /// The median.
     pub p50_ns: u64,
-    /// 90th percentile.
+    /// The 90th percentile.
     pub p90_ns: u64,
-    /// 99th percentile.
+    /// The 99th percentile.
     pub p99_ns: u64,
-    /// Longest.
+    /// The longest time.
     pub max_ns: u64,
 }
 
-/// Least time in which a drive can have stored something: the fastest ones need 10 µs for one
+/// The least time in which a drive can have stored something: the fastest ones need 10 µs for one
 /// command (Intel lists 10 µs for a write to an Optane P4800X), and a flush takes two, a write and
 /// the flush itself.
 const FASTEST_DEVICE_NS: u64 = 10_000;
@@ -166,12 +166,12 @@ const RANGES: [(u64, &str); 4] = [
 ];
 
 impl Flush {
-    /// Whether no device can be that fast.
+    /// Returns whether no device can be that fast.
     pub fn is_too_fast(&self) -> bool {
         self.p50_ns < FASTEST_DEVICE_NS
     }
 
-    /// What usually takes that long, by its median.
+    /// Returns what usually takes as long as the median.
     pub fn suggests(&self) -> &'static str {
         let range = RANGES.iter().find(|(below, _)| self.p50_ns < *below);
         range.map_or("a device that is overloaded or far away, or a memory card", |(_, what)| what)

@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-/// `Result` with storemark's [`Error`].
+/// The result of an operation that can fail with storemark's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What a caller can do about an error.
+/// The kind of an error: what a caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -26,15 +26,16 @@ pub enum ErrorKind {
     Failed,
     /// The user asked to stop.
     Interrupted,
-    /// The time that it may take was over.
+    /// The time that the work may take is over.
     Overdue,
-    /// The requests that it may send, or their cost, were spent.
+    /// The requests that the work may send, or their cost, are spent.
     Overspent,
-    /// The user that runs storemark has no right to it.
+    /// The user that runs storemark lacks the permission.
     Denied,
 }
 
-/// An error: kind, sentence, cause. One pointer wide, so that a hot path's `Result` stays small.
+/// An error with its kind, a sentence and its cause. It is one pointer wide, so that a hot path's
+/// `Result` stays small.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -44,32 +45,34 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// Creates an error of `kind` with the sentence `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, message: message.into(), source: None }))
     }
 
-    /// Wrong input: the message names what was wrong, where, and what is accepted.
+    /// Creates an error about wrong input: the message names what is wrong, where, and what is
+    /// accepted.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Something the engine cannot do.
+    /// Creates an error about what the engine cannot do.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// Damaged data.
+    /// Creates an error about damaged data.
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corrupt, message)
     }
 
-    /// A failure of the system underneath.
+    /// Creates an error about a failure of the system underneath.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failed, message)
     }
 
-    /// A failed system call on `what` (usually a path).
+    /// Creates an error about a failed system call on `what` (usually a path); its kind follows
+    /// from `cause`.
     pub fn io(what: impl fmt::Display, cause: std::io::Error) -> Self {
         let kind = match cause.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::Missing,
@@ -80,17 +83,17 @@ impl Error {
         Self(Box::new(Inner { kind, message: what.to_string(), source: Some(Box::new(cause)) }))
     }
 
-    /// The user asked to stop.
+    /// Creates the error of work that the user asked to stop.
     pub fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted")
     }
 
-    /// The time was over before the work was done.
+    /// Creates the error of work that did not finish in its time.
     pub fn overdue() -> Self {
         Self::new(ErrorKind::Overdue, "the time was over before it was done")
     }
 
-    /// The ceiling of requests was reached before the work was done.
+    /// Creates the error of work that reached the ceiling of its requests.
     pub fn overspent() -> Self {
         Self::new(
             ErrorKind::Overspent,
@@ -98,41 +101,42 @@ impl Error {
         )
     }
 
-    /// Whether work was stopped before it was done: what it has made is neither whole nor wrong.
+    /// Returns whether work was stopped before it was finished: what it has written is neither
+    /// whole nor wrong.
     pub fn is_stopped(&self) -> bool {
         use ErrorKind::{Interrupted, Overdue, Overspent};
         matches!(self.kind(), Interrupted | Overdue | Overspent)
     }
 
-    /// The same error with `context` in front of its sentence.
+    /// Adds `context` and a colon in front of the sentence.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
         self.0.message = format!("{context}: {}", self.0.message);
         self
     }
 
-    /// The same error with `context` in front, unless its sentence starts with `name`: most engines'
-    /// errors name the store.
+    /// Adds `context` in front of the sentence, unless it starts with `name`: most engines' errors
+    /// name the store.
     #[must_use]
     pub fn naming(self, name: &str, context: impl fmt::Display) -> Self {
         if self.0.message.starts_with(name) { self } else { self.context(context) }
     }
 
-    /// The same error with `to` wherever its sentence has `from`.
+    /// Replaces `from` by `to` in the sentence.
     #[must_use]
     pub fn replaced(mut self, from: &str, to: &str) -> Self {
         self.0.message = self.0.message.replace(from, to);
         self
     }
 
-    /// The same error as another kind.
+    /// Replaces the kind.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// What a caller can do about it.
+    /// Returns the kind, which decides what a caller can do about it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -149,12 +153,14 @@ impl fmt::Display for Error {
     }
 }
 
-/// What the system says without its number for it: `No such file or directory (os error 2)`.
+/// Returns a system's message without its number: `No such file or directory (os error 2)`.
 fn without_number(said: &str) -> &str {
     let is_number = |tail: &str| {
         tail.strip_suffix(')').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
     };
-    said.rsplit_once(" (os error ").filter(|(_, tail)| is_number(tail)).map_or(said, |(of, _)| of)
+    said.rsplit_once(" (os error ")
+        .filter(|(_, tail)| is_number(tail))
+        .map_or(said, |(message, _)| message)
 }
 
 impl fmt::Debug for Error {

@@ -1,4 +1,4 @@
-//! What is measured: each experiment has its own data, its own kind of work and its own figures.
+//! Experiments: each has its own data, its own kind of work and its own figures.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{
     DatasetSpec, DatasetSummary, Generated, Operation, Order, SampledFrom, backup, life, rows,
 };
 
-/// An experiment and its data.
+/// An experiment with its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Experiment {
@@ -75,7 +75,7 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// The subcommand that runs it.
+    /// Returns the subcommand that runs the experiment.
     pub fn command(&self) -> &'static str {
         match self {
             Self::Blobs { .. } => "run",
@@ -87,7 +87,7 @@ impl Experiment {
         }
     }
 
-    /// The values in figures; absent for experiments without values.
+    /// Returns the figures of the values; `None` for experiments without values.
     pub fn summary(&self) -> Option<&DatasetSummary> {
         match self {
             Self::Blobs { summary, .. }
@@ -97,7 +97,8 @@ impl Experiment {
         }
     }
 
-    /// Keys in each target, touched or not; absent for experiments without values.
+    /// Returns the number of keys in each target, touched or not; `None` for experiments without
+    /// values.
     pub fn available(&self) -> Option<u64> {
         match self {
             Self::Blobs { available, .. } => Some(*available),
@@ -106,7 +107,7 @@ impl Experiment {
     }
 }
 
-/// What a trial does, by experiment.
+/// The work of a trial, by experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Work {
@@ -144,12 +145,12 @@ pub enum Work {
 }
 
 impl Work {
-    /// The order in which keys are touched; absent for experiments without keys.
+    /// Returns the order in which keys are touched; `None` for experiments without keys.
     pub fn order(self) -> Option<Order> {
         if let Self::Blobs { order, .. } = self { Some(order) } else { None }
     }
 
-    /// The operation on values; absent for experiments without values.
+    /// Returns the operation on values; `None` for experiments without values.
     pub fn operation(self) -> Option<Operation> {
         match self {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => Some(operation),
@@ -157,17 +158,17 @@ impl Work {
         }
     }
 
-    /// The storage age; absent where stores do not age.
+    /// Returns the storage age; `None` if stores do not age.
     pub fn age(self) -> Option<u32> {
         if let Self::Ageing { age, .. } = self { Some(age) } else { None }
     }
 
-    /// The rate of a schedule.
+    /// Returns the rate of the schedule in operations a second; `None` if there is no schedule.
     pub fn rate(self) -> Option<f64> {
         if let Self::Blobs { rate, .. } = self { rate } else { None }
     }
 
-    /// Whether it changes the store.
+    /// Returns whether the work changes the store.
     pub fn writes(self) -> bool {
         match self {
             Self::Blobs { operation, .. } | Self::Ageing { operation, .. } => operation.writes(),
@@ -178,7 +179,7 @@ impl Work {
         }
     }
 
-    /// Whether it changes values that exist.
+    /// Returns whether the work changes values that exist.
     pub fn updates(self) -> bool {
         self.operation().is_some_and(Operation::updates)
     }

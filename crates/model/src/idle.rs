@@ -1,8 +1,8 @@
-//! The session that does nothing: what is measured through it is the tool itself.
+//! The session that does nothing: passes through it measure the tool itself.
 
 use crate::{Key, Put, Result, Scan, Session, Visitor};
 
-/// Finds every key with an empty value, and keeps nothing.
+/// A session that finds every key with an empty value, and keeps nothing.
 pub struct Idle;
 
 impl Session for Idle {

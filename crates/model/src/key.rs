@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::{text::Shown, words::words};
 
-/// A key, borrowed from whoever owns it.
+/// A key that borrows its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key<'a> {
-    /// kvtest's key: a 64-bit signed integer.
+    /// A key as in kvtest: a 64-bit signed integer.
     Int(i64),
-    /// A relative path with `/` between its parts: bytes as the file system has them.
+    /// A relative path with `/` between its parts, in the bytes of the file system.
     Name(&'a [u8]),
 }
 
 impl Key<'_> {
-    /// The key of this kind that is before all others.
+    /// Returns the key of this kind that is before all others.
     pub fn least(keys: KeyKind) -> Self {
         match keys {
             KeyKind::Integers => Self::Int(i64::MIN),
@@ -22,7 +22,7 @@ impl Key<'_> {
         }
     }
 
-    /// Which kind this key is of.
+    /// Returns the kind of the key.
     pub fn kind(self) -> KeyKind {
         match self {
             Self::Int(_) => KeyKind::Integers,
@@ -41,7 +41,7 @@ pub enum OwnedKey {
 }
 
 impl OwnedKey {
-    /// The key, borrowed.
+    /// Returns the key with its name borrowed.
     pub fn as_key(&self) -> Key<'_> {
         match self {
             Self::Int(key) => Key::Int(*key),
@@ -80,10 +80,10 @@ words! {
 }
 
 words! {
-    /// What a store says of a value besides its bytes.
+    /// The type of a value, as a store that distinguishes types reports it.
     #[derive(Default)]
     pub enum ValueType {
-        /// Bytes, all that most engines know.
+        /// Bytes; most engines know no other type.
         #[default]
         Bytes = "bytes",
         /// Text; its bytes are UTF-8.
@@ -97,14 +97,14 @@ words! {
     }
 }
 
-/// What a file system keeps with a named value. Engines that cannot hold nanoseconds say so
-/// in their docs and keep whole seconds.
+/// The mode and time that a file system keeps with a named value. Engines that cannot store
+/// nanoseconds keep whole seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// Unix mode bits, file type included (`0o100644`).
+    /// The Unix mode bits, file type included (`0o100644`).
     pub mode: u32,
-    /// Modification time: seconds since 1970.
+    /// The modification time in seconds since 1970.
     pub seconds: i64,
-    /// Nanoseconds within that second.
+    /// The nanoseconds within that second.
     pub nanoseconds: u32,
 }

@@ -1,9 +1,9 @@
-//! The nouns of storemark: what is measured, with what, and what came out.
+//! The nouns of storemark: what is measured, with what, and the results.
 //!
-//! This crate does no I/O and knows no sibling. Every other crate speaks in its words:
+//! This crate does no I/O and depends on no sibling. All other crates use its types:
 //! a [`Target`] names an [`Engine`] with a location and settings; an engine opens a
 //! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
-//! leaves a [`Sample`]; what makes a figure doubtful is a [`Finding`]; all of it is in a [`record`].
+//! leaves a [`Sample`]; what may be wrong with a figure is a [`Finding`]; all of it is in a [`record`].
 
 #![warn(missing_docs)]
 

@@ -3,7 +3,8 @@
 use crate::words::words;
 
 words! {
-    /// A step in the life of a store, in this order.
+    /// A step of the life experiment: what happens to a store besides reading and writing values,
+    /// in this order.
     pub enum LifeStep {
         /// The length of each value, in random order.
         Stat = "stat",
@@ -25,7 +26,7 @@ words! {
 }
 
 impl LifeStep {
-    /// Whether it changes the store.
+    /// Returns whether the step changes the store.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Stat | Self::List | Self::Open)
     }

@@ -1,4 +1,4 @@
-//! Mixes of operations: what share of a pass does what.
+//! Mixes of operations: which share of a pass does what.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Order, order::THETA, words::words};
 
-/// What a trial does with each key.
+/// The operation that a trial does with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -15,14 +15,14 @@ pub enum Operation {
     Read,
     /// Replace the value by new random bytes, of the same length unless the stores age.
     Update,
-    /// Several of them, each operation drawn by chance.
+    /// Do several of these, each operation drawn by chance.
     Mix(Mix),
     /// Write a value under a key that does not exist yet.
     Insert,
 }
 
 impl Operation {
-    /// Whether it changes the store.
+    /// Returns whether the operation changes the store.
     pub fn writes(self) -> bool {
         match self {
             Self::Read => false,
@@ -31,19 +31,20 @@ impl Operation {
         }
     }
 
-    /// Whether it changes blobs.
+    /// Returns whether the operation changes values that exist.
     pub fn updates(self) -> bool {
         matches!(self, Self::Update | Self::Mix(_)) && self.writes()
     }
 
-    /// All that operations do.
+    /// Returns all actions of the operation: those of a mix, or its only one.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         let mix = if let Self::Mix(mix) = self { Some(mix) } else { None };
         let alone = mix.is_none().then(|| self.action());
         mix.into_iter().flat_map(Mix::actions).chain(alone)
     }
 
-    /// What each operation does, where all do the same.
+    /// Returns the action of an operation that is no mix. For a mix it is update if the mix writes,
+    /// else read.
     pub fn action(self) -> Action {
         match self {
             Self::Insert => Action::Insert,
@@ -65,7 +66,7 @@ impl fmt::Display for Operation {
 }
 
 words! {
-    /// What one operation of a pass does.
+    /// The action of a single operation of a pass.
     #[repr(u8)]
     pub enum Action as "operation" {
         /// Reads a value into the caller's buffer.
@@ -76,7 +77,7 @@ words! {
         Insert = "insert",
         /// Removes a key.
         Delete = "delete",
-        /// Reads so many values in key order, the first that of the key.
+        /// Reads a number of values in key order, starting at the key.
         Scan = "scan",
         /// Reads a value, then replaces it.
         Modify = "rmw",
@@ -86,18 +87,18 @@ words! {
 }
 
 impl Action {
-    /// Whether it changes the store.
+    /// Returns whether the action changes the store.
     #[inline]
     pub fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::Scan | Self::Stat)
     }
 }
 
-/// Items of the longest scan; lengths are uniform from 1 on, as YCSB's workload E has them.
+/// The number of items in the longest scan; lengths are uniform from 1 on, as in YCSB's workload E.
 pub const LONGEST_SCAN: u8 = 100;
 
-/// How many operations in a hundred do what; they add up to 100. Each operation is drawn by these
-/// chances.
+/// A mix of actions with a share in percent each; the shares add up to 100. Each operation is drawn
+/// by these chances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "BTreeMap<Action, u8>", into = "BTreeMap<Action, u8>")]
 pub struct Mix([u8; Action::ALL.len()]);
@@ -115,35 +116,35 @@ impl From<Mix> for BTreeMap<Action, u8> {
 }
 
 impl Mix {
-    /// Actions with their shares in percent.
+    /// Creates a mix from actions with their shares in percent.
     pub fn new(shares: impl IntoIterator<Item = (Action, u8)>) -> Self {
         let mut mix = Self::default();
         shares.into_iter().for_each(|(action, share)| mix.0[action as usize] = share);
         mix
     }
 
-    /// The share of an action, in percent.
+    /// Returns the share of an action, in percent.
     pub fn share(&self, action: Action) -> u8 {
         self.0[action as usize]
     }
 
-    /// The actions it has.
+    /// Returns the actions with a share above 0.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         Action::ALL.into_iter().filter(move |action| self.share(*action) > 0)
     }
 
-    /// Whether it changes the store.
+    /// Returns whether the mix changes the store.
     pub fn writes(self) -> bool {
         self.actions().any(Action::writes)
     }
 
-    /// Whether it changes which keys there are.
+    /// Returns whether the mix inserts or deletes keys.
     pub fn changes_keys(self) -> bool {
         self.actions().any(|action| matches!(action, Action::Insert | Action::Delete))
     }
 }
 
-/// `95 % read, 5 % update`.
+/// Shows a mix as `95 % read, 5 % update`.
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, action) in self.actions().enumerate() {
@@ -154,7 +155,7 @@ impl fmt::Display for Mix {
     }
 }
 
-/// `read=95,update=5`.
+/// Reads a mix such as `read=95,update=5`.
 impl FromStr for Mix {
     type Err = Error;
 
@@ -189,12 +190,12 @@ fn malformed(part: &str) -> Error {
 pub struct Ycsb(char);
 
 impl Ycsb {
-    /// Bytes of a record: 10 fields of 100 bytes. Here they are one value.
+    /// The bytes of a record: 10 fields of 100 bytes, which are one value here.
     pub const RECORD: u64 = 1000;
 
     const ALL: [Self; 6] = [Self('a'), Self('b'), Self('c'), Self('d'), Self('e'), Self('f')];
 
-    /// What it does.
+    /// Returns the mix of the workload.
     pub fn mix(self) -> Mix {
         match self.0 {
             'a' => Mix::new([(Action::Read, 50), (Action::Update, 50)]),
@@ -206,7 +207,7 @@ impl Ycsb {
         }
     }
 
-    /// On which keys.
+    /// Returns the order in which the workload touches keys.
     pub fn order(self) -> Order {
         match self.0 {
             'd' => Order::Latest { theta: THETA },
@@ -214,7 +215,7 @@ impl Ycsb {
         }
     }
 
-    /// The one that does this, if there is one.
+    /// Returns the core workload with this operation and order; `None` if there is none.
     pub fn find(operation: Operation, order: Order) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -228,7 +229,7 @@ impl fmt::Display for Ycsb {
     }
 }
 
-/// A letter.
+/// Reads the letter of a workload, in either case.
 impl FromStr for Ycsb {
     type Err = Error;
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, no_such};
 
-/// The order in which keys are touched: all of them in some order, or drawn with replacement, some
-/// often and some never.
+/// The order in which a pass touches keys: all of them in some order, or drawn with replacement,
+/// some often and some never.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Every key once, shuffled again each round.
     Permutation,
-    /// Drawn, each as likely as any other.
+    /// Keys are drawn, each as likely as any other.
     Random,
     /// Drawn by Zipf's law: the r-th most popular key with a chance in proportion to r^-θ. Which
     /// keys are popular is drawn again each round.
@@ -45,20 +45,21 @@ pub enum Order {
 /// YCSB's exponent.
 pub(crate) const THETA: f64 = 0.99;
 
-/// Below, a distribution is as good as uniform; above, it is as good as one key.
+/// The exponents that are accepted: below, a distribution is as good as uniform; above, it is as
+/// good as one key.
 const THETAS: std::ops::RangeInclusive<f64> = 0.01..=5.0;
 
-/// The words of [`Order::from_str`].
+/// The words that [`Order::from_str`] accepts.
 const DISTRIBUTIONS: [&str; 6] =
     ["uniform", "zipfian", "latest", "hotspot", "zipfian=0.8", "hotspot=20/80"];
 
 impl Order {
-    /// Whether keys are drawn with replacement.
+    /// Returns whether keys are drawn with replacement.
     pub fn is_drawn(self) -> bool {
         !matches!(self, Self::Permutation | Self::Asc | Self::Desc)
     }
 
-    /// Whether some keys are touched far more often than others.
+    /// Returns whether some keys are touched far more often than others.
     pub fn is_skewed(self) -> bool {
         self.is_drawn() && self != Self::Random
     }
@@ -80,7 +81,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// A distribution: `uniform`, `zipfian`, `zipfian=0.8`, `latest`, `hotspot=20/80`.
+/// Reads a distribution: `uniform`, `zipfian`, `zipfian=0.8`, `latest`, `hotspot=20/80`.
 impl FromStr for Order {
     type Err = Error;
 

@@ -1,5 +1,5 @@
-//! The record of a run: one JSON object a line, written as things happen, so that a run that
-//! was cut short keeps what it measured. Statistics are never stored, always recomputed.
+//! The record of a run: one JSON object a line, written as things happen, so that a run that was
+//! cut short keeps what it measured. Statistics are never stored, always recomputed.
 
 use std::collections::BTreeMap;
 
@@ -10,89 +10,88 @@ use crate::{
     Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload, spec::RunSpec,
 };
 
-/// Version of the format. Raised when a reader of the old one would go wrong.
+/// The version of the format, raised when a reader of the old one would go wrong.
 pub const FORMAT: u32 = 3;
 
-/// One line of a record.
+/// A line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "line")]
 pub enum Line {
-    /// Always the first.
+    /// The header, which is always the first line.
     Header(Box<Header>),
     /// A store is ready to be measured.
     Store(StoreFacts),
     /// A workload of the plan, once it is known how many operations it has.
     Workload {
-        /// Its place in the plan.
+        /// The index of the workload in the plan.
         index: usize,
-        /// The workload in place of the planned one.
+        /// The workload that replaces the planned one.
         workload: Workload,
     },
     /// A trial finished.
     Sample(Box<Sample>),
-    /// What makes a figure doubtful.
+    /// A finding was made.
     Finding(Finding),
-    /// The run ended by itself or was stopped; absent when it was cut off.
+    /// The run ended by itself or was stopped; the line is missing if the process was killed.
     End(End),
 }
 
-/// First line of a record.
+/// The first line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// [`FORMAT`] of the writer.
+    /// The [`FORMAT`] of the writer.
     pub format: u32,
-    /// Seconds since 1970 when the run began.
+    /// The time at which the run started, in seconds since 1970.
     pub started: u64,
-    /// Where it ran.
+    /// The machine and the software of the run.
     pub environment: Environment,
-    /// What was to run.
+    /// The plan of the run.
     pub plan: Plan,
-    /// What the user asked for, all runs of a sweep, so that it can be asked for again; absent: not
-    /// known.
+    /// The options of the user, all runs of a sweep, so that they can be repeated; `None` if they
+    /// are not known.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         serialize_with = "RunSpec::serialize_given"
     )]
     pub spec: Option<RunSpec>,
-    /// Which run of a sweep this is; absent: it is the only one.
+    /// The place of the run in a sweep; `None` if it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
 }
 
-/// One of the runs of a sweep. They follow each other in a file, each a header with what
-/// follows from it.
+/// The place of a run in a sweep. The runs follow each other in a file, each with its own header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
-    /// Its place, counted from 0.
+    /// The number of the run, counted from 0.
     pub number: usize,
-    /// How many there are.
+    /// The number of runs.
     pub of: usize,
-    /// The options that vary, with their values here.
+    /// The options that vary, with their values in this run.
     pub varied: BTreeMap<String, String>,
 }
 
 impl Point {
-    /// Whether this is the run after `other` in the same sweep.
+    /// Returns whether this is the run after `other` in the same sweep.
     pub fn follows(&self, other: &Self) -> bool {
         (self.number, self.of) == (other.number + 1, other.of)
     }
 }
 
-/// Last line of a record.
+/// The last line of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct End {
-    /// Why no further round was run.
+    /// The reason why there is no further round.
     pub reason: Ended,
-    /// Seconds from start to end.
+    /// The seconds from start to end.
     pub seconds: f64,
-    /// All requests to services that charge for them, without the removal of the objects after it;
-    /// absent: there were none.
+    /// All requests to services that charge for them, without the removal of the objects
+    /// afterwards; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Requests>,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
@@ -110,31 +109,31 @@ pub enum Ended {
     Failed(String),
 }
 
-/// A record as read or as it grows in memory.
+/// A record as it is read, or as it grows in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// First line.
+    /// The first line.
     pub header: Header,
-    /// Stores, in the order they became ready.
+    /// The stores, in the order in which they became ready.
     pub stores: Vec<StoreFacts>,
-    /// Trials, in the order they ran.
+    /// The trials, in the order in which they ran.
     pub samples: Vec<Sample>,
-    /// What makes figures doubtful.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// Last line, if it was written.
+    /// The last line; `None` if it was not written.
     pub end: Option<End>,
-    /// Whether the histograms of all samples of a case and target were put together and are with
-    /// the first of them; the others have none.
+    /// Whether the histograms of all samples of a case and target were added up into the first of
+    /// them; the others have none.
     pub merged: bool,
 }
 
 impl Record {
-    /// A record that has only begun.
+    /// Creates a record that has only a header.
     pub fn new(header: Header) -> Self {
         Self { header, stores: vec![], samples: vec![], findings: vec![], end: None, merged: false }
     }
 
-    /// Takes up a line. A second header is ignored: a record has one.
+    /// Adds a line. A second header is ignored: a record has one.
     pub fn push(&mut self, line: Line) {
         match line {
             Line::Header(_) => {}
@@ -150,14 +149,14 @@ impl Record {
         }
     }
 
-    /// Whether a trial was in the cache state it is to be of; otherwise it gives no figure.
+    /// Returns whether a trial was in its cache state; otherwise it gives no figure.
     pub fn in_state(&self, sample: &Sample) -> bool {
         let workload = self.header.plan.workloads.get(sample.workload);
         let reached = |workload: &Workload| sample.state(workload.work) == State::Reached;
         workload.is_some_and(reached) && self.header.plan.holds(sample)
     }
 
-    /// Samples of one case on one target, in round order.
+    /// Returns the samples of one case on one target, in round order.
     pub fn samples_of(&self, case: Case, target: usize) -> impl Iterator<Item = &Sample> {
         self.samples.iter().filter(move |s| {
             s.workload == case.workload && s.cache == case.cache && s.target == target

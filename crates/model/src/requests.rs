@@ -1,5 +1,5 @@
-//! Requests to services that charge for them: how many this process and its workers have sent, and the
-//! most that they may send.
+//! Requests to services that charge for them: how many this process and its workers have sent, and
+//! the most that they may send.
 
 use std::{
     ops::{Add, AddAssign, Mul, Sub},
@@ -9,33 +9,33 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Counters of a session that sends requests, by kind of request.
+/// The counter of a session's requests that cost what a PUT does.
 pub const PUTS: &str = "puts, posts and lists";
-/// Requests that cost what a GET does.
+/// The counter of a session's requests that cost what a GET does.
 pub const GETS: &str = "gets and heads";
-/// Requests that are free.
+/// The counter of a session's requests that are free.
 pub const DELETES: &str = "deletes";
-/// Bytes of the bodies of requests.
+/// The counter of the bytes in the bodies of requests.
 pub const BYTES_SENT: &str = "bytes sent";
-/// Bytes of the bodies of answers.
+/// The counter of the bytes in the bodies of answers.
 pub const BYTES_RECEIVED: &str = "bytes received";
-/// The cost of the requests and of the bytes received.
+/// The counter of the cost of requests and of the bytes received.
 pub const COST: &str = "cost of requests, millionths";
 
-/// Requests by kind, the bytes that they moved, and their cost.
+/// The requests of one or several operations by kind, the bytes that they moved, and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
-    /// Requests that cost what a PUT does: PUT, POST and lists.
+    /// The requests that cost what a PUT does: PUT, POST and lists.
     pub puts: u64,
-    /// Requests that cost what a GET does: GET and HEAD.
+    /// The requests that cost what a GET does: GET and HEAD.
     pub gets: u64,
-    /// DELETE, which is free.
+    /// The requests that are free: DELETE.
     pub deletes: u64,
-    /// Bytes of the bodies of requests.
+    /// The bytes in the bodies of requests.
     pub sent_bytes: u64,
-    /// Bytes of the bodies of answers.
+    /// The bytes in the bodies of answers.
     pub received_bytes: u64,
-    /// What they cost by the prices of the target, in its currency; absent: no prices are given.
+    /// The cost by the prices of the target, in its currency; `None` if no prices are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
@@ -104,12 +104,12 @@ impl std::iter::Sum for Requests {
     }
 }
 
-/// The most that a command may send.
+/// The most requests that a command may send, and their highest cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestCeiling {
-    /// Requests of all kinds; `None`: any number.
+    /// The most requests of all kinds; `None` if any number is allowed.
     pub requests: Option<u64>,
-    /// Their cost; `None`: any.
+    /// The highest cost; `None` if any is allowed.
     pub cost: Option<f64>,
 }
 
@@ -127,7 +127,7 @@ impl RequestCeiling {
     }
 }
 
-/// All that was sent, and what is done once a ceiling is reached.
+/// The counter of all requests of this process, and what is called once a ceiling is reached.
 struct Meter {
     sent: Requests,
     ceiling: Option<(RequestCeiling, fn())>,
@@ -139,8 +139,8 @@ fn meter() -> MutexGuard<'static, Meter> {
     METER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds to the requests of this process. Calls what [`limit_requests`] was given if the ceiling is
-/// reached.
+/// Adds to the requests of this process, and calls the function that [`limit_requests`] was given
+/// if the ceiling is reached.
 pub fn count_requests(sent: Requests) {
     let mut meter = meter();
     meter.sent += sent;

@@ -1,5 +1,4 @@
-//! What a trial measured, and what is known of the store it measured. Times are whole
-//! nanoseconds, sizes whole bytes.
+//! Samples: what a trial measured. Times are whole nanoseconds, sizes whole bytes.
 
 use std::collections::BTreeMap;
 
@@ -13,83 +12,87 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// One timed trial.
+/// A timed trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// Which of the runs that the plan asks for, counted from 0.
+    /// The run of the plan that it belongs to, counted from 0.
     #[serde(default)]
     pub run: u32,
-    /// Round, counted from 0 over all runs.
+    /// The round, counted from 0 over all runs.
     pub round: u32,
-    /// Position of this trial within its shuffled round, counted from 0.
+    /// The position of this trial within its shuffled round, counted from 0.
     pub position: u32,
-    /// Index into the plan's targets.
+    /// The index into the plan's targets.
     pub target: usize,
-    /// Index into the plan's workloads.
+    /// The index into the plan's workloads.
     pub workload: usize,
-    /// The state it was to start in; whether it did is shown by `before`.
+    /// The cache state that it was to start in; `before` shows whether it did.
     #[serde(default)]
     pub cache: Cache,
-    /// Whether the store was read as it was found: it is too large to be brought into memory.
+    /// Whether the store was read as it was found, because it is too large to be brought into
+    /// memory.
     #[serde(default, skip_serializing_if = "is_false")]
     pub as_found: bool,
-    /// What of the store was in memory when the store was opened; absent: it has no files, or
-    /// was not looked at before this round.
+    /// The pages and names in memory when the store was opened; `None` if it has no files, or they
+    /// were not counted before this round.
     pub before: Option<Residency>,
     /// The same after the trial.
     pub after: Option<Residency>,
-    /// Operations of the pass that counts: warm, the steady one; cold, the only one.
+    /// The operations of the pass that counts: the steady one if warm, the only one if cold.
     pub operations: u64,
-    /// Bytes it read or wrote.
+    /// The bytes that the pass read or wrote.
     pub bytes: u64,
-    /// Opening the store, before its sessions and any clock of a pass; 0: it was open already.
+    /// The time of opening the store, before its sessions and any clock of a pass; 0 if it was open
+    /// already.
     pub open_ns: u64,
-    /// The pass, from the first operation until the durability class holds for all of it.
+    /// The time of the pass, from the first operation until the durability class holds for all of
+    /// it.
     pub wall_ns: u64,
     /// The part of `wall_ns` that would not have passed if each worker had had a processor whenever
-    /// it could use one. Absent: not known, or not what is judged (through a server, or with more
-    /// workers than processors).
+    /// it could use one. `None` if it is not known, or verdicts do not use it (through a server, or
+    /// with more workers than processors).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
     /// The part of `wall_ns` after the last commit, which flushes the remaining writes.
     pub settle_ns: u64,
-    /// Flushing what was left to the background, after the clock. Not part of `wall_ns`.
+    /// The time of flushing what was left to the background, after the clock. It is not part of
+    /// `wall_ns`.
     pub background_ns: u64,
     /// What this process, the other worker processes and the store's server spent during the pass.
     pub cost: Cost,
-    /// What they asked of the system, if it reports that.
+    /// Their input and output; `None` if the system does not report it.
     pub io: Option<Io>,
-    /// What the block device under the store did during it and the flush after it, whoever
-    /// asked; absent where that is not known.
+    /// What the block device under the store did during the pass and the flush after it, for any
+    /// process; `None` if that is not known.
     pub device: Option<Device>,
-    /// What else went on in the machine during it.
+    /// What else ran on the machine during the pass.
     pub load: Load,
-    /// Memory that this process, the other worker processes and the store's server occupied at
-    /// the end of the pass, the page cache left out; a page that several share is
-    /// counted once. Where stores take turns in one process: what opening and reading this one
-    /// added. Absent: not known.
+    /// The memory that this process, the other worker processes and the store's server occupied at
+    /// the end of the pass, without the page cache; a page that several share is counted once. If
+    /// stores take turns in one process: what opening and reading this one added. `None` if it is
+    /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Where workers are on several hosts: the time in which all of them worked, which `wall_ns`,
-    /// `operations` and `bytes` are about. 0: there was hardly any, and they are about the whole
-    /// pass.
+    /// The time in which all workers on several hosts worked, which `wall_ns`, `operations` and
+    /// `bytes` are then about. 0 if there was hardly any, and they are about the whole pass. `None`
+    /// if all workers are on one host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub common_ns: Option<u64>,
-    /// The part of each worker process that another host runs, by the index of the process.
+    /// The part of each worker process on another host, by the index of the process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostPart>,
-    /// Each worker's part of the pass, where there were several.
+    /// Each worker's part of the pass, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<Worker>,
-    /// The engine's own counters over the pass, summed over its sessions; their
-    /// names contain the units.
+    /// The engine's own counters over the pass, summed over its sessions; their names contain the
+    /// units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, i64>,
-    /// What only this experiment measures.
+    /// The figures that only this experiment has.
     pub measured: Measured,
 }
 
-/// What the experiments measure that the others do not.
+/// The figures of a trial that depend on the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Measured {
@@ -97,7 +100,7 @@ pub enum Measured {
     Blobs(Passes),
     /// Operations on rows.
     Rows {
-        /// What the tables occupy afterwards; absent: they are not in files.
+        /// The bytes of the tables afterwards; `None` if they are not in files.
         files: Option<FileBytes>,
     },
     /// Tasks that went through all steps.
@@ -108,7 +111,7 @@ pub enum Measured {
         latency: Latency,
         /// The latency of each kind of step.
         steps: BTreeMap<TaskStep, Latency>,
-        /// What the queue occupies afterwards.
+        /// The bytes of the queue afterwards.
         files: FileBytes,
     },
     /// A pass over objects at a storage age.
@@ -116,7 +119,8 @@ pub enum Measured {
         /// The passes.
         #[serde(flatten)]
         passes: Passes,
-        /// What the store occupies after a write; absent: it was a read, or the store has no files.
+        /// The bytes of the store after a write; `None` if it was a read, or the store has no
+        /// files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<FileBytes>,
         /// How fragmented its files are then.
@@ -125,63 +129,66 @@ pub enum Measured {
     },
     /// A step of a backup.
     Backup {
-        /// The part of the time that the store of the catalogue took. All of it in a replay.
+        /// The part of the time that the store of the catalogue took; all of it in a replay.
         catalogue_ns: u64,
-        /// Bytes that the step added to packs.
+        /// The bytes that the step added to packs.
         added_bytes: u64,
-        /// What the catalogue occupies afterwards; absent: it has no files.
+        /// The bytes of the catalogue afterwards; `None` if it has no files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<FileBytes>,
     },
     /// A step in the life of a store.
     Life {
-        /// What the store occupies afterwards, closed; absent: it has no files.
+        /// The bytes of the closed store afterwards; `None` if it has no files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<FileBytes>,
-        /// What an incremental backup must copy after the changes of a day.
+        /// The bytes that an incremental backup must copy after the changes of a day.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backup: Option<BackupBytes>,
     },
 }
 
-/// Bytes of a store's files that an incremental backup must copy.
+/// The bytes of a store's files that an incremental backup must copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackupBytes {
-    /// One that copies whole files: those that are new, or have another length or time of change.
+    /// The bytes for a backup of whole files: those that are new, or have another length or time of
+    /// change.
     pub files: u64,
-    /// One that copies blocks of 4 KiB: those that hold other bytes than before.
+    /// The bytes for a backup of blocks of 4 KiB: those that hold other bytes than before.
     pub blocks: u64,
 }
 
-/// What passes over values gave besides the time.
+/// The figures of passes over values, in addition to the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Passes {
-    /// The first pass after opening, if a steady one follows it: the rest of the sample is then
-    /// about the steady one. In a cold state the first pass is the only one.
+    /// The first pass after opening, if a steady one follows it: the other fields of the sample are
+    /// then about the steady one. In a cold state the first pass is the only one, and this is
+    /// `None`.
     pub first: Option<First>,
     /// The latencies of its operations.
     pub latency: Latency,
-    /// Where stores took turns: operations of a slice.
+    /// The operations of a slice if stores took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<u64>,
-    /// Where copies of a scratch store take turns, too: which one was read, from 0 on.
+    /// The copy of a scratch store that was read, from 0 on, if copies take turns, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<u32>,
-    /// Where each round touches a part of the keys: which one, from 0 on.
+    /// The part of the keys that was touched, from 0 on, if each round touches one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u64>,
-    /// Whether only keys of the first half of a sample were touched: what all of the data shows is
+    /// Whether only keys of the first half of a sample were touched: the figures of all data are
     /// extrapolated from the two sizes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub half: bool,
-    /// Share of the store's own cache that was filled before the first pass; absent: all, or nothing had
-    /// to be filled.
+    /// The share of the store's own cache that was filled before the first pass; `None` if it was
+    /// full, or nothing had to be filled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_filled: Option<f64>,
-    /// The same over time; absent: it took no longer than a slice.
+    /// The pass over time; `None` if it took no longer than a slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
-    /// How it kept its schedule, if it had one: latencies count from when an operation was due then.
+    /// How the pass kept its schedule; latencies then count from the time at which an operation was
+    /// due. `None` if it had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paced: Option<Paced>,
 }
@@ -192,46 +199,46 @@ impl Default for Measured {
     }
 }
 
-/// How a pass kept its schedule.
+/// The precision with which a pass kept its schedule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Paced {
-    /// Operations a second that were to begin.
+    /// The operations a second that were to start.
     pub asked: f64,
-    /// Operations a second that were done.
+    /// The operations a second that finished.
     pub reached: f64,
-    /// Median of how late operations began.
+    /// The median of how late operations started.
     pub lag_p50_ns: u64,
-    /// 99th percentile of that.
+    /// The 99th percentile of how late operations started.
     pub lag_p99_ns: u64,
-    /// All of that: a histogram as [`Latency::histogram`].
+    /// The histogram of how late operations started, in the form of [`Latency::histogram`].
     pub lag: String,
 }
 
-/// Least share of the operations asked for that a target does which keeps up.
+/// The least share of the operations asked for that a target does which keeps up.
 const KEEPS_UP: f64 = 0.95;
 
 impl Paced {
-    /// Whether the target could not keep up.
+    /// Returns whether the target could not keep up.
     pub fn is_saturated(&self) -> bool {
         self.reached < self.asked * KEEPS_UP
     }
 }
 
-/// One worker's part of a pass.
+/// A worker's part of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worker {
-    /// Index of its process.
+    /// The index of its process.
     pub process: u32,
-    /// Its operations.
+    /// The number of its operations.
     pub operations: u64,
-    /// From the common start to its last operation.
+    /// The time from the common start to its last operation.
     pub wall_ns: u64,
-    /// The part of it for which it waited for a processor; absent: not known.
+    /// The part of it for which it waited for a processor; `None` if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
 }
 
-/// What is known of a worker process on another host.
+/// A worker process on another host: its clock and its latencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostPart {
     /// The host, as it was asked for.
@@ -248,7 +255,7 @@ pub struct HostPart {
 pub struct HostClock {
     /// By how much the clock that times operations is ahead there; starts are corrected for it.
     pub offset_ns: i64,
-    /// How much that may be off by: half of the shortest of several round trips.
+    /// The error bound of `offset_ns`: half of the shortest of several round trips.
     pub uncertainty_ns: u64,
     /// By how much the time of day is ahead there.
     pub time_of_day_ns: i64,
@@ -257,107 +264,108 @@ pub struct HostClock {
 /// The first pass after opening a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct First {
-    /// Its operations: at most one on each key.
+    /// The number of its operations: at most one on each key.
     pub operations: u64,
     /// Its time without waiting for a processor, as far as that is known.
     pub ns: u64,
 }
 
-/// What this process and others that work for it spent.
+/// What this process and others that work for it spent. What the system does not report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Processor time in user mode.
+    /// The processor time in user mode.
     pub user_ns: u64,
-    /// In kernel mode.
+    /// The processor time in kernel mode.
     pub system_ns: u64,
-    /// Page faults served from memory.
+    /// The page faults served from memory.
     pub minor_faults: Option<u64>,
-    /// Page faults that waited for a device.
+    /// The page faults that waited for a device.
     pub major_faults: Option<u64>,
-    /// Context switches because a thread waited.
+    /// The context switches because a thread waited.
     pub voluntary_switches: Option<u64>,
-    /// Context switches because its time was over.
+    /// The context switches because a thread's time slice was over.
     pub involuntary_switches: Option<u64>,
 }
 
-/// Input and output of this process and others that work for it (Linux: `/proc/PID/io`).
+/// The input and output of this process and others that work for it (Linux: `/proc/PID/io`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Io {
-    /// Calls that read.
+    /// The calls that read.
     pub read_calls: u64,
-    /// Bytes that they delivered.
+    /// The bytes that these calls returned.
     pub read_bytes: u64,
-    /// Calls that wrote.
+    /// The calls that wrote.
     pub write_calls: u64,
-    /// Bytes that they took.
+    /// The bytes that these calls wrote.
     pub written_bytes: u64,
-    /// Bytes fetched from a device for this process, read ahead and mapped ones too.
+    /// The bytes fetched from a device for this process, also by readahead and through mappings.
     pub device_read_bytes: u64,
 }
 
-/// Bytes moved by a block device.
+/// The bytes moved by a block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
-    /// Read.
+    /// The bytes read.
     pub read_bytes: u64,
-    /// Written.
+    /// The bytes written.
     pub written_bytes: u64,
 }
 
-/// What others did on the machine during a pass, as far as the system reports it.
+/// What other processes did on the machine during a pass. What the system does not report is
+/// `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
-    /// Processors' worth of time that other processes used (1.0: one of them fully). The system
-    /// counts in steps of 10 ms, which the figure may be off by in either direction, below zero too:
-    /// those of short passes are right on average only.
+    /// The processor time of other processes over the time of the pass (1.0: one processor fully).
+    /// The system counts in steps of 10 ms, which the figure may be off by in either direction,
+    /// below zero too: figures of short passes are right on average only.
     pub other_cpus: Option<f64>,
-    /// Share of all processor time stolen by the hypervisor.
+    /// The share of all processor time that the hypervisor took (steal).
     pub steal: Option<f64>,
-    /// Share of the time in which some task waited for a processor (PSI).
+    /// The share of the time in which some task waited for a processor (PSI).
     pub cpu_pressure: Option<f64>,
-    /// For input or output.
+    /// The share of the time in which some task waited for input or output.
     pub io_pressure: Option<f64>,
-    /// For memory.
+    /// The share of the time in which some task waited for memory.
     pub memory_pressure: Option<f64>,
-    /// Bytes swapped in and out.
+    /// The bytes swapped in and out.
     pub swapped_bytes: Option<u64>,
-    /// Times that processors throttled themselves.
+    /// How often processors throttled themselves.
     pub throttled: Option<u64>,
-    /// Frequency of the fastest processor at the end, in MHz.
+    /// The frequency of the fastest processor at the end, in MHz.
     pub mhz: Option<f64>,
 }
 
 /// The latencies of the operations of a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Operations. The last of a batch includes the commit.
+    /// The number of operations. The last one of a batch includes the commit.
     pub operations: u64,
-    /// Those that were timed one by one: of short operations a few, each standing for those around
-    /// it, and all that took far longer.
+    /// The operations that were timed one by one: if operations are short, a few, each counted for
+    /// those around it, and all that took far longer.
     pub timed: u64,
-    /// The pass, without what is flushed after its last operation.
+    /// The time of the pass, without what is flushed after its last operation.
     pub wall_ns: u64,
-    /// Sum of all latencies, exact; with several workers more than `wall_ns`. Where not all were
+    /// The sum of all latencies, exact; with several workers more than `wall_ns`. If not all were
     /// timed, the time of all operations together.
     pub sum_ns: u64,
-    /// Median.
+    /// The median.
     pub p50_ns: u64,
-    /// 99th percentile.
+    /// The 99th percentile.
     pub p99_ns: u64,
-    /// 99.9th percentile.
+    /// The 99.9th percentile.
     pub p999_ns: u64,
-    /// Largest, as the histogram holds it (within 0.1 %).
+    /// The largest, as the histogram holds it (within 0.1 %).
     pub max_ns: u64,
     /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
     pub histogram: String,
-    /// Of a mix, the latencies of each kind of operation: histograms that add up to that one, but for
-    /// long operations that were not timed, of which the kind is not known.
+    /// The latencies of each kind of operation in a mix: histograms that add up to the whole one,
+    /// except for long operations that were not timed, whose kind is not known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub actions: BTreeMap<Action, String>,
 }
 
 impl Sample {
-    /// The passes over values; absent for experiments without values.
+    /// Returns the passes over values; `None` for experiments without values.
     pub fn passes(&self) -> Option<&Passes> {
         match &self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
@@ -368,7 +376,7 @@ impl Sample {
         }
     }
 
-    /// The same to change.
+    /// Returns the passes over values for changes; `None` for experiments without values.
     pub fn passes_mut(&mut self) -> Option<&mut Passes> {
         match &mut self.measured {
             Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
@@ -379,7 +387,7 @@ impl Sample {
         }
     }
 
-    /// The latencies of the operations; absent: none was timed one by one.
+    /// Returns the latencies of the operations; `None` if none was timed one by one.
     pub fn latency(&self) -> Option<&Latency> {
         match &self.measured {
             Measured::Tasks { latency, .. } => Some(latency),
@@ -387,7 +395,7 @@ impl Sample {
         }
     }
 
-    /// The same to change.
+    /// Returns the latencies of the operations for changes; `None` if none was timed one by one.
     pub fn latency_mut(&mut self) -> Option<&mut Latency> {
         match &mut self.measured {
             Measured::Blobs(Passes { latency, .. })
@@ -397,13 +405,13 @@ impl Sample {
         }
     }
 
-    /// The latency of each kind of step; absent for experiments without tasks.
+    /// Returns the latency of each kind of step; `None` for experiments without tasks.
     pub fn steps(&self) -> Option<&BTreeMap<TaskStep, Latency>> {
         if let Measured::Tasks { steps, .. } = &self.measured { Some(steps) } else { None }
     }
 
-    /// Nanoseconds that the catalogue of a backup took, and bytes added to packs; absent for other
-    /// experiments.
+    /// Returns the nanoseconds that the catalogue of a backup took, and the bytes added to packs;
+    /// `None` for other experiments.
     pub fn backup(&self) -> Option<(u64, u64)> {
         match self.measured {
             Measured::Backup { catalogue_ns, added_bytes, .. } => Some((catalogue_ns, added_bytes)),
@@ -411,18 +419,19 @@ impl Sample {
         }
     }
 
-    /// What an incremental backup must copy afterwards; absent: that was not looked at.
+    /// Returns the bytes that an incremental backup must copy afterwards; `None` if they were not
+    /// measured.
     pub fn backup_bytes(&self) -> Option<BackupBytes> {
         if let Measured::Life { backup, .. } = self.measured { backup } else { None }
     }
 
-    /// How fragmented the store's files are afterwards; absent: not known.
+    /// Returns how fragmented the store's files are afterwards; `None` if that is not known.
     pub fn fragments(&self) -> Option<&Fragments> {
         let Measured::Ageing { fragments, .. } = &self.measured else { return None };
         fragments.as_ref()
     }
 
-    /// The first pass after opening, if a steady one follows it.
+    /// Returns the first pass after opening; `None` if no steady one follows it.
     pub fn first(&self) -> Option<First> {
         match &self.measured {
             Measured::Tasks { first, .. } => *first,
@@ -430,17 +439,18 @@ impl Sample {
         }
     }
 
-    /// The pass over time.
+    /// Returns the pass over time; `None` if it was not measured or took no longer than a slice.
     pub fn over_time(&self) -> Option<&OverTime> {
         self.passes()?.over_time.as_ref()
     }
 
-    /// How the pass kept its schedule.
+    /// Returns how the pass kept its schedule; `None` if it had none.
     pub fn paced(&self) -> Option<&Paced> {
         self.passes()?.paced.as_ref()
     }
 
-    /// What the store occupies afterwards, if each trial makes its own.
+    /// Returns the bytes of the store afterwards; `None` if trials do not create a store each, or
+    /// it has no files.
     pub fn files(&self) -> Option<FileBytes> {
         match &self.measured {
             Measured::Blobs(_) => None,
@@ -452,19 +462,20 @@ impl Sample {
         }
     }
 
-    /// The time of the pass that verdicts use: without waiting for a processor, as far as that is
-    /// known.
+    /// Returns the time of the pass that verdicts use: without waiting for a processor, as far as
+    /// that is known.
     pub fn judged_ns(&self) -> u64 {
         self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
     }
 
-    /// This pass, as the first one after opening.
+    /// Returns this pass as the first one after opening.
     pub fn as_first(&self) -> First {
         First { operations: self.operations, ns: self.judged_ns() }
     }
 
-    /// Nanoseconds an operation, which targets are compared by: the pass over its operations; on a
-    /// schedule, which all targets' passes take as long as, the mean latency.
+    /// Returns the nanoseconds an operation that targets are compared by: the time of the pass over
+    /// its operations. On a schedule, where all targets' passes take the same time, it is the mean
+    /// latency.
     pub fn ns_per_operation(&self) -> f64 {
         match self.paced().and(self.latency()) {
             None => self.judged_ns() as f64 / self.operations as f64,
@@ -474,7 +485,7 @@ impl Sample {
 }
 
 impl Device {
-    /// What it moved between an earlier state of its counters and this one.
+    /// Returns what the device moved between an earlier state of its counters and this one.
     #[must_use]
     pub fn since(self, then: Self) -> Self {
         Self {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A password, or the address of a server that may hold one. What is printed of it is without the
-/// password, and nothing serialises it.
+/// A password, or the address of a server that may contain one. It is printed without the password,
+/// and nothing serialises it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
@@ -11,23 +11,23 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A password.
+    /// Creates a secret from a password.
     pub fn password(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_address: false }
     }
 
-    /// An address, of which all but the password may be shown.
+    /// Creates a secret from an address, of which all but the password may be shown.
     pub fn address(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_address: true }
     }
 
-    /// The text itself, for the server that it is meant for.
+    /// Returns the text with the password, for the server that it is meant for.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 }
 
-/// An address without its password; of a password nothing.
+/// Shows an address without its password, and nothing of a password.
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_address {
@@ -44,16 +44,16 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Whether a `?` between `head` and `tail` is in the login of an address, so that what follows it is
-/// no setting.
+/// Returns whether a `?` between `head` and `tail` is in the login of an address, so that what
+/// follows it is no setting.
 pub(crate) fn is_in_login(head: &[u8], tail: &[u8]) -> bool {
     let after = head.windows(2).position(|two| two == b"//").map(|at| &head[at + 2..]);
     after.is_some_and(|rest| !rest.contains(&b'@')) && tail.contains(&b'@')
 }
 
-/// A server's address (`//user:password@host/database`), or what was meant for one, for people: all
-/// from the first `:` of the login to the last `@` is left out, however the password is written, and so
-/// is the value of a setting that is named after one.
+/// Returns a server's address (`//user:password@host/database`), or what was meant for one, without
+/// its secrets: everything from the first `:` of the login to the last `@`, however the password is
+/// written, and the values of settings that are named after a password.
 pub fn without_password(address: &str) -> String {
     let (head, tail) = match address.rsplit_once('?') {
         // A password may have a `?` as well as an `@`.
@@ -76,8 +76,8 @@ pub fn without_password(address: &str) -> String {
     tail.map_or(shown.clone(), |tail| format!("{shown}?{}", without_secret_settings(tail)))
 }
 
-/// Whether a `:` in an address without a login is one before a port, or within the brackets of an
-/// IPv6 address.
+/// Returns whether a `:` in an address without a login is followed by a port, or is in the brackets
+/// of an IPv6 address.
 fn has_port(rest: &str) -> bool {
     let host = rest.split('/').next().unwrap_or_default();
     let port = host.rsplit_once(':').map_or("", |(_, port)| port);
@@ -99,8 +99,8 @@ fn is_secret(name: &str) -> bool {
     ["pass", "pwd", "secret", "token"].iter().any(|part| name.contains(part))
 }
 
-/// `line` without the passwords of the addresses in it, as a last resort for what is said of words
-/// that nothing has understood. An address ends with a space, unless its login has one.
+/// Returns `line` without the passwords of the addresses in it, as a last resort for messages about
+/// words that were not understood. An address ends at a space, unless its login has one.
 pub fn without_passwords(line: &str) -> String {
     const SCHEME: &str = "://";
     let starts = line.match_indices(SCHEME).filter(|(at, _)| starts_address(&line[..*at]));
@@ -113,7 +113,7 @@ pub fn without_passwords(line: &str) -> String {
     shown.split_inclusive(char::is_whitespace).map(without_settings).collect()
 }
 
-/// A word without the values of settings that are named after a password.
+/// Returns a word without the values of settings that are named after a password.
 fn without_settings(word: &str) -> String {
     let shown = without_slashes(word);
     let ends = shown.trim_end_matches(|c: char| c.is_whitespace() || c == ':').len();
@@ -125,7 +125,7 @@ fn without_settings(word: &str) -> String {
     }
 }
 
-/// A word that was meant for an address, `scheme:user:password@host`, without its password.
+/// Returns a word that was meant for an address, `scheme:user:password@host`, without its password.
 fn without_slashes(word: &str) -> String {
     let login = word.rfind('@').map(|at| (&word[..at], &word[at..]));
     let cut = login.and_then(|(login, host)| {
@@ -136,14 +136,14 @@ fn without_slashes(word: &str) -> String {
     cut.unwrap_or_else(|| word.to_owned())
 }
 
-/// Whether the last word `before` the slashes is a scheme: a password may have slashes too.
+/// Returns whether the last word `before` the slashes is a scheme: a password may have slashes too.
 fn starts_address(before: &str) -> bool {
     let rest = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let starts = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '[');
     rest.len() < before.len() && rest.chars().next_back().is_none_or(starts)
 }
 
-/// What follows a scheme, without its password.
+/// Returns the part of an address after its scheme, without the password.
 fn without_login(part: &str) -> String {
     // Too many slashes start no path: a login follows.
     let (slashes, part) = part.split_at(part.len() - part.trim_start_matches('/').len());
@@ -158,7 +158,7 @@ fn without_user(part: &str) -> String {
     let word = rest.split(char::is_whitespace).next().unwrap_or_default();
     let before = word.trim_end_matches([':', ';', ',', '"', '\'', ')']);
     let is_port = before.split('/').next().is_some_and(|port| port.parse::<u16>().is_ok());
-    // The word that help and messages have for one.
+    // The word for a password in help and messages.
     let is_example = rest.starts_with("password@");
     if is_example || (is_port && !word.contains('@')) {
         return part.to_owned();

@@ -1,4 +1,5 @@
-//! Settings of an engine: what is accepted, what was asked for, and finding the nearest match.
+//! Settings of an engine: what they accept, checking what was asked for, and the nearest match of a
+//! mistake.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, no_such, units};
 
-/// What an engine stores: it has a facet for each experiment that it can take part in.
+/// The kind of data that an engine stores: an engine has a facet for each experiment that it can
+/// take part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Facet {
     /// Values under keys.
@@ -18,7 +20,7 @@ pub enum Facet {
     Tasks,
 }
 
-/// What a setting accepts.
+/// The values that a setting accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Accepts {
     /// One of these words.
@@ -27,8 +29,8 @@ pub enum Accepts {
     Size(u64, u64),
     /// A whole number, from the first to the second.
     Integer(i64, i64),
-    /// A size in bytes from the second to the third that is a multiple of the first: the engine would
-    /// round others.
+    /// A size in bytes from the second to the third number that is a multiple of the first: the
+    /// engine would round others.
     Multiple(u64, u64, u64),
     /// A duration (`500ms`, `30s`, `10m`), from the first to the second in seconds.
     Duration(u64, u64),
@@ -38,7 +40,7 @@ pub enum Accepts {
     PowerOfTwo(u64, u64),
 }
 
-/// As people read it: `sql, blob`.
+/// Shows what is accepted, for messages: `sql, blob`.
 impl fmt::Display for Accepts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -53,41 +55,43 @@ impl fmt::Display for Accepts {
     }
 }
 
-/// One setting of an engine, as the engine declares it.
+/// A setting of an engine, as the engine declares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The key in a target string. One that ends in `*` matches all that start with the rest.
+    /// The key in a target string. A name that ends in `*` matches all keys that start with the
+    /// part before it.
     pub name: &'static str,
     /// What it accepts.
     pub accepts: Accepts,
-    /// One line for people.
+    /// A description in one line.
     pub help: &'static str,
-    /// The facets that take it.
+    /// The facets that have the setting.
     pub facets: &'static [Facet],
-    /// Whether stores that differ in it differ in their files, not only in how these are used.
+    /// Whether the setting changes the files of a store, not only how they are used.
     pub stored: bool,
 }
 
 impl Setting {
-    /// A setting that all facets take.
+    /// Declares a setting that all facets have.
     pub const fn new(name: &'static str, accepts: Accepts, help: &'static str) -> Self {
         let facets = &[Facet::Blobs, Facet::Rows, Facet::Tasks];
         Self { name, accepts, help, facets, stored: true }
     }
 
-    /// The same, where a store is opened with any value of it.
+    /// Declares that a store can be opened with any value of the setting, whatever it was created
+    /// with.
     #[must_use]
     pub const fn of_use(self) -> Self {
         Self { stored: false, ..self }
     }
 
-    /// The same for these facets alone.
+    /// Restricts the setting to these facets.
     #[must_use]
     pub const fn only(self, facets: &'static [Facet]) -> Self {
         Self { facets, ..self }
     }
 
-    /// Whether `name` is a key of this setting.
+    /// Returns whether `name` is a key of this setting.
     fn is_named(&self, name: &str) -> bool {
         match self.name.strip_suffix('*') {
             Some(start) => name.strip_prefix(start).is_some_and(|rest| !rest.is_empty()),
@@ -95,7 +99,11 @@ impl Setting {
         }
     }
 
-    /// `text` in canonical form (sizes in bytes), or why it is not accepted.
+    /// Returns `text` in canonical form (sizes in bytes).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the setting does not accept it; the sentence says what is accepted.
     fn canonical(&self, text: &str) -> Result<String> {
         let wrong = |why: String| Error::usage(format!("{}={text}: {why}", self.name));
         let (value, is_within) = match self.accepts {
@@ -143,13 +151,13 @@ fn nearest_multiple(value: u64, of: u64) -> u64 {
     value.saturating_add(of / 2) / of * of
 }
 
-/// Settings by name, values in canonical form.
+/// A set of settings by name, with values in canonical form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, String>);
 
 impl Settings {
-    /// Those of them that are part of a store's files, by an engine's `table`.
+    /// Returns the settings that are part of a store's files, according to an engine's `table`.
     #[must_use]
     pub fn stored<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
         let stored: Vec<_> = table.into_iter().filter(|setting| setting.stored).collect();
@@ -163,7 +171,12 @@ impl Settings {
         )
     }
 
-    /// Checks `asked` against an engine's `table`; later pairs win over earlier ones.
+    /// Checks `asked` against an engine's `table`, and returns the settings in canonical form;
+    /// later pairs win over earlier ones.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is not in the table, or a value is not accepted.
     pub fn check<'t, 'a>(
         table: impl IntoIterator<Item = &'t Setting>,
         asked: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -180,41 +193,42 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The value of `name`, if it was set.
+    /// Returns the value of `name`, or `None` if it is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Whether `name` was set to `word`.
+    /// Returns whether `name` is set to `word`.
     pub fn is(&self, name: &str, word: &str) -> bool {
         self.get(name) == Some(word)
     }
 
-    /// The value of `name` as a number or a word of an enum. Checked settings always parse.
+    /// Returns the value of `name` as a number or a word of an enum, or `None` if it is not set.
+    /// Checked settings always parse.
     pub fn parse<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name).and_then(|text| text.parse().ok())
     }
 
-    /// Sets `name`.
+    /// Sets `name` to `value`.
     #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers and words")]
     pub fn set(&mut self, name: &str, value: impl ToString) {
         self.0.insert(name.to_owned(), value.to_string());
     }
 
-    /// These settings with `other`'s laid over them.
+    /// Returns these settings with those of `other` added, which win.
     #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {
         self.0.extend(other.0.clone());
         self
     }
 
-    /// Whether nothing was set.
+    /// Returns whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// `name=value&…`, sorted by name.
+/// Shows the settings as `name=value&…`, sorted by name.
 impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.0.iter().enumerate() {

@@ -9,75 +9,83 @@ use crate::{
 
 /// An open store, shared by the sessions of all workers.
 pub trait Store: Send + Sync {
-    /// The kind of its keys.
+    /// Returns the kind of the store's keys.
     fn keys(&self) -> KeyKind;
 
-    /// A worker's own use of the store. Created on the thread that uses it.
+    /// Opens a worker's own session on the store. It is called on the thread that uses the session.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
-    /// All settings as read back from the engine, asked for or not, and the durability class that
-    /// they give. Without settings there are none, and no class.
+    /// Returns all settings as read back from the engine, asked for or not, and the durability
+    /// class that they give. A store without settings has none, and the class `none`.
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         Ok((Settings::default(), Durability::None))
     }
 
-    /// Other processes that do its work (a server's), each with all that descend from it.
+    /// Returns the other processes that do the store's work (a server's); all their descendants
+    /// count with them.
     fn processes(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// What the engine does in the background now, each by a name such as `compaction`; `None`: the
-    /// engine does not report it. It is asked many times a second while workers work.
+    /// Returns what the engine does in the background now, each by a name such as `compaction`;
+    /// `None` if the engine does not report it. It is called many times a second while workers
+    /// work.
     fn background_work(&self) -> Option<Vec<&'static str>> {
         None
     }
 
-    /// Flushes what the durability class asks for after the last commit (a checkpoint, say).
+    /// Flushes the remaining writes that the durability class requires after the last commit (a
+    /// checkpoint, for example).
     fn flush_writes(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What the engine's own integrity check complains of; `None` if it has none.
+    /// Runs the engine's own integrity check and returns its complaints; `None` if the engine has
+    /// no check.
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
-    /// Refuses a key, or a value of so many bytes, that it cannot hold.
+    /// Checks that the store can hold a key, and a value of this length.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot; the sentence names the limit.
     fn check_item(&self, _key: Key<'_>, _length: u64) -> Result<()> {
         Ok(())
     }
 
-    /// What it holds that a scan does not show, in no particular order.
+    /// Returns the entries of the store that a scan does not show, in no particular order.
     fn left_out(&self) -> Result<Vec<Entry>> {
         Ok(Vec::new())
     }
 
-    /// What was removed as it was opened to write.
+    /// Returns the files that were removed when the store was opened to write.
     fn removed(&self) -> Removed {
         Removed::default()
     }
 
-    /// How its values are arranged in its files; `None` if the engine does not report it. It may
-    /// read the whole store.
+    /// Returns how the values are arranged in the store's files; `None` if the engine does not
+    /// report it. It may read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
     }
 
     /// Gives the space of deleted values back to the file system, in the way that
-    /// [`Declaration::reclaim`](crate::Declaration::reclaim) describes, and closes the store. Only
-    /// asked of engines with one, of a store that is open once and has no session.
+    /// [`Declaration::reclaim`](crate::Declaration::reclaim) describes, and closes the store. It is
+    /// only called for engines that describe one, on a store that is open once and has no session.
     fn reclaim(self: Box<Self>) -> Result<()> {
         Err(Error::unsupported("the engine gives no space back"))
     }
 
-    /// Closes the store; an error that only shows on closing is not lost.
+    /// Closes the store, and reports errors that only show on closing.
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
 }
 
 words! {
-    /// Why an entry of a store is no value.
+    /// The reason why an entry of a store is not a value.
     pub enum EntryKind {
         /// A symbolic link.
         Link = "symbolic link",
@@ -91,7 +99,7 @@ words! {
         Nameless = "row without a name",
         /// Another table, or a column that values do not have.
         Further = "other table or column",
-        /// A file in the store's own folder that holds no value: the rest of a write that was cut off.
+        /// A file in the store's own folder that contains no value: it is left of an interrupted write.
         Orphan = "file that no row names",
         /// A temporary file of a write that is under way or was cut off.
         Temporary = "temporary file of storemark",
@@ -109,7 +117,7 @@ words! {
 }
 
 impl EntryKind {
-    /// Whether it is a property of a value, and no entry of its own.
+    /// Returns whether it is a property of a value, and no entry of its own.
     pub fn is_property(self) -> bool {
         use EntryKind::{AccessList, Attribute, HardLink, Holes, SpecialBits};
 
@@ -117,67 +125,68 @@ impl EntryKind {
     }
 }
 
-/// Files that held no value and are gone.
+/// The files without a value that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// How many.
+    /// The number of files.
     pub files: u64,
-    /// Their bytes.
+    /// The sum of their bytes.
     pub bytes: u64,
 }
 
-/// Something in a store that is no value.
+/// An entry of a store that is not a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its path or name.
+    /// The path or name.
     pub name: Vec<u8>,
-    /// What it is.
+    /// The reason why it is not a value.
     pub kind: EntryKind,
-    /// What a link leads to; empty for the others.
+    /// The target of a link; empty for other entries.
     pub content: Vec<u8>,
 }
 
 impl Entry {
-    /// Whether it is an entry of its own, as a path in a file system is; what is further, or a folder
-    /// that values are in, or an orphan is not.
+    /// Returns whether it is a single entry, as a path in a file system is: other tables, folders
+    /// that values are in, and orphans are not.
     pub fn is_single(&self) -> bool {
         !matches!(self.kind, EntryKind::Folder | EntryKind::Further | EntryKind::Orphan)
     }
 }
 
-/// Kind and name.
+/// Shows the kind and the name.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind, Shown(&self.name))
     }
 }
 
-/// What a visitor of [`Session::scan`] answers: go on, or stop.
+/// The answer of a visitor of [`Session::scan`]: whether to continue.
 pub type Visit = Result<ControlFlow<()>>;
 
-/// What a scan shows each item to.
+/// The function that a scan shows each item to.
 pub type Visitor<'v> = dyn FnMut(Item<'_>) -> Visit + 'v;
 
 /// One worker's use of a store.
 pub trait Session {
-    /// Copies the value of `key` to the front of `into` and returns its length; `None` if
-    /// there is no such key. A value longer than `into` is not copied: the length is the room
-    /// that it needs.
+    /// Copies the value of `key` to the front of `into` and returns its length; `None` if there is
+    /// no such key. A value longer than `into` is not copied; the returned length is the room that
+    /// it needs.
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>>;
 
-    /// Returns the length of a value, if possible without reading it; `None` if there is no such key.
+    /// Returns the length of a value, if possible without reading it; `None` if there is no such
+    /// key.
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         Ok(self.get(key, &mut [])?.map(|length| length as u64))
     }
 
-    /// Writes a value. `false`: [`Put::how`] forbade it, and nothing was written.
+    /// Writes a value. Returns `false`, and writes nothing, if [`Put::how`] forbids it.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool>;
 
-    /// Removes a value; `false` where there was none.
+    /// Removes a value; returns `false` if there was none.
     fn delete(&mut self, key: Key<'_>) -> Result<bool>;
 
-    /// Starts a batch. Reads and writes are between `begin` and `commit`; without them, each
-    /// is a batch of its own.
+    /// Starts a batch, which lasts until `commit`. Outside a batch, each read and write is a batch
+    /// of its own.
     fn begin(&mut self, _mode: Mode) -> Result<()> {
         Ok(())
     }
@@ -187,53 +196,54 @@ pub trait Session {
         Ok(())
     }
 
-    /// Visits items in key order. A store that keeps no order has to find it first.
+    /// Visits items in key order. A store that keeps no order has to sort them first.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()>;
 
-    /// The engine's own counters for this session since they were last asked for, named with
-    /// their units. Waiting for others is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
+    /// Returns the engine's own counters for this session since the last call, named with their
+    /// units. Waiting for other sessions is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 
-    /// What its own calls did besides what they were asked for (a checkpoint, say), since this was
-    /// last asked for.
+    /// Returns the background work that the session's own calls did (a checkpoint, for example)
+    /// since the last call.
     fn background_work(&self) -> Vec<FinishedWork> {
         Vec::new()
     }
 }
 
-/// Background work that is finished.
+/// A piece of background work that has finished.
 #[derive(Clone, Copy, Debug)]
 pub struct FinishedWork {
-    /// In the engine's own word.
+    /// The engine's own word for it.
     pub name: &'static str,
-    /// When it started.
+    /// The time at which it started.
     pub started: Instant,
-    /// When it ended.
+    /// The time at which it ended.
     pub ended: Instant,
 }
 
-/// Counter of [`Session::statistics`]: operations that had to wait for another session's lock.
+/// The counter of operations that had to wait for another session's lock, in
+/// [`Session::statistics`].
 pub const LOCK_WAITS: &str = "lock waits";
-/// Counter of [`Session::statistics`]: attempts that found the store busy and were repeated.
+/// The counter of attempts that found the store busy and were repeated, in [`Session::statistics`].
 pub const BUSY_RETRIES: &str = "busy retries";
 
-/// Which items a scan shows.
+/// The range of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'k> {
-    /// Those whose key is not less than this one; `None`: all.
+    /// The least key that is shown; `None` if all are.
     pub from: Option<Key<'k>>,
-    /// The first of them, at most so many.
+    /// The greatest number of items that are shown.
     pub limit: u64,
-    /// Whether the caller needs values, modes and times, or keys and lengths alone.
+    /// Whether the caller needs values, modes and times, or only keys and lengths.
     pub values: bool,
 }
 
 impl Scan<'_> {
-    /// Every item.
+    /// A scan of every item.
     pub const ALL: Self = Self { from: None, limit: u64::MAX, values: true };
-    /// Every key, with the length of its value.
+    /// A scan of every key with the length of its value.
     pub const LENGTHS: Self = Self { values: false, ..Self::ALL };
 }
 
@@ -246,13 +256,14 @@ pub struct Item<'a> {
     pub value: &'a [u8],
     /// The length of the value.
     pub length: u64,
-    /// Mode and time, where the store keeps them.
+    /// Mode and time; `None` if the store does not keep them.
     pub meta: Option<Meta>,
     /// The type of the value.
     pub value_type: ValueType,
 }
 
-/// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`] does.
+/// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`]
+/// does.
 #[inline]
 pub fn copy_value(value: &[u8], into: &mut [u8]) -> usize {
     if let Some(front) = into.get_mut(..value.len()) {
@@ -261,27 +272,28 @@ pub fn copy_value(value: &[u8], into: &mut [u8]) -> usize {
     value.len()
 }
 
-/// Variants of [`Session::put`].
+/// The options of [`Session::put`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Put {
     /// Whether the key must or must not exist yet.
     pub how: How,
-    /// Mode and time to keep with a named value.
+    /// Mode and time to keep with a named value; `None` to keep none.
     pub meta: Option<Meta>,
-    /// The type of the value; other than bytes only where [`Capabilities::types`] says so.
+    /// The type of the value; types other than bytes are allowed only if [`Capabilities::types`] is
+    /// set.
     ///
     /// [`Capabilities::types`]: crate::Capabilities::types
     pub value_type: ValueType,
 }
 
 impl Put {
-    /// A put of bytes alone.
+    /// Creates the options to put bytes without mode and time.
     pub const fn new(how: How) -> Self {
         Self { how, meta: None, value_type: ValueType::Bytes }
     }
 }
 
-/// Whether a put inserts, updates, or does what fits.
+/// The choice whether a put inserts, updates, or does what fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
     /// Insert or replace.
@@ -293,7 +305,7 @@ pub enum How {
     Update,
 }
 
-/// What a batch will do.
+/// The kind of operations that a batch will contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Only read.
@@ -302,7 +314,7 @@ pub enum Mode {
     Write,
 }
 
-/// Whether a store is opened to read or to write.
+/// The choice whether a store is opened to read or to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Nothing in the store may change, not even a timestamp the engine could avoid.
@@ -311,14 +323,14 @@ pub enum Access {
     Write,
 }
 
-/// How to open or create a store.
+/// The options to open or create a store with.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// Checked settings.
+    /// The checked settings.
     pub settings: Settings,
-    /// To read or to write.
+    /// Whether the store is opened to read or to write.
     pub access: Access,
-    /// The kind of keys a new store shall hold; an existing one knows its own, but a folder of
-    /// files is taken for names where these are asked for.
+    /// The kind of keys of a new store. An existing store knows its own, but a folder of files is
+    /// read as names if these are asked for.
     pub keys: KeyKind,
 }

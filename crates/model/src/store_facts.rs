@@ -1,95 +1,97 @@
-//! What is known of a store: its settings, its size, and in how many pieces it is stored.
+//! Facts about a store: its settings, its size, and in how many pieces it is stored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Durability, Settings};
 
-/// What is known of a store once it is ready to be measured.
+/// The facts about a store that is ready to be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreFacts {
-    /// Index into the plan's targets.
+    /// The index into the plan's targets.
     pub target: usize,
     /// All settings as read back from the engine.
     pub in_effect: Settings,
-    /// The durability class they give.
+    /// The durability class that the settings give.
     pub durability: Durability,
-    /// Sum of its files' lengths.
+    /// The sum of its files' lengths.
     pub apparent_bytes: u64,
-    /// What they occupy on disk.
+    /// The bytes that its files occupy on disk.
     pub allocated_bytes: u64,
-    /// Where the file system is mounted that its files are on; absent: it has no files, or the system
-    /// does not report that.
+    /// The mount point of the file system that its files are on; `None` if it has no files, or the
+    /// system does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<String>,
-    /// Memory that it may take for itself: the cache of its own that each session or the store
-    /// has, or all of its data where that is not on a disk; absent: not known.
+    /// The memory that it may take for itself: the cache of its own that each session or the store
+    /// has, or all of its data if that is not on a disk; `None` if it is not known.
     pub memory_bytes: Option<u64>,
-    /// The server that does its work; absent: a library in the workers' own processes does.
+    /// The server that does its work; `None` if a library in the workers' own processes does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
-    /// Making the scratch store; absent for one that was there, also from an earlier run of a sweep.
+    /// The time of filling the scratch store; `None` if the store existed, also from an earlier run
+    /// of a sweep.
     pub fill_ns: Option<u64>,
-    /// Reading every value once before the rounds, through the target's own path, checked.
+    /// The time of reading and checking every value once before the rounds, through the target's
+    /// own path.
     pub check_ns: u64,
 }
 
-/// A server that is asked over a socket.
+/// The origin of a server that is reached over a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Server {
-    /// Started for the store; what it takes of the machine counts.
+    /// The server was started for the store; what it uses of the machine counts.
     Started,
-    /// It was there already.
+    /// The server existed already.
     Existing,
 }
 
-/// What files take.
+/// The bytes of some files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileBytes {
-    /// Sum of their lengths.
+    /// The sum of their lengths.
     pub apparent: u64,
-    /// What they occupy on disk.
+    /// The bytes that they occupy on disk.
     pub allocated: u64,
 }
 
-/// Where the values of a store are after a trial.
+/// How fragmented the values of a store are after a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fragments {
-    /// Values in it.
+    /// The number of values.
     pub objects: u64,
-    /// Their bytes.
+    /// The bytes of the values.
     pub bytes: u64,
-    /// Its files that have bytes.
+    /// The number of files that are not empty.
     pub files: u64,
-    /// Pieces of these files on the device; neighbours count as one. Absent: the file system does
-    /// not report them.
+    /// The pieces of these files on the device; neighbours count as one. `None` if the file system
+    /// does not report them.
     pub extents: Option<u64>,
-    /// What the engine reports; absent: nothing.
+    /// How the engine arranges its values; `None` if it does not report that.
     pub arrangement: Option<Arrangement>,
 }
 
-/// How an engine arranges its values in files.
+/// The arrangement of an engine's values in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrangement {
-    /// Each has a file of its own.
+    /// Each value has a file of its own.
     FileEach,
-    /// In pages of one file.
+    /// The values are in pages of one file.
     Pages {
-        /// All of them.
+        /// The number of all pages.
         pages: u64,
-        /// Those that hold nothing.
+        /// The number of pages that hold nothing.
         free: u64,
-        /// Runs of neighbouring pages that hold the values, added up; a value that has no page of
-        /// its own is one. Absent: not reported.
+        /// The runs of neighbouring pages that hold the values, added up; a value that has no page
+        /// of its own is one run. `None` if they are not reported.
         runs: Option<u64>,
     },
 }
 
 impl Fragments {
-    /// Pieces of a value, on average: of its own file on the device, or runs of pages in
-    /// its database.
+    /// Returns the mean number of pieces of a value: of its own file on the device, or runs of
+    /// pages in its database. `None` if they are not known, or there are no values.
     pub fn per_object(&self) -> Option<f64> {
         let pieces = match self.arrangement? {
             Arrangement::FileEach => self.extents?,

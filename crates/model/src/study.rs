@@ -1,5 +1,5 @@
-//! A published experiment as data: what it measured, what was published, and how its set-up differs
-//! from the one here. Each has its own file in `crates/report/studies/`.
+//! Studies: published experiments as data, with what was published and how the set-up differs from
+//! the one here. Each has its own file in `crates/report/studies/`.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,36 @@ use crate::{
     spec::{Options, RunSpec, TaskLoad},
 };
 
-/// A published experiment.
+/// A published experiment and the commands that repeat it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Study {
-    /// What it was published as.
+    /// The title of the publication.
     pub title: String,
     /// Where it was published.
     pub source: String,
-    /// When, on which machine and with which versions.
+    /// The time, the machine and the versions.
     pub published_on: String,
-    /// What is not as it was published, and why; a sentence each.
+    /// What differs from the publication, and why; a sentence each.
     pub differs: Vec<String>,
-    /// Its parts, in the order in which they run.
+    /// The commands that measure it, in the order in which they run.
     #[serde(rename = "step")]
     pub steps: Vec<StudyCommand>,
-    /// What was published and no step measures.
+    /// The published figures that no step measures.
     #[serde(default)]
     pub unmeasured: Vec<Unmeasured>,
-    /// Published figures of rows.
+    /// The published figures of rows.
     pub rows: Option<Published<RowLoad, RowFigures>>,
-    /// Published figures of tasks.
+    /// The published figures of tasks.
     pub tasks: Option<Published<TaskLoad, TaskFigures>>,
 }
 
 impl Study {
     /// Reads a file of `crates/report/studies/`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not of this form.
     pub fn parse(text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| Error::corrupt(error.to_string()))
     }
@@ -47,127 +51,131 @@ impl Study {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unmeasured {
-    /// What the source says, in a few words.
+    /// The statement of the source, in a few words.
     pub says: String,
-    /// Its figures with their units.
+    /// The published figures with their units.
     pub published: String,
     /// Why it is not measured.
     pub why: String,
 }
 
-/// Published tables of one kind of work.
+/// The published tables of one kind of work.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Published<W, F> {
-    /// What it was published as.
+    /// The title of the publication.
     pub title: String,
-    /// Where, and when.
+    /// Where and when it was published.
     pub source: String,
-    /// On which machines, with which versions.
+    /// The machines and the versions.
     pub machine: String,
-    /// What its figures are in.
+    /// The unit of the figures.
     pub unit: String,
-    /// Which target here each figure is compared with.
+    /// The target here that each figure is compared with.
     pub compared_with: String,
-    /// How much work there was.
+    /// The amount of work.
     #[serde(flatten)]
     pub work: W,
-    /// A target in a table each.
+    /// The figures, each of a target in a table.
     pub figures: Vec<F>,
 }
 
-/// Rows that were inserted, summed and changed.
+/// The amount of work in the published experiment with rows.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RowLoad {
-    /// Rows that each process inserted.
+    /// The rows that each process inserted.
     pub rows: u64,
 }
 
-/// Published figures of one target. Absent: not published.
+/// The published figures of a target. A figure is `None` if it was not published.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowFigures {
-    /// What the target is called there.
+    /// The name of the target in the publication.
     pub name: String,
     /// The target that does the same here.
     pub target: String,
-    /// How rows are handed over.
+    /// How rows are handed to the engine.
     pub style: Style,
-    /// Processes at once, a database each.
+    /// The number of processes at once, each with a database.
     pub processes: u32,
-    /// Seconds of inserting all rows.
+    /// The seconds of inserting all rows.
     pub insert: Option<f64>,
-    /// Seconds of summing a column.
+    /// The seconds of summing a column.
     pub sum: Option<f64>,
-    /// Seconds of changing all rows.
+    /// The seconds of changing all rows.
     pub update: Option<f64>,
-    /// Size in units of 1,048,576 bytes.
+    /// The size in units of 1,048,576 bytes.
     pub size: Option<f64>,
 }
 
-/// Published figures of one target in one table.
+/// The published figures of a target in a table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFigures {
-    /// Which of its experiments: `tasks`, `loop`, `writers`.
+    /// The experiment of the publication: `tasks`, `loop`, `writers`.
     pub what: String,
-    /// Targets of the same table were measured together.
+    /// The name of the table; targets of the same table were measured together.
     pub table: String,
     /// The file system.
     pub on: String,
-    /// What the target is called there.
+    /// The name of the target in the publication.
     pub name: String,
     /// The target that does the same here.
     pub target: String,
-    /// Seconds of each run.
+    /// The seconds of each run.
     pub runs: Vec<f64>,
 }
 
 impl TaskFigures {
-    /// The mean of the runs in seconds.
+    /// Returns the mean of the runs in seconds.
     pub fn seconds(&self) -> f64 {
         self.runs.iter().sum::<f64>() / self.runs.len() as f64
     }
 }
 
-/// Whether `published` is a target of this engine whose settings are all in effect.
+/// Returns whether `published` is a target of this engine whose settings are all in effect.
 pub fn is_same_target(published: &str, engine: &str, in_effect: &Settings) -> bool {
     let published = Target::parse(published);
     let same = |(name, value): &(String, String)| in_effect.get(name) == Some(value);
     published.engine.as_deref() == Some(engine) && published.settings.iter().all(same)
 }
 
-/// A run of one command.
+/// A step of a study: a run of one command.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyCommand {
-    /// What it asks.
+    /// The question that it answers.
     pub title: String,
     /// The subcommand that runs it.
     pub command: String,
     /// Its options by their long names, as in a plan file.
     pub options: Options,
-    /// What differs in a quick run.
+    /// The options that differ in a quick run.
     #[serde(default)]
     pub quick: Options,
-    /// What differs in a full one, which is as large as what was published.
+    /// The options that differ in a full run, which is as large as the published one.
     #[serde(default)]
     pub full: Options,
-    /// What was published.
+    /// The published figures that it is compared with.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
 }
 
 impl StudyCommand {
-    /// Returns the label of the target that a ratio is over if a claim names no other: the first one.
-    /// `None` if the command chooses its targets itself.
+    /// Returns the label of the target that a ratio is over if a claim names no other: the first
+    /// one. `None` if the command chooses its targets itself.
     pub fn reference(&self) -> Option<String> {
         let first = self.options.get("targets")?.as_array()?.first()?.as_str()?;
         let Target { engine, settings, .. } = Target::parse(first);
         Some(scratch_label(&engine?, &settings))
     }
 
-    /// What a run asks for, with the changes of a quick or a full one.
+    /// Returns the options of the step with the changes of a quick or a full run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the command does not accept an option.
     pub fn spec(&self, changes: &Options) -> Result<RunSpec> {
         let mut options = self.options.clone();
         options.extend(changes.clone());
@@ -175,37 +183,38 @@ impl StudyCommand {
     }
 }
 
-/// Something published that can be held against what is measured.
+/// A published statement that can be compared with what is measured.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What the source says, in a few words; absent: no more than the figure.
+    /// The statement of the source in a few words; `None` if it is only a figure.
     pub says: Option<String>,
     /// The label of the target that it is about.
     pub target: String,
-    /// What was measured.
+    /// The kind of figure.
     pub figure: Figure,
-    /// What a ratio is over; absent: the baseline.
+    /// What a ratio is over; `None` if that is the baseline.
     pub over: Option<Over>,
-    /// In this work only, by its name (`read`, `insert`, `full`); absent: in any.
+    /// The name of the only work that it is about (`read`, `insert`, `full`); `None` if it is about
+    /// any.
     pub work: Option<String>,
-    /// With so many processes only; absent: with any number.
+    /// The only number of processes that it is about; `None` if it is about any.
     pub processes: Option<u32>,
-    /// In this cache state only; absent: in any.
+    /// The only cache state that it is about; `None` if it is about any.
     pub cache: Option<Cache>,
-    /// In the run of a sweep with these values only.
+    /// The values of the options of the only run of a sweep that it is about.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
-    /// The least that was published; without `high` the only figure.
+    /// The least figure that was published; without `high` the only one.
     pub low: f64,
-    /// The greatest.
+    /// The greatest figure that was published; `None` if there is only one.
     pub high: Option<f64>,
-    /// The least and the greatest figure that rounds to what was published; absent: its digits are as
-    /// good as exact.
+    /// The least and the greatest figure that rounds to the published one; `None` if its digits are
+    /// practically exact.
     pub rounded: Option<(f64, f64)>,
 }
 
-/// What a published ratio is over. Absent parts: as of the claim.
+/// The target or the work that a published ratio is over. What is `None` is as in the claim.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Over {
@@ -215,7 +224,7 @@ pub struct Over {
     pub work: Option<String>,
 }
 
-/// What a figure is.
+/// The kind of a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
@@ -240,7 +249,7 @@ pub enum Figure {
 }
 
 impl Claim {
-    /// From the least to the greatest that was published.
+    /// Returns the least and the greatest figure that was published.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high.unwrap_or(self.low))
     }

@@ -1,4 +1,4 @@
-//! A target string: `engine:location?name=value&…`.
+//! Target strings: `engine:location?name=value&…`.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -7,16 +7,16 @@ use std::{
 
 use crate::{Error, Result, secret::is_in_login};
 
-/// One engine with a location and settings, as written. Nothing is looked up here: whether the
-/// engine exists and what a bare path is, the caller finds out.
+/// An engine with a location and settings, as the user wrote them. Nothing is looked up here: the
+/// caller finds out whether the engine exists and what a bare path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The word before the colon; absent for a bare path.
+    /// The word before the colon; `None` for a bare path.
     pub engine: Option<String>,
-    /// A path, of any bytes that the system allows, or what the engine takes for one; may be empty
-    /// (`memory:`).
+    /// A path, of any bytes that the system allows, or what the engine uses instead of one; it may
+    /// be empty (`memory:`).
     pub location: OsString,
-    /// Settings in the order written.
+    /// The settings in the order written.
     pub settings: Vec<(String, String)>,
 }
 
@@ -44,8 +44,12 @@ impl Target {
         Self { engine, location: os_string(location), settings }
     }
 
-    /// Refuses a setting that is given twice: which one counts would be a guess. Refuses settings in
-    /// two parts, of which the first would be taken for a part of the path.
+    /// Checks that no setting is given twice, because it would be a guess which one counts, and
+    /// that settings are not in two parts, of which the first would be read as a part of the path.
+    ///
+    /// # Errors
+    ///
+    /// Fails if so.
     pub fn check(&self) -> Result<()> {
         let location = self.location.as_encoded_bytes();
         // An address may have any character before its host.
@@ -65,21 +69,21 @@ impl Target {
     }
 }
 
-/// Returns the name of a scratch store in tables, with its settings in the order written:
-/// `sqlite sync=normal`.
+/// Returns the name of a scratch store in tables, with its settings in the order written: `sqlite
+/// sync=normal`.
 pub fn scratch_label(engine: &str, settings: &[(String, String)]) -> String {
     let settings = settings.iter();
     settings.fold(engine.to_owned(), |label, (name, value)| format!("{label} {name}={value}"))
 }
 
-/// What is before and after the last `?` of `text`, if settings follow it.
+/// Returns what is before and after the last `?` of `text`, if settings follow it.
 fn split_settings(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().rposition(|byte| *byte == b'?')?;
     let (head, tail) = (&text[..at], &text[at + 1..]);
     (tail.contains(&b'=') && !is_in_login(head, tail)).then_some((head, tail))
 }
 
-/// Bytes of a path, cut at a character of ASCII.
+/// Converts bytes of a path that is cut at a character of ASCII.
 fn os_string(bytes: &[u8]) -> OsString {
     #[cfg(unix)]
     return <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).to_owned();

@@ -1,7 +1,7 @@
 //! A queue of tasks, and what `storemark queue` asks of an engine: a task is created, its status
 //! is changed, its output is rewritten over and over, and it is deleted.
 //!
-//! Small traits again: [`Tasks`](crate::Tasks), [`Queue`], [`QueueWorker`]. Each trial creates a
+//! It consists of small traits: [`Tasks`](crate::Tasks), [`Queue`], [`QueueWorker`]. Each trial creates a
 //! queue and removes it.
 
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use crate::{Durability, Result, Settings, words::words};
 /// A task at some point of its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Task<'a> {
-    /// What it is found by: 32 hexadecimal digits.
+    /// The id that it is found by: 32 hexadecimal digits.
     pub id: &'a str,
-    /// How far it is.
+    /// The stage that it has reached.
     pub status: &'a str,
-    /// What is to be done.
+    /// The command to run.
     pub command: &'a str,
-    /// With what.
+    /// The arguments of the command.
     pub arguments: &'a [&'a str],
-    /// What it has said so far.
+    /// The output of the command so far.
     pub output: &'a str,
 }
 
-/// What a store holds of a task, without what never changes.
+/// The part of a task that changes, as a store returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StoredTask {
-    /// Its status.
+    /// The status.
     pub status: String,
-    /// Its output.
+    /// The output.
     pub output: String,
 }
 
@@ -41,7 +41,7 @@ words! {
         Create = "create",
         /// Its status changes, once.
         Status = "status",
-        /// Its output takes the place of the one before.
+        /// Its output replaces the one before.
         Rewrite = "rewrite",
         /// It is removed.
         Delete = "delete",
@@ -50,39 +50,43 @@ words! {
 
 /// A queue, shared by its workers.
 pub trait Queue: Send + Sync {
-    /// A worker's own use of it. Created on the thread that uses it.
+    /// Opens a worker's own use of the queue. It is called on the thread that uses it.
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>>;
 
-    /// All settings as read back from the engine, asked for or not, and the durability class that
-    /// they give.
+    /// Returns all settings as read back from the engine, asked for or not, and the durability
+    /// class that they give.
     fn in_effect(&self) -> Result<(Settings, Durability)>;
 
-    /// The files and folders that hold it, present or not. A folder means all in it.
+    /// Returns the files and folders of the queue, present or not. A folder includes all in it.
     fn files(&self) -> Vec<PathBuf>;
 
-    /// Flushes what the durability class asks for after the last step (a checkpoint, say). No worker
-    /// uses it; it counts as measured time.
+    /// Flushes the remaining writes that the durability class requires after the last step (a
+    /// checkpoint, for example). No worker uses the queue meanwhile; it counts as measured time.
     fn flush_writes(&self) -> Result<()>;
 
-    /// Number of tasks in it. Never timed.
+    /// Returns the number of tasks in the queue. It is never timed.
     fn count(&self) -> Result<u64>;
 
-    /// Removes it; no worker has it.
+    /// Removes the queue; no worker has it open.
     fn remove(self: Box<Self>) -> Result<()>;
 }
 
-/// One worker's use of a queue. What the engine gives up for the sake of another worker (busy) is
-/// repeated until it is done.
+/// One worker's use of a queue. If the engine gives up a step for the sake of another worker
+/// (busy), it is repeated until it succeeds.
 pub trait QueueWorker {
-    /// Takes a step; `task` is as it shall be after it. When it returns, the durability class holds
-    /// for it. A task that exists cannot be created, and any other step needs one that does.
+    /// Takes a step that brings the task into the state `task`. When it returns, the durability
+    /// class holds for it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the step is to create a task that exists, or any other step on one that does not.
     fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()>;
 
-    /// What is held of a task; `None` where there is none. Never timed.
+    /// Returns the stored part of a task; `None` if there is no such task. It is never timed.
     fn find(&mut self, id: &str) -> Result<Option<StoredTask>>;
 
-    /// The engine's own counters for this worker since they were last asked for. Waiting for
-    /// others is counted under [`LOCK_WAITS`](crate::LOCK_WAITS) and
+    /// Returns the engine's own counters for this worker since the last call. Waiting for other
+    /// workers is counted under [`LOCK_WAITS`](crate::LOCK_WAITS) and
     /// [`BUSY_RETRIES`](crate::BUSY_RETRIES).
     fn statistics(&mut self) -> Vec<(&'static str, i64)> {
         Vec::new()

@@ -1,10 +1,10 @@
 //! Text from outside (a name, a path, a label) as people see it: it must neither command a terminal
-//! nor pass for text that storemark wrote.
+//! nor look like text that storemark wrote.
 
 use std::fmt::{self, Write};
 
-/// Whether a terminal obeys `c` instead of showing it: control characters, ends of lines, what turns
-/// the direction of writing or joins other characters, and what has no width.
+/// Returns whether a terminal obeys `c` instead of showing it: control characters, ends of lines,
+/// characters that turn the direction of writing or join others, and characters without width.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -15,12 +15,13 @@ pub fn is_hostile(c: char) -> bool {
         )
 }
 
-/// Returns `text` with each such character replaced, for a line that may hold any text.
+/// Returns `text` with each character that [`is_hostile`] replaced, for a line that may contain any
+/// text.
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if is_hostile(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// A name that may have any bytes. A plain one is shown as it is; any other one in quotes, with
+/// A name of any bytes, for display. A plain name is shown as it is, any other one in quotes with
 /// escapes, so that no two names look the same and none looks like several.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a [u8]);
@@ -40,7 +41,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Whether a name is distinct from what is around it in a list.
+/// Returns whether a name is distinct from what is around it in a list.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.trim() == name

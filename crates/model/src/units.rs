@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{Error, Result};
 
-/// kvtest's suffixes, without regard to case: `KiB` and its kin are powers of 1024, `KB` and
-/// `K` powers of 1000.
+/// The suffixes of kvtest, which ignore case: `KiB` and its kin are powers of 1024, `KB` and `K`
+/// powers of 1000.
 const SUFFIXES: [(&str, i64); 11] = [
     ("", 1),
     ("kib", 1 << 10),
@@ -20,8 +20,12 @@ const SUFFIXES: [(&str, i64); 11] = [
     ("g", 1_000_000_000),
 ];
 
-/// A whole number as kvtest reads it: sign, decimal or `0x` digits, suffix. Unlike kvtest, an
-/// unknown suffix or a value past 64 bits is an error.
+/// Reads a whole number in the form of kvtest: sign, decimal or `0x` digits, suffix.
+///
+/// # Errors
+///
+/// Fails if the text is no such number. Unlike in kvtest, an unknown suffix or a value past 64 bits
+/// is an error.
 pub fn parse_integer(text: &str) -> Result<i64> {
     let wrong = |why: &str| {
         Error::usage(format!(
@@ -50,22 +54,22 @@ pub fn parse_integer(text: &str) -> Result<i64> {
         .ok_or_else(|| wrong("does not fit in 64 bits"))
 }
 
-/// A size in bytes: a whole number that is not negative.
+/// Reads a size in bytes: a whole number that is not negative.
 pub fn parse_size(text: &str) -> Result<u64> {
     u64::try_from(parse_integer(text)?)
         .map_err(|_| Error::usage(format!("{text:?} is negative; a size is not")))
 }
 
-/// What was understood of `text`, or an error that says what is accepted.
+/// Returns `value`, or an error that quotes `text` and says what is accepted.
 fn accepted<T>(value: Option<T>, text: &str, wrong: &str) -> Result<T> {
     value.ok_or_else(|| Error::usage(format!("{text:?} {wrong}")))
 }
 
-/// A nanosecond an operation.
+/// The highest rate that is accepted: an operation each nanosecond.
 const FASTEST: f64 = 1e9;
 
-/// Operations a second: a number with a unit of [`parse_size`] or a fraction, `/s` behind it or
-/// not.
+/// Reads operations a second: a number with a suffix of [`parse_size`] or a fraction, with or
+/// without `/s` behind it.
 pub fn parse_rate(text: &str) -> Result<f64> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     let plain = number.parse().ok().filter(|rate: &f64| rate.is_finite());
@@ -75,7 +79,7 @@ pub fn parse_rate(text: &str) -> Result<f64> {
     accepted(rate, text, wrong)
 }
 
-/// An amount of money, in any currency.
+/// Reads an amount of money, in any currency.
 pub fn parse_amount(text: &str) -> Result<f64> {
     let amount = text.parse().ok().filter(|amount: &f64| *amount > 0.0 && *amount <= 1e9);
     accepted(
@@ -93,7 +97,8 @@ pub fn show_amount(amount: f64) -> String {
     format!("{amount:.digits$}")
 }
 
-/// A percentage as a share: `5%` is 0.05. Digits alone could be either.
+/// Reads a percentage as a share: `5%` is 0.05. Digits without the sign are an error, because they
+/// could be either.
 pub fn parse_percentage(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
     let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0);
@@ -101,14 +106,14 @@ pub fn parse_percentage(text: &str) -> Result<f64> {
     accepted(percent.map(|percent| percent / 100.0), text, wrong)
 }
 
-/// So many of a hundred, as a share: `95` and `95%` are 0.95.
+/// Reads a number out of a hundred as a share: `95` and `95%` are 0.95.
 pub fn parse_of_a_hundred(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse().ok();
     let percent = number.filter(|percent: &f64| (0.0..=100.0).contains(percent));
     accepted(percent.map(|percent| percent / 100.0), text, "is not accepted: 0 to 100 is, like 95")
 }
 
-/// A share from 0.01 to 1, in whole percent.
+/// Reads a share from 0.01 to 1, and returns it in whole percent.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
 pub fn parse_share(text: &str) -> Result<u8> {
     let share = text.parse().ok().filter(|share: &f64| (0.01..=1.0).contains(share));
@@ -116,7 +121,7 @@ pub fn parse_share(text: &str) -> Result<u8> {
     accepted(percent, text, "is not a share (accepted: 0.01 to 1, as in 0.5)")
 }
 
-/// A whole number from 1 to `most`.
+/// Reads a whole number from 1 to `most`.
 pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
     let number = text.parse().ok().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| {
@@ -125,8 +130,8 @@ pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
     })
 }
 
-/// A duration: digits (with a fraction if wanted) and `us`, `ms`, `s`, `m` or `h`; bare digits
-/// are seconds.
+/// Reads a duration: digits (with or without a fraction) and `us`, `ms`, `s`, `m` or `h`; digits
+/// without a unit are seconds.
 pub fn parse_duration(text: &str) -> Result<Duration> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
@@ -144,7 +149,7 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
     accepted(duration, text, wrong)
 }
 
-/// Bytes for people: `1.02 GB` (powers of 1000, three digits).
+/// Shows bytes for people: `1.02 GB` (powers of 1000, three digits).
 pub fn show_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
     let mut value = bytes as f64;
@@ -160,7 +165,7 @@ pub fn show_size(bytes: u64) -> String {
     }
 }
 
-/// A figure with three significant digits, as far as that takes decimals.
+/// Shows a number with three significant digits, as far as that needs decimals.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         v if v >= 99.95 => format!("{value:.0}"),
@@ -170,18 +175,18 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// A share for people: `12.5 %`. Larger ones than ten times the whole are not told apart: an interval
-/// from two or three rounds may end anywhere.
+/// Shows a share for people: `12.5 %`. Shares above ten times the whole are all shown as "more
+/// than": an interval from two or three rounds may end anywhere.
 pub fn show_percent(share: f64) -> String {
     if share < 10.0 { format!("{:.1} %", share * 100.0) } else { "more than 1,000 %".to_owned() }
 }
 
-/// A share as it was given: `5 %`, `0.25 %`.
+/// Shows a share as it was given: `5 %`, `0.25 %`.
 pub fn exact_percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 
-/// Operations a second for people: `2,000`, `12.5`.
+/// Shows operations a second for people: `2,000`, `12.5`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -191,7 +196,7 @@ pub fn show_rate(rate: f64) -> String {
     if rate < 99.95 { three_digits(rate) } else { show_count(rate.round() as u64) }
 }
 
-/// A duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.
+/// Shows a duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.
 pub fn show_duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match duration.as_secs() {
@@ -203,7 +208,7 @@ pub fn show_duration(duration: Duration) -> String {
     }
 }
 
-/// A duration as options take it, rounded up: `45s`, `10m`.
+/// Shows a duration as options take it, rounded up: `45s`, `10m`.
 pub fn option_duration(duration: Duration) -> String {
     const MOST_SECONDS: f64 = 180.0;
     let seconds = duration.as_secs_f64();
@@ -214,7 +219,8 @@ pub fn option_duration(duration: Duration) -> String {
     }
 }
 
-/// A time for an option, if `needed` is what it takes and `given` was too short: never shorter than that.
+/// Shows a time for an option if `needed` was necessary and `given` was too short: longer than
+/// both.
 pub fn longer_option(needed: Duration, given: Duration) -> String {
     const LONGER: f64 = 1.25;
     // The longest time cannot be made longer.
@@ -222,12 +228,12 @@ pub fn longer_option(needed: Duration, given: Duration) -> String {
     option_duration(needed.max(longer.unwrap_or(given)))
 }
 
-/// So many seconds; the longest duration if they are more than that.
+/// Converts seconds to a duration; the longest duration if they are more than that.
 pub fn duration_of(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// A count with commas between thousands.
+/// Shows a count with commas between thousands.
 pub fn show_count(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);

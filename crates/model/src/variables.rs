@@ -1,9 +1,9 @@
-//! Variables of the environment that have passwords, keys, and what these are for.
+//! Variables of the environment that contain passwords and keys, and those that belong to them.
 
 use std::{collections::BTreeMap, env, sync::OnceLock};
 
-/// All of them. A worker on another host gets those of the process that starts it, through its standard
-/// input, which no other program sees.
+/// The names of the variables. A worker on another host gets those of the process that starts it,
+/// through its standard input, which no other program sees.
 const NAMES: [&str; 11] = [
     "MYSQL_PWD",
     "PGPASSWORD",
@@ -18,25 +18,25 @@ const NAMES: [&str; 11] = [
     "AWS_ENDPOINT_URL_S3",
 ];
 
-/// Variables by their names.
+/// The values of variables by their names.
 pub type Variables = BTreeMap<String, String>;
 
 static GIVEN: OnceLock<Variables> = OnceLock::new();
 
-/// Returns those variables that this process has.
+/// Returns the variables that this process has.
 pub fn variables() -> Variables {
     let pair = |name: &str| Some((name.to_owned(), variable(name)?));
     NAMES.into_iter().filter_map(pair).collect()
 }
 
-/// Sets the variables that another process has, once.
+/// Sets the variables that another process has; only the first call counts.
 pub fn give_variables(variables: Variables) {
     // The first are kept.
     let _ = GIVEN.set(variables);
 }
 
-/// Returns the value of a variable, unless it is empty. If another process has given one of its group
-/// (`AWS`), only the given ones count.
+/// Returns the value of a variable, unless it is empty. If another process has given one of its
+/// group (`AWS`), only the given ones count.
 pub fn variable(name: &str) -> Option<String> {
     let own = || env::var(name).ok();
     let value = GIVEN.get().map_or_else(own, |given| chosen(given, name, own));

@@ -1,4 +1,4 @@
-//! Words with a meaning, and the nearest match of a word without one.
+//! Enums whose values are words, and the nearest match of an unknown word.
 
 use std::fmt::Display;
 
@@ -30,10 +30,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in this order.
+            /// All values, in this order.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$value),*];
 
-            /// The word for it.
+            /// Returns the word for this value.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$value => $word,)*
@@ -59,8 +59,9 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Returns the candidate nearest to `word`, if one is near enough to be a likely typo: fewer than half of
-/// the letters are others, or the word is its start. Endings that two names of files share say nothing.
+/// Returns the candidate nearest to `word`, if one is near enough to be a likely typo: fewer than
+/// half of the letters differ, or the word is its start. An ending that two names of files share
+/// does not count.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = |candidate: &'a str| {
         let (one, other) = without_ending(word, candidate);
@@ -73,7 +74,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
-/// Both words without the ending, from the last dot on, that they share.
+/// Returns both words without the ending, from the last dot on, that they share.
 fn without_ending<'w, 'c>(word: &'w str, candidate: &'c str) -> (&'w str, &'c str) {
     match (word.rsplit_once('.'), candidate.rsplit_once('.')) {
         (Some((one, ending)), Some((other, same))) if ending == same => (one, other),
@@ -81,13 +82,13 @@ fn without_ending<'w, 'c>(word: &'w str, candidate: &'c str) -> (&'w str, &'c st
     }
 }
 
-/// `: did you mean size?`, or nothing if no candidate is near.
+/// Returns `: did you mean size?`, or nothing if no candidate is near.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or_else(String::new, |near| format!(": did you mean {near}?"))
 }
 
-/// Says that nothing of its kind is called `word`:
-/// `no setting "pgsize": did you mean page_size? (accepted: …)`.
+/// Returns a sentence that nothing of its kind is called `word`: `no setting "pgsize": did you mean
+/// page_size? (accepted: …)`.
 pub fn no_such<'a>(
     what: &str,
     word: &str,
@@ -100,7 +101,11 @@ pub fn no_such<'a>(
     format!("no {what} {word:?}{} (accepted: {list})", did_you_mean(word, accepted))
 }
 
-/// The one of `all` that is printed as `word`.
+/// Returns the value of `all` that is printed as `word`.
+///
+/// # Errors
+///
+/// Fails if there is none; the sentence names the nearest.
 pub(crate) fn named<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Result<T> {
     all.iter().copied().find(|one| one.to_string() == word).ok_or_else(|| {
         let words: Vec<String> = all.iter().map(ToString::to_string).collect();

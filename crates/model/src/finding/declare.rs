@@ -25,15 +25,16 @@ macro_rules! findings {
         }
 
         impl $name {
-            /// How much it weighs.
+            /// Returns the weight of the finding.
             pub fn severity(&self) -> Severity {
                 match self {
                     $(Self::$kind $({ $($field),* })? => { $(let _ = ($($field,)*);)? $severity })*
                 }
             }
 
-            /// What it is about, if its kind alone does not say so, and how large it is: the larger,
-            /// the worse. Absent: findings of this kind do not differ in their extent only.
+            /// Returns the subject of the finding, if its kind alone does not name it, and its
+            /// extent: the larger, the worse. `None` if findings of this kind do not differ in
+            /// their extent only.
             pub fn extent(&self) -> Option<(&str, f64)> {
                 match self {
                     $(Self::$kind $({ $($field),* })? => {

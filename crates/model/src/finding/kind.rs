@@ -17,14 +17,14 @@ use crate::{
     },
 };
 
-/// A ratio of times to the baseline, with its interval.
+/// A ratio of times to the baseline with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioInterval {
-    /// Time over the baseline's.
+    /// The time divided by the baseline's.
     pub ratio: f64,
-    /// Lower end of the interval.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end of the interval.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
@@ -41,17 +41,19 @@ impl fmt::Display for RatioInterval {
     }
 }
 
-/// An interval from two or three rounds may end anywhere.
+/// Shows a factor with three digits. An interval from two or three rounds may end anywhere, so a
+/// large factor is only named as such.
 fn factor(times: f64) -> String {
     if times < 1000.0 { three_digits(times) } else { "more than 1,000".to_owned() }
 }
 
-/// The half width of an interval.
+/// Shows the half width of an interval.
 fn around(share: f64) -> String {
     if share < 10.0 { format!("±{}", percent(share)) } else { percent(share) }
 }
 
-/// What it takes to measure more than a sample.
+/// Returns the end of a sentence on a sample: how long all values take, and the option that
+/// measures them.
 fn all_take(seconds: f64) -> String {
     let time = duration_of(seconds);
     format!(
@@ -62,7 +64,7 @@ fn all_take(seconds: f64) -> String {
 }
 
 findings! {
-    /// What can be doubtful about a result.
+    /// A kind of finding: what may be wrong with a result, with the figures that show it.
     FindingKind:
 
     // The tool itself.

@@ -1,5 +1,5 @@
-//! Findings: what makes a figure doubtful, each a value of its own kind with a sentence that says
-//! what to do.
+//! Findings: what may be wrong with a figure. Each is a value of its own kind, with a sentence that
+//! says what to do.
 
 mod declare;
 mod kind;
@@ -11,49 +11,50 @@ use crate::Cache;
 
 pub use kind::{FindingKind, RatioInterval};
 
-/// What makes a figure doubtful, and which figure.
+/// A finding: what may be wrong with a figure, and which figure it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// What was found.
+    /// The kind of the finding, with its fields.
     #[serde(flatten)]
     pub kind: FindingKind,
-    /// Label of the target it is about; absent: the whole run.
+    /// The label of the target that it is about; `None` if it is about the whole run.
     pub target: Option<String>,
-    /// Index into the plan's workloads; absent: all.
+    /// The index into the plan's workloads; `None` if it is about all.
     pub workload: Option<usize>,
-    /// Cache state it was seen in; absent: all. Some kinds have a field called `cache` of their own.
+    /// The cache state that it was seen in; `None` if it is about all. Some kinds have a field
+    /// called `cache` of their own.
     #[serde(default, rename = "cache_state")]
     pub cache: Option<Cache>,
-    /// Round it was seen in; absent: not bound to one.
+    /// The round that it was seen in; `None` if it is not bound to one.
     pub round: Option<u32>,
 }
 
 impl Finding {
-    /// A finding about the whole run.
+    /// Creates a finding about the whole run.
     pub fn run(kind: FindingKind) -> Self {
         Self { kind, target: None, workload: None, cache: None, round: None }
     }
 
-    /// A finding about a target.
+    /// Creates a finding about the target with this label.
     pub fn target(kind: FindingKind, label: &str) -> Self {
         Self { target: Some(label.to_owned()), ..Self::run(kind) }
     }
 
-    /// The same finding, about one workload only.
+    /// Restricts the finding to one workload.
     #[must_use]
     pub fn in_workload(mut self, workload: usize) -> Self {
         self.workload = Some(workload);
         self
     }
 
-    /// The same finding, about one cache state only.
+    /// Restricts the finding to one cache state.
     #[must_use]
     pub fn in_cache(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// The same finding, seen in one round.
+    /// Adds the round that the finding was seen in.
     #[must_use]
     pub fn in_round(mut self, round: u32) -> Self {
         self.round = Some(round);
@@ -61,11 +62,11 @@ impl Finding {
     }
 }
 
-/// How much a finding weighs, lightest first.
+/// The weight of a finding, lightest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Good to know; the figures are right.
+    /// The figures are right, and there is something to know about them.
     Note,
     /// The figures may mislead.
     Warning,
@@ -73,14 +74,14 @@ pub enum Severity {
     Wrong,
 }
 
-/// What to do about a finding, for people and for programs.
+/// A finding with its sentence, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Suggestion {
-    /// How much the finding weighs.
+    /// The weight of the finding.
     pub severity: Severity,
-    /// What is doubtful, then what to do.
+    /// The sentence: what may be wrong, then what to do.
     pub text: String,
-    /// The same as a value.
+    /// The kind of the finding, with its fields.
     #[serde(flatten)]
     pub kind: FindingKind,
 }

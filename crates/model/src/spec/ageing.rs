@@ -38,11 +38,11 @@ options! {
     }
 }
 
-/// A storage age.
+/// The kind of option value that is a storage age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Age;
 
-/// Far beyond what was published: a typo must not cost a night.
+/// The highest age that is accepted, far beyond what was published: a typo must not cost a night.
 const OLDEST: u32 = 1000;
 
 impl Kind for Age {
@@ -60,10 +60,14 @@ impl Kind for Age {
 }
 
 impl AgeingSpec {
-    /// What is measured when the user names nothing: what was published, of its kind.
+    /// The targets that are measured when the user names none: those that were published.
     pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
-    /// The objects.
+    /// Returns the objects that are generated.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a size is 0, or no object fits into the volume.
     pub fn data(&self, seed: u64) -> Result<Generated> {
         let size = given_value(&self.size).unwrap_or(256_000);
         if size == 0 {
@@ -80,7 +84,11 @@ impl AgeingSpec {
         Ok(Generated { seed, count, size, variance, random_percent: 100 })
     }
 
-    /// The storage ages, each greater than the one before.
+    /// Returns the storage ages, each greater than the one before.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they do not ascend.
     pub fn ages(&self) -> Result<Vec<u32>> {
         let ages = if self.ages.is_empty() { vec![0, 2, 4] } else { given_values(&self.ages) };
         match ages.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -95,12 +103,12 @@ impl AgeingSpec {
         }
     }
 
-    /// The states that reads start in.
+    /// Returns the cache states that reads start in.
     pub fn caches(&self) -> Vec<Cache> {
         caches(&self.cache, Cache::DataCold)
     }
 
-    /// The class that every engine is set up for.
+    /// Returns the durability class that every engine is set up for.
     pub fn durability(&self) -> Durability {
         given_value(&self.durability).unwrap_or(Durability::Consistent)
     }

@@ -30,10 +30,10 @@ options! {
 }
 
 impl BackupSpec {
-    /// What is measured when the user names no stores.
+    /// The stores of catalogues that are measured when the user names none.
     pub const TARGETS: [&str; 2] = ["sqlite:", "sqlite:?journal=truncate"];
 
-    /// The folder, if the first of the targets is one, and the stores.
+    /// Returns the folder, if the first of the targets is one, and the stores.
     pub fn folder_and_stores(&self) -> (Option<&Name>, &[Name]) {
         match self.targets.split_first() {
             Some((first, stores)) if !is_store(first) => (Some(first), stores),
@@ -41,18 +41,19 @@ impl BackupSpec {
         }
     }
 
-    /// Files of a generated folder, or of a replay.
+    /// Returns the number of files of a generated folder, or of a replay, if it was given.
     pub fn files(&self) -> Option<u64> {
         given_value(&self.files)
     }
 
-    /// The class that every catalogue is set up for.
+    /// Returns the durability class that every catalogue is set up for.
     pub fn durability(&self) -> Durability {
         given_value(&self.durability).unwrap_or(Durability::Durable)
     }
 }
 
-/// Whether it has the form of a target: an engine's name, a colon, and perhaps settings.
+/// Returns whether `name` has the form of a target: an engine's name, a colon, and perhaps
+/// settings.
 fn is_store(name: &Name) -> bool {
     let text = name.as_ref().to_string_lossy();
     let word = text.split(':').next().unwrap_or_default();

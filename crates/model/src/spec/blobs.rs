@@ -14,7 +14,7 @@ use crate::{
 };
 
 words! {
-    /// What a host that is lost does to a run.
+    /// What to do when a host is lost during a run.
     pub enum LostHost as "answer to a lost host" {
         /// The run ends.
         Stop = "stop",
@@ -23,12 +23,13 @@ words! {
     }
 }
 
-/// The article's sizes, and as many blobs as can be measured in less than a minute: more bytes
-/// than most processors cache, few enough for several rounds.
+/// The generated data if the user gives none: the article's sizes, and as many blobs as can be
+/// measured in less than a minute. They are more bytes than most processors cache, and few enough
+/// for several rounds.
 pub const DEFAULT_DATA: Generated =
     Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
-/// As many bytes, in records of YCSB's size.
+/// The generated data for YCSB: as many bytes as [`DEFAULT_DATA`], in records of YCSB's size.
 const YCSB_DATA: Generated =
     Generated { seed: 0, count: 40_000, size: Ycsb::RECORD, variance: 0, random_percent: 100 };
 
@@ -200,25 +201,29 @@ options! {
     }
 }
 
-/// A setting that options ask for.
+/// A setting of engines that an option of the command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedSetting {
-    /// Its name.
+    /// The name of the setting.
     pub name: &'static str,
-    /// The only engine that it is meant for; absent: every engine that has it.
+    /// The only engine that it is meant for; `None` if every engine that has it takes it.
     pub engine: Option<&'static str>,
-    /// Its values; several make a target each.
+    /// The values; each makes a target of its own.
     pub values: Vec<String>,
 }
 
 impl SharedSettings {
-    /// kvtest's options as settings of engines.
+    /// Returns kvtest's options as settings of engines.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the sizes of the cache have two units.
     pub fn settings(&self) -> Result<Vec<SharedSetting>> {
         let texts =
             |sizes: &[GivenValue<Size>]| given_values(sizes).iter().map(u64::to_string).collect();
         let word = |asked: bool, word: &str| Vec::from_iter(asked.then(|| word.to_owned()));
         let (cache, sizes) = self.cache()?;
-        // Both engines call it sync, and each option is about one of them.
+        // Both engines call the setting sync, and each option is for one of them.
         let mut settings: Vec<SharedSetting> = [
             ("api", None, word(self.blob_api, "blob")),
             (cache, None, sizes),
@@ -236,7 +241,8 @@ impl SharedSettings {
         Ok(settings)
     }
 
-    /// In pages, or where it is negative in KiB, as SQLite has it.
+    /// Returns the name and the values of the cache's setting: pages, or KiB if they are negative,
+    /// as in SQLite.
     fn cache(&self) -> Result<(&'static str, Vec<String>)> {
         let sizes = given_values(&self.cache_size);
         let (kibibytes, pages): (Vec<i64>, Vec<i64>) = sizes.iter().partition(|size| **size < 0);
@@ -254,7 +260,7 @@ impl SharedSettings {
 }
 
 impl DataOptions {
-    /// Whether the user shapes the generated data.
+    /// Returns whether an option shapes the generated data.
     pub fn shapes_data(&self) -> bool {
         [&self.keys, &self.bytes, &self.size, &self.variance].iter().any(|list| !list.is_empty())
             || self.compressible.is_some()
@@ -262,9 +268,9 @@ impl DataOptions {
 }
 
 impl BlobsSpec {
-    /// What is measured when the user names nothing, as far as this program has it: each engine with
-    /// the settings that read fastest.
-    /// Each may keep 1 GiB in its cache or in a memory map.
+    /// The targets that are measured when the user names none, as far as this program has them:
+    /// each engine with the settings that read fastest, of which the cache or the memory map may
+    /// take 1 GiB.
     pub const TARGETS: [&str; 7] = [
         "files:",
         "sqlite:?api=blob&mmap=1GiB",
@@ -275,10 +281,11 @@ impl BlobsSpec {
         "pack:",
     ];
 
-    /// The same if the user sets something for all targets, which settings of their own would undo.
+    /// The targets if an option sets something for all of them, which settings of their own would
+    /// undo.
     pub const PLAIN_TARGETS: [&str; 3] = ["files:", "sqlite:", "pack:"];
 
-    /// The generated data.
+    /// Returns the dataset that is generated.
     pub fn generated(&self, seed: u64) -> Generated {
         let DataOptions { keys, bytes, size, variance, compressible, .. } = &self.data;
         let default = if self.work.ycsb.is_empty() { DEFAULT_DATA } else { YCSB_DATA };
@@ -295,7 +302,8 @@ impl BlobsSpec {
         }
     }
 
-    /// A workload for each operation at each rate; `located`: a target is a store of the user.
+    /// Returns a workload for each operation at each rate. `located` is whether a target is a store
+    /// of the user.
     pub fn work(&self, located: bool) -> Vec<Work> {
         let rates = match self.work.rate.as_slice() {
             [] => vec![None],
@@ -303,15 +311,16 @@ impl BlobsSpec {
         };
         let work = |(operation, order), rate| Work::Blobs { operation, order, rate };
         let operations = self.operations(located);
-        let at_each = |of| rates.iter().map(move |rate| work(of, *rate)).collect::<Vec<_>>();
+        let at_each =
+            |operation| rates.iter().map(move |rate| work(operation, *rate)).collect::<Vec<_>>();
         operations.into_iter().flat_map(at_each).collect()
     }
 
     fn operations(&self, located: bool) -> Vec<(Operation, Order)> {
         let WorkOptions { read, update, mix, ycsb, .. } = &self.work;
         if !ycsb.is_empty() {
-            let of = |one: Ycsb| (Operation::Mix(one.mix()), one.order());
-            return given_values(ycsb).into_iter().map(of).collect();
+            let workload = |one: Ycsb| (Operation::Mix(one.mix()), one.order());
+            return given_values(ycsb).into_iter().map(workload).collect();
         }
         let operations = match (given_value(mix), read, update) {
             (Some(mix), ..) => vec![Operation::Mix(mix)],
@@ -334,8 +343,9 @@ impl BlobsSpec {
         }
     }
 
-    /// Operations per commit; `None`: [`Batch::usual`]. What has a load of its own commits one
-    /// operation at a time. A store of the user's alone is kvtest's command, which commits once.
+    /// Returns the operations per commit, or `None` for [`Batch::usual`]. A workload that is a mix
+    /// or has a rate commits one operation at a time. A single store of the user is kvtest's
+    /// command, which commits once.
     pub fn batch(&self, one_store: bool) -> Option<Batch> {
         let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
         let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
@@ -346,14 +356,15 @@ impl BlobsSpec {
         }
     }
 
-    /// The cache states, each once.
+    /// Returns the cache states, each once.
     pub fn caches(&self) -> Vec<Cache> {
         caches(&self.work.cache, Cache::Warm)
     }
 
-    /// The class that every engine is set up for. One target is measured as it is set. Several are
-    /// compared with an equal promise: if the user does not say which, that every value is whole after
-    /// a power cut.
+    /// Returns the durability class that every engine is set up for, or `None` if each keeps its
+    /// own. A single target is measured as it is set. Several that are written to are compared with
+    /// equal durability: if the user does not choose a class, every value is whole after a power
+    /// cut.
     pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
         let compared = several && work.iter().any(|work| work.writes());

@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{Cache, Rounds};
 
-/// Fewer rounds carry no verdict.
+/// The least number of rounds that a verdict needs.
 pub const MIN_ROUNDS: u32 = 5;
-/// Of a time, half-width that is narrow enough; of a ratio, half of it is.
+/// The half width of an interval that is narrow enough, as a share of a time; for a ratio it is
+/// half of that.
 const PRECISION: f64 = 0.03;
 
 options! {
@@ -65,7 +66,8 @@ options! {
 }
 
 impl Running {
-    /// When to stop: after exactly so many rounds, or as many as are needed and fit into the time.
+    /// Returns when to stop: after exactly the number of rounds that was asked for, or after as
+    /// many as are needed and fit into the time.
     pub fn rounds(&self, time: Duration) -> Rounds {
         let exactly = given_value(&self.rounds);
         Rounds {
@@ -77,20 +79,20 @@ impl Running {
         }
     }
 
-    /// The folder that scratch stores are in, if nothing else decides.
+    /// Returns the folder that scratch stores are in, if nothing else decides.
     pub fn scratch(&self) -> &Path {
         self.scratch.as_ref().map_or(Path::new("."), Name::path)
     }
 }
 
 impl Placing {
-    /// Bytes of an image.
+    /// Returns the size of an image in bytes.
     pub fn image_size(&self) -> u64 {
         given_value(&self.image_size).unwrap_or(1 << 30)
     }
 }
 
-/// Each of the states once, in the order written, `default` if there are none.
+/// Returns each of the states once, in the order written, or `default` if there are none.
 pub(super) fn caches(written: &[GivenValue<Cache>], default: Cache) -> Vec<Cache> {
     let mut caches = Vec::new();
     for cache in written.iter().map(GivenValue::value) {

@@ -39,15 +39,15 @@ options! {
 }
 
 impl LifeSpec {
-    /// What is measured when the user names nothing.
+    /// The targets that are measured when the user names none.
     pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
-    /// Whether an option is about generated data.
+    /// Returns whether an option shapes the generated data.
     pub fn shapes_data(&self) -> bool {
         [&self.keys, &self.size, &self.variance].into_iter().any(Option::is_some)
     }
 
-    /// The data if it is generated.
+    /// Returns the dataset that is generated if the user gives no folder.
     pub fn generated(&self, seed: u64) -> Generated {
         DEFAULT_DATA.shaped(
             given_value(&self.keys),
@@ -57,17 +57,17 @@ impl LifeSpec {
         )
     }
 
-    /// Days of changes.
+    /// Returns the number of days of changes.
     pub fn days(&self) -> u32 {
         given_value(&self.days).unwrap_or(30)
     }
 
-    /// The states that a store is opened in.
+    /// Returns the cache states that a store is opened in.
     pub fn caches(&self) -> Vec<Cache> {
         caches(&self.cache, Cache::DataCold)
     }
 
-    /// The class that every engine is set up for.
+    /// Returns the durability class that every engine is set up for.
     pub fn durability(&self) -> Durability {
         given_value(&self.durability).unwrap_or(Durability::Consistent)
     }

@@ -1,5 +1,5 @@
-//! What a user can ask for: the command line fills a [`RunSpec`], a plan file is read into one, a
-//! record carries one, and a step of a study is one.
+//! Specifications of runs: a [`RunSpec`] is all that a user can ask for. The command line fills
+//! one, a plan file is read into one, a record contains one, and a step of a study is one.
 
 mod ageing;
 mod backup;
@@ -36,7 +36,7 @@ pub use self::{
 };
 use crate::{Error, Result, Rounds, StudyPart, did_you_mean, units, without_password};
 
-/// Options with their values, by their long names; the targets as `targets`.
+/// A map of options with their values, by their long names; the targets are under `targets`.
 pub type Options = Map<String, Value>;
 
 /// A run, or a sweep of several, as a user asks for it.
@@ -57,10 +57,10 @@ pub enum RunSpec {
     Life(Box<LifeSpec>),
 }
 
-/// What [`RunSpec`] calls the subcommand among its options.
+/// The key under which [`RunSpec`] has the subcommand among its options.
 const COMMAND: &str = "command";
 
-/// Options that cannot be used together.
+/// The options that cannot be used together: each with those that it excludes.
 const CONFLICTS: [(&str, &[&str]); 11] = [
     ("keys", &["bytes"]),
     ("mix", &["read", "update", "asc", "desc"]),
@@ -74,16 +74,16 @@ const CONFLICTS: [(&str, &[&str]); 11] = [
     ("launch", &["memory"]),
     ("objects", &["volume"]),
 ];
-/// Options that are 1 or more.
+/// The options that must be 1 or more.
 const NOT_ZERO: [&str; 8] =
     ["batch", "count", "files", "objects", "rows", "runs", "sample", "tasks"];
-/// Options that need another one.
+/// The options that need another one, which follows them.
 const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
 
-/// Options that say what to do with a plan or where its record goes; they are no part of it.
+/// The options on what to do with a plan or where its record goes: they are no part of the plan.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
 
-/// What every experiment has.
+/// Evaluates an expression on the specification of any experiment.
 macro_rules! of_each {
     ($run:expr, $spec:ident => $part:expr) => {
         match $run {
@@ -98,13 +98,14 @@ macro_rules! of_each {
 }
 
 impl RunSpec {
-    /// The options of subcommands without a spec of their own, with which they measure differently.
+    /// The options of subcommands without a specification of their own that change what they
+    /// measure.
     pub const OF_OTHERS: [(&str, &[&str]); 2] = [
         (StudyPart::COMMAND, &["full", "rounds", "scratch", "seed", "time"]),
         ("doctor", &["time"]),
     ];
 
-    /// The subcommand.
+    /// Returns the subcommand.
     pub fn command(&self) -> &'static str {
         match self {
             Self::Run(_) => "run",
@@ -116,33 +117,33 @@ impl RunSpec {
         }
     }
 
-    /// What to measure.
+    /// Returns the targets as the user wrote them.
     pub fn targets(&self) -> &[Name] {
         of_each!(self, spec => &spec.targets)
     }
 
-    /// What to measure.
+    /// Returns the targets for changes.
     pub fn targets_mut(&mut self) -> &mut Vec<Name> {
         of_each!(self, spec => &mut spec.targets)
     }
 
-    /// How long to measure, and where.
+    /// Returns the options on how long to measure, and where.
     pub fn running(&self) -> &Running {
         of_each!(self, spec => &spec.running)
     }
 
-    /// How long to measure, and where.
+    /// Returns the options on how long to measure, and where, for changes.
     pub fn running_mut(&mut self) -> &mut Running {
         of_each!(self, spec => &mut spec.running)
     }
 
-    /// The time for the whole run.
+    /// Returns the time for the whole run.
     pub fn time(&self) -> Duration {
         let default = Duration::from_secs(if let Self::Run(_) = self { 30 } else { 60 });
         given_value(&self.running().time).unwrap_or(default)
     }
 
-    /// When to stop.
+    /// Returns when the run stops.
     pub fn rounds(&self) -> Rounds {
         let runs = if let Self::Run(blobs) = self { given_value(&blobs.ways.runs) } else { None };
         let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
@@ -151,17 +152,22 @@ impl RunSpec {
         Rounds { min, runs, ..rounds }
     }
 
-    /// What to print and write.
+    /// Returns the options on what to print and write.
     pub fn shown(&self) -> &Output {
         of_each!(self, spec => &spec.shown)
     }
 
-    /// What to print and write.
+    /// Returns the options on what to print and write, for changes.
     pub fn shown_mut(&mut self) -> &mut Output {
         of_each!(self, spec => &mut spec.shown)
     }
 
-    /// The options of a subcommand. An error says which option is wrong.
+    /// Reads the options of a subcommand.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such subcommand or option, or a value is not accepted; the sentence
+    /// names the option.
     pub fn from_options(command: &str, options: &Options) -> Result<Self> {
         let known = Self::known(command)?;
         let mut read = tagged(command, []);
@@ -173,7 +179,7 @@ impl RunSpec {
         from_value(read)
     }
 
-    /// Whether a subcommand that measures has an option.
+    /// Returns whether a subcommand that measures has an option.
     pub fn has_option(command: &str, option: &str) -> bool {
         match Self::OF_OTHERS.iter().find(|(name, _)| *name == command) {
             Some((_, options)) => options.contains(&option),
@@ -181,19 +187,27 @@ impl RunSpec {
         }
     }
 
-    /// All options of a subcommand with what they are when they are not asked for.
+    /// Returns all options of a subcommand with the values that they have when they are not given.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such subcommand.
     fn known(command: &str) -> Result<Options> {
         let mut all = from_value(tagged(command, []))?.to_options();
         all.remove(COMMAND);
         Ok(all)
     }
 
-    /// The options that are asked for.
+    /// Returns the options that are given.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8, which no plan can hold.
     pub fn options(&self) -> Result<Options> {
         writable(self.given())
     }
 
-    /// The options that are asked for as people read them.
+    /// Returns the options that are given, with their values as people read them.
     pub fn texts(&self) -> Vec<(String, String)> {
         let texts = |value: &Value| match value {
             Value::Bool(_) => String::new(),
@@ -202,7 +216,7 @@ impl RunSpec {
         self.given().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
     }
 
-    /// The options that are asked for; what of a name is not UTF-8 is lost.
+    /// Returns the options that are given. Bytes of a name that are not UTF-8 are replaced.
     fn given(&self) -> Options {
         let mut options = self.to_options();
         options.remove(COMMAND);
@@ -210,6 +224,7 @@ impl RunSpec {
         options
     }
 
+    /// Returns all options, given or not, with the subcommand.
     fn to_options(&self) -> Options {
         match serde_json::to_value(self) {
             Ok(Value::Object(options)) => options,
@@ -218,7 +233,11 @@ impl RunSpec {
         }
     }
 
-    /// This with `later` laid over it, which also removes what it cannot be used with.
+    /// Adds the options of `later`, and removes those that cannot be used with them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is not UTF-8 or not accepted.
     pub fn overlaid(&self, later: &Self) -> Result<Self> {
         let (mut options, later) = (self.options()?, later.options()?);
         options.retain(|name, _| !later.keys().any(|other| exclude_each_other(name, other)));
@@ -226,7 +245,11 @@ impl RunSpec {
         Self::from_options(self.command(), &options)
     }
 
-    /// Refuses options that are 0, or that do not go together.
+    /// Checks that options are not 0 if they must not be, and that they go together.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with a sentence that names the options, if they do not.
     pub fn check(&self) -> Result<()> {
         let given = self.given();
         let is_zero = |value: &Value| units::parse_size(&text(value)).is_ok_and(|size| size == 0);
@@ -247,8 +270,12 @@ impl RunSpec {
         }
     }
 
-    /// What is kept of this in a record or a saved plan: no passwords, and nothing about where the
-    /// record goes.
+    /// Returns the part that is kept in a record or a saved plan: no passwords, and no options on
+    /// where the record goes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8.
     pub fn kept(&self) -> Result<Self> {
         let mut options = self.given();
         options.retain(|name, _| !APART.contains(&name.as_str()));
@@ -256,13 +283,17 @@ impl RunSpec {
         Self::from_options(self.command(), &writable(options)?)
     }
 
-    /// Writes the options that are asked for, for records.
+    /// Writes the options that are given, for records.
     pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
         spec.as_ref().map(|spec| tagged(spec.command(), spec.given())).serialize(out)
     }
 }
 
-/// Refuses what a plan cannot hold.
+/// Returns `options` if a plan can hold them.
+///
+/// # Errors
+///
+/// Fails if a value is not UTF-8.
 fn writable(options: Options) -> Result<Options> {
     let lost = |value: &&Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
     match options.values().find(lost) {
@@ -273,7 +304,7 @@ fn writable(options: Options) -> Result<Options> {
     }
 }
 
-/// Options with the subcommand that has them.
+/// Adds the subcommand to options.
 fn tagged(command: &str, options: impl IntoIterator<Item = (String, Value)>) -> Options {
     let command = (COMMAND.to_owned(), command.into());
     [command].into_iter().chain(options).collect()
@@ -306,17 +337,21 @@ fn exclude_each_other(one: &str, other: &str) -> bool {
     excludes(one, other) || excludes(other, one)
 }
 
-/// The values of an option.
+/// Returns the values of an option: the list, or the only value.
 fn values(value: &Value) -> &[Value] {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
-/// A value as people write it.
+/// Returns a value as people write it.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What the option is when it is not asked for.
+/// Returns the value that an option has when it is not given.
+///
+/// # Errors
+///
+/// Fails if the subcommand has no such option; the sentence names the nearest one.
 fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> {
     known.get(name).ok_or_else(|| {
         let hint = did_you_mean(name, known.keys().map(String::as_str));
@@ -327,8 +362,12 @@ fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> 
     })
 }
 
-/// The value of an option as its field takes it: a list if the option takes several. With an error
-/// comes the place of the value in the list that is wrong; absent: all of it is.
+/// Converts the value of an option to the form of its field: a list if the option takes several.
+///
+/// # Errors
+///
+/// Fails if the value is not accepted. With the error comes the index of the value in the list that
+/// is wrong, or `None` if all of it is.
 fn fit(
     command: &str,
     name: &str,

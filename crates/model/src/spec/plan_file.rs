@@ -14,27 +14,31 @@ use crate::{Error, Result};
 /// The start of a plan that storemark wrote.
 pub const PLAN_HEAD: &str = "# storemark run FILE";
 
-/// What targets are called in a plan.
+/// The key of the targets in a plan.
 const TARGETS: &str = "targets";
 
-/// A plan file, understood.
+/// A plan file after parsing, with the places of its options.
 #[derive(Clone, Debug)]
 pub struct PlanFile {
-    /// What it asks for.
+    /// The specification that the file contains.
     pub spec: RunSpec,
-    /// The file's name, for people.
+    /// The file's name for messages.
     name: String,
     text: String,
-    /// Where the values of each option are, in bytes of the text.
+    /// The places of each option's values, in bytes of the text.
     places: BTreeMap<String, Vec<Range<usize>>>,
 }
 
-/// Why a value is refused, and where in the text.
+/// A reason why a value is refused, after its place in the text.
 type Refusal = (usize, String);
 
 impl PlanFile {
-    /// Reads the plan of a `command` from the file called `name`. An error starts with the place in
-    /// the file.
+    /// Reads the plan of a `command` from the file called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is no TOML, or an option is not accepted; the sentence starts with the
+    /// place in the file.
     pub fn parse(command: &str, name: &str, text: &str) -> Result<Self> {
         let wrong =
             |(at, why): Refusal| Error::usage(format!("{}: {why}", position(name, text, at)));
@@ -62,8 +66,9 @@ impl PlanFile {
         Ok(Self { spec, name: name.to_owned(), text: text.to_owned(), places })
     }
 
-    /// The same error, led by its place in the file as far as its sentence shows it: it names an
-    /// option, or starts with a target. What is in `asked` and not in the file was typed.
+    /// Adds the place in the file in front of an error, as far as its sentence shows it: the
+    /// sentence names an option, or starts with a target. Options in `asked` that differ from the
+    /// file were typed by the user, and their errors stay as they are.
     pub fn blame(&self, error: Error, asked: &RunSpec) -> Error {
         let (Ok(own), Ok(asked)) = (self.spec.options(), asked.options()) else { return error };
         let said = error.to_string();
@@ -109,7 +114,7 @@ fn spans(value: &Spanned<DeValue<'_>>) -> Vec<Range<usize>> {
     }
 }
 
-/// Options that a sentence names.
+/// Returns the options that a sentence names.
 fn mentioned(said: &str) -> impl Iterator<Item = &str> {
     said.split("--").skip(1).map(|rest| {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
@@ -117,7 +122,7 @@ fn mentioned(said: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `plan.toml:3:8`, both counted from 1.
+/// Returns a place such as `plan.toml:3:8`, both numbers counted from 1.
 fn position(name: &str, text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -126,7 +131,11 @@ fn position(name: &str, text: &str, at: usize) -> String {
 }
 
 impl RunSpec {
-    /// This as a plan file.
+    /// Returns the text of a plan file with these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is not UTF-8.
     pub fn to_plan(&self) -> Result<String> {
         let options = self.options()?;
         let mut text = format!("{PLAN_HEAD} measures this again.\n");

@@ -7,9 +7,10 @@ use super::{
 };
 use crate::{Durability, Error, Result, rows::Style};
 
-/// Rows of a transaction: what was best for SQLite when it was published, and now the same for all.
+/// The rows of a transaction: what was best for SQLite when it was published, and now the same for
+/// all.
 const BATCH: u64 = 100_000;
-/// Greatest number of all rows: twice that is what a column of 32 bits holds.
+/// The greatest number of all rows: twice that fits into a column of 32 bits.
 const MOST_ROWS: u64 = 1_000_000_000;
 
 /// A target of rows, and whether it is measured in every style or only in the published ones.
@@ -38,9 +39,9 @@ const ROWS: [RowsDefault; 19] = [
     ("postgres:", true),
     ("postgres:?null=no", false),
 ];
-/// So many of [`ROWS`] were published.
+/// The number of targets at the front of [`ROWS`] that were published.
 const PUBLISHED_ROWS: usize = 14;
-/// Rows of a transaction that were best when it was published, in MySQL.
+/// The engine and the rows of a transaction that were best for it when it was published (in MySQL).
 const PUBLISHED_BATCH: (&str, u64) = ("mariadb", 30_000);
 
 options! {
@@ -79,25 +80,31 @@ impl RowsSpec {
     /// The label of the default target that the others are compared with.
     pub const BASELINE: &str = "sqlite text";
 
-    /// What is measured when the user names nothing.
+    /// Returns the targets that are measured when the user names none.
     pub fn default_targets(&self) -> &'static [RowsDefault] {
         if self.as_published { &ROWS[..PUBLISHED_ROWS] } else { &ROWS }
     }
 
-    /// The class that all targets are set up for. Where the user chose neither targets nor a class,
-    /// commits survive a power cut in all of them: other work would not be comparable.
+    /// Returns the durability class that all targets are set up for, or `None` if each keeps its
+    /// own. If the user chooses neither targets nor a class, commits survive a power cut in all of
+    /// them: other work would not be comparable.
     pub fn class(&self) -> Option<Durability> {
         let chosen = self.as_published || !self.targets.is_empty();
         given_value(&self.durability).or((!chosen).then_some(Durability::Durable))
     }
 
-    /// Rows of a transaction that an engine has as published, if they differ from the others'.
+    /// Returns the rows of a transaction that an engine has as published, if they differ from the
+    /// others'.
     pub fn batch_of(&self, engine: &str) -> Option<u64> {
         let (published, batch) = PUBLISHED_BATCH;
         (self.as_published && engine == published).then_some(batch)
     }
 
-    /// Rows that each process inserts, and rows of a transaction.
+    /// Returns the rows that each process inserts, and the rows of a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the rows of all processes do not fit into 32 bits.
     pub fn rows_and_batch(&self) -> Result<(u64, u64)> {
         let rows = given_value(&self.rows).unwrap_or(200_000);
         let batch = given_value(&self.batch).unwrap_or(BATCH);
@@ -112,13 +119,13 @@ impl RowsSpec {
         Ok((rows, batch))
     }
 
-    /// Processes at once, in the order written.
+    /// Returns the numbers of processes, in the order written.
     pub fn processes(&self) -> Vec<u32> {
         if self.processes.is_empty() { vec![1] } else { given_values(&self.processes) }
     }
 
-    /// The ways to hand rows over in which a target is measured that has several; `every`: in all
-    /// ways, not only as published.
+    /// Returns the styles in which a target with several styles is measured. If `every` is set,
+    /// these are all styles, not only the published ones.
     pub fn styles(&self, every: bool) -> Vec<Style> {
         match self.style.as_slice() {
             [] if self.as_published => vec![Style::Text, Style::Delayed],

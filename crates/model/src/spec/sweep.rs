@@ -1,23 +1,23 @@
-//! Lists of values where a run takes one: a run for each combination.
+//! Sweeps: a run for each combination of the values in lists where a run takes one value.
 
 use std::collections::BTreeMap;
 
 use super::{RunSpec, text};
 use crate::{Error, Result};
 
-/// More runs than anyone waits for.
+/// The greatest number of runs that is accepted: more take longer than anyone waits.
 const MOST: usize = 1000;
 
 /// A run of a sweep, or the only one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The options that vary, with their values here.
+    /// The options that vary, with their values in this run.
     pub varied: BTreeMap<String, String>,
-    /// What is asked for here: one value where a run takes one.
+    /// The options of this run, with one value where a run takes one.
     pub spec: RunSpec,
 }
 
-/// Options that take one value in a run: a list of values makes a sweep.
+/// The options that take one value in a run: a list of values makes a sweep.
 const SWEPT: [&str; 15] = [
     "batch",
     "bytes",
@@ -37,7 +37,11 @@ const SWEPT: [&str; 15] = [
 ];
 
 impl RunSpec {
-    /// A run for each combination of what varies, at least one.
+    /// Returns a run for each combination of the options that vary, at least one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many combinations, or lists of different lengths with `--zip`.
     pub fn points(&self) -> Result<Vec<Run>> {
         let given = self.given();
         let list = |name: &&'static str| Some((*name, given.get(*name)?.as_array()?));
@@ -61,8 +65,12 @@ impl RunSpec {
     }
 }
 
-/// Places in lists of these names and lengths: every combination, the last list the fastest, or
-/// with `zip` the first of each, the second of each and so on.
+/// Returns indices into lists of these names and lengths: every combination, with the last list
+/// varying fastest, or with `zip` the first of each, the second of each and so on.
+///
+/// # Errors
+///
+/// Fails if there are too many combinations, or lists of different lengths with `zip`.
 pub fn combinations(lists: &[(String, usize)], zip: bool) -> Result<Vec<Vec<usize>>> {
     let shown =
         || lists.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");

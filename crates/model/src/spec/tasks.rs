@@ -9,13 +9,13 @@ use super::{
 };
 use crate::{Durability, Error, Result, units::show_count};
 
-/// Greatest number of tasks of all workers: their ids are generated before the run.
+/// The greatest number of tasks of all workers: their ids are generated before the run.
 const MOST_TASKS: u64 = 10_000_000;
-/// Greatest number of bytes of all outputs of a task.
+/// The greatest number of bytes of all outputs of a task.
 const MOST_OUTPUT: u64 = 256 << 20;
 
-/// What was published (files renamed into place; a pool of connections), then files as they were
-/// before, and SQLite as a service should use it.
+/// The default targets: those that were published (files renamed into place; a pool of
+/// connections), then files as they were before, and SQLite as a service should use it.
 const TASKS: [&str; 5] = [
     "files:?write=rename",
     "files:?write=inplace",
@@ -24,7 +24,7 @@ const TASKS: [&str; 5] = [
     "sqlite:?journal=wal&sync=normal&connection=shared",
 ];
 
-/// The same if a durability class is asked for, which says how each is written.
+/// The default targets if a durability class is asked for, which decides how each is written.
 const TASKS_OF_A_CLASS: [&str; 4] =
     ["files:", "sqlite:?connection=pool", "sqlite:?connection=own", "sqlite:?connection=shared"];
 
@@ -52,26 +52,30 @@ options! {
     }
 }
 
-/// How much work there is in a trial.
+/// The amount of work in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct TaskLoad {
     /// Workers at once.
     pub workers: u32,
-    /// Tasks of each.
+    /// The tasks of each worker.
     pub tasks: u64,
-    /// Times that the output of a task is rewritten.
+    /// How often the output of a task is rewritten.
     pub rewrites: u64,
-    /// Bytes of an output.
+    /// The bytes of an output.
     pub output: u64,
 }
 
 impl TasksSpec {
-    /// What is measured when the user names nothing.
+    /// Returns the targets that are measured when the user names none.
     pub fn default_targets(&self) -> &'static [&'static str] {
         if self.durability.is_some() { &TASKS_OF_A_CLASS } else { &TASKS }
     }
 
-    /// The work of a trial.
+    /// Returns the work of a trial.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many tasks or bytes.
     pub fn load(&self) -> Result<TaskLoad> {
         let load = TaskLoad {
             workers: given_value(&self.workers).unwrap_or(100),

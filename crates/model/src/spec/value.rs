@@ -14,16 +14,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Error, Result, units};
 
-/// What an option takes.
+/// A kind of option value, with the function that reads it.
 pub trait Kind {
-    /// Its value.
+    /// The type of the values.
     type Value: Clone + fmt::Debug + PartialEq;
 
-    /// Reads the value.
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not accepted; the sentence says what is.
     fn read(text: &str) -> Result<Self::Value>;
 }
 
-/// Words with a type of their own.
+/// Reads words that have a type of their own.
 impl<T: FromStr<Err = Error> + Clone + fmt::Debug + PartialEq> Kind for T {
     type Value = Self;
 
@@ -68,7 +72,8 @@ kinds! {
     Text: String = |text: &str| Ok(text.to_owned());
 }
 
-/// A value with the text that it was written as: tables, plans and records show the text.
+/// A value of an option with the text that it was written as: tables, plans and records show the
+/// text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenValue<K: Kind> {
     text: String,
@@ -76,20 +81,20 @@ pub struct GivenValue<K: Kind> {
 }
 
 impl<K: Kind> GivenValue<K> {
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> K::Value {
         self.value.clone()
     }
 }
 
-/// The value of an option that has at most one in a run.
+/// Returns the value of an option that has at most one in a run, or `None` if it is not given.
 pub fn given_value<'a, K: Kind + 'a>(
     values: impl IntoIterator<Item = &'a GivenValue<K>>,
 ) -> Option<K::Value> {
     values.into_iter().next().map(GivenValue::value)
 }
 
-/// The values of a list.
+/// Returns the values of a list.
 pub fn given_values<K: Kind>(values: &[GivenValue<K>]) -> Vec<K::Value> {
     values.iter().map(GivenValue::value).collect()
 }
@@ -108,7 +113,7 @@ impl<K: Kind> fmt::Display for GivenValue<K> {
     }
 }
 
-/// Plain numbers as numbers, all else as text.
+/// Writes plain numbers as numbers, and everything else as text.
 impl<K: Kind> Serialize for GivenValue<K> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match self.text.parse::<i64>() {
@@ -124,7 +129,7 @@ impl<'de, K: Kind> Deserialize<'de> for GivenValue<K> {
     }
 }
 
-/// A value as it would be on a command line.
+/// Reads a value in the form that it has on a command line.
 fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     match serde_json::Value::deserialize(value)? {
         serde_json::Value::String(text) => Ok(text),
@@ -148,15 +153,15 @@ impl<K: Kind> JsonSchema for GivenValue<K> {
 }
 
 /// A path or a target as the user wrote it.
-// Written, a name that is not UTF-8 loses the bytes that are not: `RunSpec::options` refuses what is
-// left.
+// A name that is not UTF-8 is serialised with replacement characters; `RunSpec::options` refuses it
+// then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "String")]
 #[schemars(with = "String", inline)]
 pub struct Name(OsString);
 
 impl Name {
-    /// The name as a path.
+    /// Returns the name as a path.
     pub fn path(&self) -> &Path {
         Path::new(&self.0)
     }
