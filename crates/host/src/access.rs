@@ -1,4 +1,4 @@
-//! Who may use a store: a copy is never open to more users than its source.
+//! Access rights: a copy is never open to more users than its source.
 
 use std::{
     fs::{self, File, Metadata},
@@ -13,8 +13,8 @@ use crate::{
     space::walk,
 };
 
-/// The owner of a store, and what each class of users may do with its files: the bits of reading and
-/// writing in a mode.
+/// The owner of a store, and what each class of users may do with its files, as the bits of reading
+/// and writing in a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAccess {
     user: u32,
@@ -29,8 +29,12 @@ const GROUP: u32 = 0o070;
 const OTHERS: u32 = 0o007;
 
 impl FileAccess {
-    /// Returns what the group and others may do with all that is at and below `path`, and the owner
-    /// with `path` itself. Where the system has no modes, everyone may do everything.
+    /// Reads what the group and others may do with all that is at and below `path`, and the owner
+    /// with `path` itself. If the system has no modes, everyone may do everything.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `path` cannot be looked at.
     pub fn read(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|cause| Error::io(path.display(), cause))?;
         let own = allowed(path, &meta);
@@ -45,7 +49,7 @@ impl FileAccess {
         Ok(Self { user, group, mode: own & OWNER | all & (GROUP | OTHERS) })
     }
 
-    /// Returns the same without what `other` does not allow to the group and to others.
+    /// Returns the same rights without what `other` does not allow to the group and to others.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         // What its group may do says nothing of another one.
@@ -54,9 +58,13 @@ impl FileAccess {
         Self { mode: self.mode & (OWNER | group | other.mode & OTHERS), ..self }
     }
 
-    /// Gives all that is at and below `path` to the owner, as far as this user may, and `path` these
-    /// rights: what is in a folder is protected by the folder. What has the same path below `like` gets
-    /// the owner and the mode that it has there.
+    /// Gives all that is at and below `path` to the owner, as far as this user may, and `path`
+    /// these rights: what is in a folder is protected by the folder. An entry that has the same
+    /// path below `like` gets the owner and the mode that it has there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a mode or an owner cannot be set.
     pub fn give(self, path: &Path, like: Option<&Path>) -> Result<()> {
         walk(path, &mut |found, meta| {
             let below = found.strip_prefix(path).unwrap_or(found);
@@ -77,14 +85,14 @@ impl FileAccess {
         })
     }
 
-    /// A folder that may be read may be entered.
+    /// Returns the mode for a file or folder: a folder that may be read may be entered.
     fn mode_of(self, meta: &Metadata) -> u32 {
         if meta.is_dir() { self.mode | (self.mode & READ) >> 2 } else { self.mode }
     }
 }
 
-/// Sets owner and mode where they differ. A group that cannot be kept leaves this user's, which may do
-/// no more than others may.
+/// Sets owner and mode if they differ. If the group cannot be set, the file keeps this user's
+/// group, which may then do no more than others.
 fn set(path: &Path, meta: &Metadata, to: (u32, u32), wanted: u32) -> io::Result<()> {
     let kept = owner(meta) == to || give_to(path, to).is_ok();
     let wanted = if kept { wanted } else { wanted & (OWNER | OTHERS | (wanted & OTHERS) << 3) };
@@ -92,31 +100,36 @@ fn set(path: &Path, meta: &Metadata, to: (u32, u32), wanted: u32) -> io::Result<
     if mode(&path.symlink_metadata()?) == wanted { Ok(()) } else { set_mode(path, wanted) }
 }
 
-/// What each class may do with a file, or with what is in a folder.
+/// Returns what each class may do with a file, or with what is in a folder.
 fn allowed(path: &Path, meta: &Metadata) -> u32 {
     let mode = real_mode(path, meta);
     let read = if meta.is_dir() { mode & mode << 2 } else { mode };
     read & READ | mode & WRITE
 }
 
-/// The mode, with what the group and others may really do where the file has an access list.
+/// Returns the mode with what the group and others may really do if the file has an access list.
 fn real_mode(path: &Path, meta: &Metadata) -> u32 {
     mode_without_list(path, meta).map_or(mode(meta) & !GROUP, |(mode, _)| mode)
 }
 
-/// The group alone, if the user cannot be given it.
+/// Sets owner and group, or the group alone if the user cannot be set.
 fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
     chown(path, Some(user), Some(group)).or_else(|_| chown(path, None, Some(group)))
 }
 
-/// Returns the mode of the file or folder at `path`, which is not a link, without what its access list
-/// adds, and whether it has such a list. The system reports the mask of a list as the rights of the group,
-/// which may be more than the group has; a copy without the list must not give them to the group.
+/// Returns the mode of the file or folder at `path`, which is not a link, without what its access
+/// list adds, and whether it has such a list. The system reports the mask of a list as the rights
+/// of the group, which may be more than the group has; a copy without the list must not give them
+/// to the group.
+///
+/// # Errors
+///
+/// Fails if the list cannot be read.
 pub fn mode_without_list(path: &Path, meta: &Metadata) -> io::Result<(u32, bool)> {
     without_list(mode(meta), || os::access_list(path))
 }
 
-/// Returns the same of one that is open.
+/// Returns the same as [`mode_without_list`] for a file that is open.
 pub fn mode_without_list_of(file: &File, meta: &Metadata) -> io::Result<(u32, bool)> {
     without_list(mode(meta), || os::access_list_of(file))
 }
@@ -125,7 +138,8 @@ fn without_list(
     mode: u32,
     list: impl FnOnce() -> io::Result<Option<Vec<u8>>>,
 ) -> io::Result<(u32, bool)> {
-    // Whoever is named may do nothing where the mask is empty, and becomes one of those who may not either.
+    // Whoever is named may do nothing if the mask is empty, and becomes one of those who may not
+    // either.
     if mode & (GROUP | OTHERS) == 0 {
         return Ok((mode, false));
     }
@@ -133,7 +147,8 @@ fn without_list(
     Ok((model::mode_without_list(mode, &list), true))
 }
 
-/// Removes the access lists of a folder, as far as there are any: what is created in it has none then.
+/// Removes the access lists of a folder, as far as it has any, so that what is created in it has
+/// none.
 pub fn remove_access_lists(folder: &Path) {
     os::remove_access_lists(folder);
 }

@@ -13,8 +13,8 @@ use model::{Error, Result};
 
 use crate::{os, programs::program, text::entries};
 
-/// Starts it and ends it as soon as standard input ends, which storemark holds and the system closes
-/// however storemark ends. Arguments: the command.
+/// The script that starts the daemon and ends it as soon as standard input ends, which storemark
+/// holds and the system closes however storemark ends. Its arguments are the command.
 const GUARD: &str = r#"
 trap '' HUP INT
 exec 3<&0 </dev/null
@@ -28,25 +28,25 @@ kill -s KILL "$guard"
 wait "$guard"
 "#;
 
-/// What it looks for, since no daemon starts without a signature: a name, any type of file, any place in
-/// it, and the bytes "storemark scanner test signature".
+/// The only signature of the daemon, since it does not start without one: a name, any type of file,
+/// any place in it, and the bytes "storemark scanner test signature".
 const SIGNATURE: &str =
     "Storemark.Test:0:*:73746f72656d61726b207363616e6e65722074657374207369676e6174757265\n";
 
-/// Bytes of a file that it scans at most; it leaves out what is longer.
+/// The most bytes of a file that the daemon scans; it leaves out what is longer.
 pub(crate) const MOST_BYTES: u64 = 25_000_000;
 
-/// Longest time until it answers: it has one signature to load.
+/// The longest time until the daemon answers: it has one signature to load.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Files in its folder, which is the current one of the daemon: paths of sockets are short.
+/// The files in the daemon's folder, which is its current folder: paths of sockets are short.
 const CONFIGURATION: &str = "clamd.conf";
 const DATABASE: &str = "database";
 const SOCKET: &str = "socket";
 const LOG: &str = "log";
 
-/// A daemon that runs. Dropping it ends it.
+/// A running daemon, which ends when this is dropped.
 pub(crate) struct Clamd {
     guard: Child,
     socket: PathBuf,
@@ -55,7 +55,11 @@ pub(crate) struct Clamd {
 }
 
 impl Clamd {
-    /// Starts one on a new folder in `parent`, a scratch folder, and waits until it answers.
+    /// Starts a daemon in a new folder in `parent`, a scratch folder, and waits until it answers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if clamd is not installed or does not answer in time.
     pub(crate) fn start(parent: &Path) -> Result<Self> {
         let program = program("clamd").ok_or_else(|| {
             Error::usage("clamd is not installed (Debian: apt-get install clamav-daemon)")
@@ -83,7 +87,7 @@ impl Clamd {
         shell.args(["--config-file", CONFIGURATION]).current_dir(folder);
         shell.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
         // In a group of its own a terminal's interrupt does not reach it.
-        let guard = os::apart(&mut shell).spawn()?;
+        let guard = os::in_own_group(&mut shell).spawn()?;
         let folder = File::open(folder)?;
         Ok(Self { guard, socket: os::through(&folder).join(SOCKET), _folder: folder })
     }
@@ -92,8 +96,8 @@ impl Clamd {
         os::ask(&self.socket, b"zPING\0", None).is_ok_and(|answer| answer.starts_with("PONG"))
     }
 
-    /// Passes the file that is open, as ClamAV's own client does for on-access scanning. A file that it
-    /// cannot look at is not clean.
+    /// Passes the open file to the daemon, as ClamAV's own client does for on-access scanning, and
+    /// returns whether it is clean. A file that the daemon cannot read is not clean.
     pub(crate) fn is_clean(&self, file: &File) -> bool {
         // The file comes with the byte after the command.
         let answer = os::ask(&self.socket, b"zFILDES\0\0", Some(file));
@@ -108,7 +112,8 @@ impl Drop for Clamd {
     }
 }
 
-/// Writes what it starts with. Without `User` it runs as the user of this process.
+/// Writes the configuration and the signature. Without `User` the daemon runs as the user of this
+/// process.
 fn prepare(folder: &Path) -> std::io::Result<()> {
     fs::create_dir(folder)?;
     fs::create_dir(folder.join(DATABASE))?;

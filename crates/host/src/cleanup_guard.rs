@@ -1,5 +1,5 @@
 //! Removes a folder, with what is mounted in it, or a control group, if this process ends without
-//! having done so itself.
+//! having removed it.
 
 use std::{
     path::Path,
@@ -8,14 +8,15 @@ use std::{
 
 use crate::os;
 
-/// A shell waits for the end of its standard input, which this process holds and the system closes
-/// however the process ends. A server may still be writing when the shell starts to remove. Images
-/// are those of [`crate::mount_image`]; one that is in use is detached as soon as it is not.
-/// A control group can be removed once no process is in it, its files only together with it.
+/// The script of the guard. It waits for the end of its standard input, which this process holds
+/// and the system closes however the process ends. A server may still be writing when the script
+/// starts to remove. Images are those of [`crate::mount_image`]; one that is in use is detached as
+/// soon as it is not. A control group can be removed once no process is in it, its files only
+/// together with it.
 ///
-/// What somebody else mounted below the folder is left as it is, with the folders above it: `find` stays
-/// on one file system, and where something is mounted, which may be a folder of the same one, each entry is
-/// compared with the list of mounts.
+/// What somebody else mounted below the folder is left as it is, with the folders above it: `find`
+/// stays on one file system, and if anything is mounted, which may be a folder of the same one,
+/// each entry is compared with the list of mounts.
 const SCRIPT: &str = r#"
 trap '' HUP INT
 read -r _
@@ -64,15 +65,16 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
 done
 "#;
 
+/// A shell that removes a folder when this process ends.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard {
     shell: Child,
 }
 
 impl CleanupGuard {
-    /// Waits to remove `folder`, which need not exist yet; its parent must. `None` if there is no
-    /// shell: then the next run removes it.
-    pub(crate) fn of(folder: &Path) -> Option<Self> {
+    /// Starts a guard that waits to remove `folder`, which need not exist yet; its parent must.
+    /// Returns `None` if there is no shell: then the next run removes the folder.
+    pub(crate) fn start(folder: &Path) -> Option<Self> {
         if !cfg!(unix) {
             return None;
         }
@@ -83,10 +85,11 @@ impl CleanupGuard {
         command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
-        Some(Self { shell: os::apart(&mut command).current_dir("/").spawn().ok()? })
+        Some(Self { shell: os::in_own_group(&mut command).current_dir("/").spawn().ok()? })
     }
 
-    /// Ends it once the folder has been removed. One that is dropped instead removes the folder.
+    /// Ends the guard once the folder has been removed. A guard that is dropped instead removes the
+    /// folder.
     pub(crate) fn dismiss(mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();
@@ -106,7 +109,7 @@ mod tests {
         let folder = parent.path().join("a 'folder'; with $words");
         fs::create_dir_all(folder.join("deep/er")).unwrap();
         fs::write(folder.join("deep/er/file"), "x").unwrap();
-        let mut guard = CleanupGuard::of(&folder).unwrap();
+        let mut guard = CleanupGuard::start(&folder).unwrap();
         assert!(folder.exists());
         // What happens to the pipe when the process that holds it is killed.
         drop(guard.shell.stdin.take());
@@ -143,7 +146,7 @@ mod tests {
             }
             fs::write(point.join("mine"), "x").unwrap();
             fs::write(folder.join("in/other"), "x").unwrap();
-            let mut guard = CleanupGuard::of(&folder).unwrap();
+            let mut guard = CleanupGuard::start(&folder).unwrap();
             drop(guard.shell.stdin.take());
             let gone = || !folder.join("in/other").exists();
             for _ in 0..200 {
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn one_that_is_dismissed_touches_nothing() {
         let parent = tempfile::tempdir().unwrap();
-        let guard = CleanupGuard::of(parent.path()).unwrap();
+        let guard = CleanupGuard::start(parent.path()).unwrap();
         guard.dismiss();
         // It has ended: nothing removes the folder any more.
         assert!(parent.path().exists());

@@ -9,7 +9,7 @@ use std::{
 
 use crate::os;
 
-/// What [`set_clock`] adds to the clock of this host.
+/// The nanoseconds that [`set_clock`] adds to the clock of this host.
 static SHIFT_NS: AtomicI64 = AtomicI64::new(0);
 
 /// Returns nanoseconds on a clock that never goes back; on Unix it is the same in all processes of a
@@ -18,8 +18,8 @@ pub fn now_ns() -> u64 {
     os::now_ns().wrapping_add_signed(SHIFT_NS.load(Ordering::Relaxed))
 }
 
-/// Makes [`now_ns`] of this process return that of the host's clock and `shift_ns` more: the time on
-/// the host of the process that it works for. Nothing may be timed meanwhile.
+/// Makes [`now_ns`] of this process return the host's clock plus `shift_ns`: the time on the host
+/// of the process that it works for. Nothing may be timed meanwhile.
 pub fn set_clock(shift_ns: i64) {
     SHIFT_NS.store(shift_ns, Ordering::Relaxed);
 }
@@ -30,10 +30,10 @@ pub fn unix_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// A sleeper is woken late by about this much; the rest of a wait is spent on the processor.
+/// The time by which a sleeper is woken late; a wait ends with that much time on the processor.
 const WAKING: Duration = Duration::from_micros(100);
 
-/// Returns at `ns` of [`now_ns`], immediately if that is past.
+/// Waits until `ns` of [`now_ns`], and returns at once if that is past.
 pub fn wait_until(ns: u64) {
     let left = Duration::from_nanos(ns.saturating_sub(now_ns()));
     thread::sleep(left.saturating_sub(WAKING));
@@ -42,18 +42,19 @@ pub fn wait_until(ns: u64) {
     }
 }
 
-/// Enough for a median that interrupts do not move; a fraction of a millisecond in all.
+/// The number of readings: enough for a median that interrupts do not move, a fraction of a
+/// millisecond in all.
 const READS: usize = 4001;
 
-/// Median time of two reads of the clock, back to back: what a clock per operation adds to the
-/// wall time of that operation.
+/// Measures the median time of two reads of the clock, back to back: what a clock per operation
+/// adds to the wall time of that operation.
 pub fn clock_ns() -> u64 {
     let mut costs: Vec<u64> = (0..READS).map(|_| two_reads()).collect();
     let (_, median, _) = costs.select_nth_unstable(READS / 2);
     *median
 }
 
-/// Of three reads, the first and the last bracket the cost of two.
+/// Measures the cost of two reads by the first and the last of three.
 fn two_reads() -> u64 {
     let start = now_ns();
     black_box(now_ns());

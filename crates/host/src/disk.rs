@@ -31,14 +31,14 @@ pub fn disk(folder: &Path) -> Option<Disk> {
     describe(&fs::canonicalize(mounts::device_folder(folder)?).ok()?)
 }
 
-/// The disk at `entry`, or the one that `entry` is a partition of: see sysfs-block in the kernel's
-/// ABI documents.
+/// Describes the disk at `entry`, or the one that `entry` is a partition of: see sysfs-block in the
+/// kernel's ABI documents.
 fn describe(entry: &Path) -> Option<Disk> {
-    let of = if entry.join("partition").exists() { entry.parent()? } else { entry };
-    let read = |name: &str| read_line(of.join(name));
-    let number = |name: &str| read_number(of.join(name));
+    let disk = if entry.join("partition").exists() { entry.parent()? } else { entry };
+    let read = |name: &str| read_line(disk.join(name));
+    let number = |name: &str| read_number(disk.join(name));
     Some(Disk {
-        name: of.file_name()?.to_string_lossy().into_owned(),
+        name: disk.file_name()?.to_string_lossy().into_owned(),
         model: read("device/model").or_else(|| read("dm/name")),
         rotational: read("queue/rotational").map(|answer| answer == "1"),
         scheduler: read("queue/scheduler").map(|line| active(&line).to_owned()),
@@ -47,11 +47,11 @@ fn describe(entry: &Path) -> Option<Disk> {
         read_ahead_bytes: number("queue/read_ahead_kb").map(|kb| kb * 1024),
         discards: number("queue/discard_max_bytes").map(|most| most > 0),
         loop_file: read("loop/backing_file"),
-        made_of: names(&of.join("slaves")),
+        made_of: names(&disk.join("slaves")),
     })
 }
 
-/// Of `none [mq-deadline] kyber` the one in brackets.
+/// Returns the scheduler in brackets of a list such as `none [mq-deadline] kyber`.
 fn active(schedulers: &str) -> &str {
     let inside = schedulers.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(schedulers, |(name, _)| name)
@@ -64,19 +64,20 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Unit of the block layer's counters, whatever the device's own sectors are: see
+/// The unit of the block layer's counters, whatever the device's own sectors are: see
 /// `Documentation/block/stat.rst` in the kernel's source.
 const SECTOR: u64 = 512;
 
-/// Returns the bytes moved so far, for everyone, by the block device under the file system that
-/// holds `path` or will hold it; if it has several devices, by the one it was mounted from.
-/// Absent if there is no such device, or the system does not report it.
+/// Returns the bytes moved so far, by all processes, by the block device under the file system that
+/// holds `path` or will hold it; if it has several devices, by the one it was mounted from. `None`
+/// if there is no such device, or the system does not report it.
 pub fn device(path: &Path) -> Option<Device> {
     // A partition has counters of its own.
     parse_counters(&read_line(mounts::device_folder(path)?.join("stat"))?)
 }
 
-/// Requests read, merged, sectors read, milliseconds; the same of writes; and more.
+/// Parses the counters of a device: requests read, merged, sectors read, milliseconds; the same of
+/// writes; and more.
 fn parse_counters(stat: &str) -> Option<Device> {
     let mut columns = stat.split_whitespace();
     let mut bytes = |column| Some(number(columns.nth(column)?)? * SECTOR);

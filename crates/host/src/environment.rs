@@ -31,7 +31,7 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
     }
 }
 
-/// Without the domain, which says more about a network than about a machine.
+/// Returns the machine's name without the domain, which describes a network more than a machine.
 fn name() -> Option<String> {
     #[cfg(unix)]
     let name = Some(rustix::system::uname().nodename().to_string_lossy().into_owned());
@@ -45,8 +45,8 @@ fn kernel() -> Option<String> {
     os::kernel().filter(|release| !release.is_empty())
 }
 
-/// Names of vendors and products in the firmware that identify a virtual machine, and what it is
-/// then called. Clouds that also rent whole machines under the same name are not included: there
+/// The names of vendors and products in the firmware that identify a virtual machine, and what it
+/// is then called. Clouds that also rent whole machines under the same name are not included: there
 /// the processor's flag decides.
 const NAMES: [(&str, &str); 12] = [
     ("KVM", "KVM"),
@@ -63,7 +63,8 @@ const NAMES: [(&str, &str); 12] = [
     ("Microsoft Corporation Virtual Machine", "Hyper-V"),
 ];
 
-/// Kinds of virtual machine and container, outermost first; `None`: none was seen.
+/// Returns the kinds of virtual machine and container, outermost first; `None` if none was
+/// detected.
 fn virtualised() -> Option<String> {
     // Vendor and product, as the firmware gives them.
     let names = ["sys_vendor", "product_name"];
@@ -81,8 +82,8 @@ fn with_container(machine: Option<String>, container: Option<String>) -> Option<
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-/// The virtual machine that the firmware or the kernel names. The processor's flag shows only that
-/// there is a hypervisor, the firmware perhaps whose.
+/// Returns the virtual machine that the firmware or the kernel names. The processor's flag shows
+/// only that there is a hypervisor, the firmware perhaps which one.
 fn machine(firmware: &str, hypervisor: Option<String>, flag: bool) -> Option<String> {
     let named = NAMES.iter().find(|(name, _)| firmware.contains(name));
     named.map(|(_, kind)| (*kind).to_owned()).or(hypervisor).or_else(|| match firmware {
@@ -92,7 +93,8 @@ fn machine(firmware: &str, hypervisor: Option<String>, flag: bool) -> Option<Str
     })
 }
 
-/// The container's kind: systemd's convention first, then the files that Docker and Podman create.
+/// Returns the container's kind: systemd's convention first, then the files that Docker and Podman
+/// create.
 fn container() -> Option<String> {
     let marked = |path: &str, kind: &str| Path::new(path).exists().then(|| kind.to_owned());
     read_line("/run/systemd/container")

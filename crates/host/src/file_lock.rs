@@ -5,29 +5,30 @@ use std::{
     io,
 };
 
-/// An advisory lock on an open file, given up when dropped.
+/// An advisory lock on an open file, released when dropped.
 ///
-/// The system gives a lock up with the last copy of its open file, and a program that is being
+/// The system releases a lock with the last copy of its open file, and a program that is being
 /// started has one until it is loaded: a file that is only closed may stay locked for that long.
 #[derive(Debug)]
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Locks `file` for this process alone. `None`: its file system has no locks.
+    /// Locks `file` for this process alone. Returns `None` if its file system has no locks.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if another holds it.
+    /// Fails with `WouldBlock` if another process holds it.
     pub fn exclusive(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock();
         Self::held(file, outcome)
     }
 
-    /// Locks `file` for this process and others that share it. `None`: its file system has no locks.
+    /// Locks `file` for this process and others that share it. Returns `None` if its file system
+    /// has no locks.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if another holds it alone.
+    /// Fails with `WouldBlock` if another process holds it alone.
     pub fn shared(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock_shared();
         Self::held(file, outcome)

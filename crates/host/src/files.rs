@@ -21,22 +21,23 @@ pub fn user_id() -> Option<u32> {
     os::user_id()
 }
 
-/// Whether a file or folder belongs to this user: in a folder open to all, another one may have set
-/// a trap under a name of ours.
+/// Returns whether a file or folder belongs to this user: in a folder open to all, another user may
+/// have set a trap under a name of ours.
 pub fn is_mine(meta: &Metadata) -> bool {
     os::user_id().is_none_or(|user| user == os::owner(meta).0)
 }
 
-/// Whether other users may write to a file or folder.
+/// Returns whether other users may write to a file or folder.
 pub fn is_open_to_write(meta: &Metadata) -> bool {
     os::user_id().is_some() && os::mode(meta) & 0o022 != 0
 }
 
-/// Whether its owner may move a folder to another one: its entry `..` is changed by that.
+/// Returns whether its owner may move a folder to another one, which changes its entry `..`.
 pub fn may_be_moved(meta: &Metadata) -> bool {
     os::mode(meta) & 0o300 == 0o300
 }
 
+/// Returns whether the folder at `path` is a mount point: it is on another device than its parent.
 pub fn is_mount_point(path: &Path) -> bool {
     let device = |path: &Path| Some(identity(&fs::metadata(path).ok()?)?.0);
     // The folder of `name` has an empty path.
@@ -44,15 +45,15 @@ pub fn is_mount_point(path: &Path) -> bool {
     device(path) != parent.as_deref().and_then(device)
 }
 
-/// Creates a folder of this mode, where the system has modes.
+/// Creates a folder of this mode, if the system has modes.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     os::with_mode(&mut builder, mode);
     builder.create(path)
 }
 
-/// Checks that this user can create files in `folder`, by doing so: permissions do not show it for
-/// root, nor for file systems like proc.
+/// Checks that this user can create files in `folder`, by creating one: permissions do not show it
+/// for root, nor for file systems like proc.
 pub fn check_writable(folder: &Path) -> io::Result<()> {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let number = TRIED.fetch_add(1, Relaxed);
@@ -66,8 +67,8 @@ const BUFFER: usize = 1 << 20;
 /// Copies the bytes, times and mode of the file `from` to `to`, which must not exist; returns the
 /// number of bytes. After a failure there is nothing at `to`.
 ///
-/// The bytes go through memory on purpose: `copy_file_range` may let both files share their
-/// blocks, and the first write to the copy would then pay for separating them.
+/// The bytes go through memory on purpose: `copy_file_range` may let both files share their blocks,
+/// and the first write to the copy would then pay for separating them.
 pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
     let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
@@ -88,12 +89,15 @@ fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Renames `from` to `to`, which must not exist: a file, folder or link there is an error of kind
-/// `Exists` and stays as it is. Both must be on one file system.
+/// Renames `from` to `to`, which must not exist. Both must be on one file system.
 ///
 /// Linux and macOS check and rename in one step. If the file system or the system cannot, a file is
 /// linked under its new name, which is as safe; for a folder the name is checked first, which
 /// leaves a moment in which another process could take it.
+///
+/// # Errors
+///
+/// Fails with the kind `Exists` if a file, folder or link is at `to`, which stays as it is.
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     os::rename_new(from, to)
         .or_else(|| link_then_remove(from, to))
@@ -103,7 +107,7 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
         })
 }
 
-/// Gives each of two files or folders the name of the other, so that at every moment both names exist;
+/// Exchanges the names of two files or folders, so that at every moment both names exist; returns
 /// `None` if the file system or the system cannot.
 pub fn exchange(one: &Path, other: &Path) -> Option<Result<()>> {
     let failed = |cause| {
@@ -112,7 +116,8 @@ pub fn exchange(one: &Path, other: &Path) -> Option<Result<()>> {
     Some(os::exchange(one, other)?.map_err(failed))
 }
 
-/// `None`: folders cannot be linked, and some file systems have no links at all.
+/// Links a file under its new name and removes the old one. Returns `None` if it cannot be linked:
+/// folders never can, and some file systems have no links.
 fn link_then_remove(from: &Path, to: &Path) -> Option<io::Result<()>> {
     match fs::hard_link(from, to) {
         Ok(()) => Some(fs::remove_file(from)),

@@ -17,7 +17,8 @@ use crate::{
 };
 
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
-/// file system that holds it, elsewhere each file below it. An absent path has nothing to flush.
+/// file system that holds it, elsewhere each file below it. If the path is absent, nothing is
+/// flushed.
 pub fn sync(path: &Path) -> Result<()> {
     let place = nearest_existing(path);
     let whole = if place.is_dir() { os::sync_filesystem(&place) } else { None };
@@ -30,8 +31,8 @@ pub fn sync(path: &Path) -> Result<()> {
     })
 }
 
-/// Makes what was created, renamed or removed in the folder at `path` durable. Where folders cannot
-/// be flushed, the file system orders such changes by itself.
+/// Makes what was created, renamed or removed in the folder at `path` durable. If folders cannot be
+/// flushed, the file system orders such changes by itself.
 pub fn sync_dir(path: &Path) -> Result<()> {
     let flush =
         || if cfg!(unix) { File::open(path)?.sync_all() } else { path.metadata().map(drop) };
@@ -42,12 +43,16 @@ fn cannot_flush(path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |cause| Error::io(format!("cannot flush {}", path.display()), cause)
 }
 
-/// More of them do not improve the percentiles.
+/// The greatest number of flushes: more do not improve the percentiles.
 const MOST: usize = 1000;
 
 /// Measures how long a flush takes: writes 4 KiB to the end of a new file in `dir` and flushes it
 /// (`sync_data`, which is fdatasync on Linux), repeatedly until `budget` is spent. The file is
 /// removed in any case.
+///
+/// # Errors
+///
+/// Fails if `dir` cannot be written to, or the user asks to stop.
 pub fn flush_latency(dir: &Path, budget: Duration, stop: &Stop) -> Result<Flush> {
     let scratch = Scratch::new_in(dir)?;
     let path = scratch.path().join("flushed");
@@ -76,7 +81,7 @@ fn times(mut file: File, budget: Duration, stop: &Stop) -> io::Result<Vec<Durati
     Ok(times)
 }
 
-/// `times` is not empty.
+/// Summarises `times`, which are not empty, by the nearest rank.
 fn summary(mut times: Vec<Duration>) -> Flush {
     times.sort_unstable();
     // By nearest rank.

@@ -14,23 +14,26 @@ use model::{Error, Result, units::show_size};
 
 use crate::{files::user_id, os, programs::program, space::free_bytes, text::entries};
 
-/// Extensions of an image and of the folder next to it that it is mounted on. The cleanup guard's
-/// script knows them too.
+/// The extensions of an image and of the folder next to it that it is mounted on. The cleanup
+/// guard's script knows them too.
 const IMAGE: &str = "image";
 const MOUNT: &str = "mount";
 
+/// A kind of file system that an image can be made of.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ImageKind {
-    /// The word for it, which is also the kernel's.
+    /// The name, which is also the kernel's.
     pub(crate) name: &'static str,
-    /// Debian's, with the program `mkfs.` and the name.
+    /// The Debian package with the program `mkfs.NAME`.
     package: &'static str,
-    /// Whatever could be left to the background is done immediately.
+    /// The options of `mkfs`, which leave nothing to the background.
     options: &'static [&'static str],
+    /// The least bytes of an image.
     least: u64,
 }
 
 impl ImageKind {
+    /// All kinds, in the order of messages.
     pub const ALL: &[Self] = &[
         Self {
             name: "ext4",
@@ -54,6 +57,10 @@ impl fmt::Display for ImageKind {
 }
 
 /// Checks that images of these kinds, of `bytes` each, can be created in `folder`.
+///
+/// # Errors
+///
+/// Fails if a tool, the permission or space is missing; the sentence says what helps.
 pub(crate) fn check_images(kinds: &[&ImageKind], bytes: u64, folder: &Path) -> Result<()> {
     for kind in kinds {
         let wrong = |why: String| Error::usage(format!("{kind}: {why}"));
@@ -97,8 +104,12 @@ fn may_mount(user: Option<u32>) -> Result<(), String> {
         .to_owned())
 }
 
-/// Mounts a folder of `folder`, a scratch folder, a second time, and returns where: what is opened there
-/// is distinct from everything else on the file system.
+/// Mounts a folder of `folder`, a scratch folder, a second time, and returns the mount point: what
+/// is opened there is distinct from everything else on the file system.
+///
+/// # Errors
+///
+/// Fails if this is not root on Linux.
 pub(crate) fn mount_again(folder: &Path) -> Result<PathBuf> {
     if user_id() != Some(0) || !cfg!(target_os = "linux") {
         return Err(Error::unsupported("only root on Linux may have the system ask a scanner"));
@@ -111,7 +122,7 @@ pub(crate) fn mount_again(folder: &Path) -> Result<PathBuf> {
     Ok(point)
 }
 
-/// Creates an image in `folder`, a scratch folder, and returns where it is mounted. What was done
+/// Creates an image in `folder`, a scratch folder, and returns its mount point. What was done
 /// before an error is undone when the folder is removed.
 pub(crate) fn mount_image(kind: &ImageKind, folder: &Path, bytes: u64) -> Result<PathBuf> {
     let number = entries(folder).count();
@@ -122,12 +133,12 @@ pub(crate) fn mount_image(kind: &ImageKind, folder: &Path, bytes: u64) -> Result
     let device = attach(&image)?;
     run(&kind.mkfs(), kind.options, &[&device])?;
     run("mount", &["-t", kind.name], &[&device, &point])?;
-    // A device in use is detached once it is not: so only unmounting remains to be done.
+    // A device in use is detached once it is not: so only unmounting remains.
     run("losetup", &["--detach"], &[&device])?;
     Ok(point)
 }
 
-/// A loop device for the image, without the page cache unless the file system that holds it
+/// Attaches the image to a loop device, without the page cache unless the file system that holds it
 /// refuses. A run reads back which it is when it describes its file systems.
 fn attach(image: &Path) -> Result<PathBuf> {
     let device = run("losetup", &["--find", "--show", "--direct-io=on"], &[image])
@@ -153,18 +164,22 @@ pub(crate) fn release(folder: &Path) {
     }
 }
 
-/// `/dev/loop0: [65024]:1234 (/path)`, a line each.
+/// Parses the devices from lines such as `/dev/loop0: [65024]:1234 (/path)`.
 fn devices(listed: &str) -> impl Iterator<Item = &str> {
     listed.lines().filter_map(|line| line.split_once(':')).map(|(device, _)| device)
 }
 
-/// Returns what the program printed. In a group of its own, a terminal's interrupt does not end
-/// it early.
+/// Runs a program in a process group of its own, so that a terminal's interrupt does not end it
+/// early, and returns what it printed.
+///
+/// # Errors
+///
+/// Fails if it is not installed or exits with an error, with what it printed on standard error.
 fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);
     command.args(options).args(paths).stdin(Stdio::null());
-    let output = os::apart(&mut command).output().map_err(|e| Error::io(name, e))?;
+    let output = os::in_own_group(&mut command).output().map_err(|e| Error::io(name, e))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

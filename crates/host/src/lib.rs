@@ -5,6 +5,8 @@
 //! reports processor time and free space; elsewhere every function still exists and returns
 //! nothing, or an error of kind `Unsupported`.
 
+#![warn(missing_docs)]
+
 mod access;
 mod clamd;
 mod cleanup_guard;
@@ -73,13 +75,14 @@ pub use thread_meter::{Spent, ThreadMeter};
 pub use unchecked::{WITHOUT, does_without, unchecked};
 pub use writers::writers;
 
-/// Other systems do not describe their mounts.
+/// The replacement on systems that do not describe their mounts.
 #[cfg(not(target_os = "linux"))]
 mod mounts {
     use std::path::{Path, PathBuf};
 
     use model::Filesystem;
 
+    /// Returns nothing, as the system reports no mounts.
     pub fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
         Vec::new()
     }

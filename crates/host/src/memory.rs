@@ -13,8 +13,8 @@ use crate::{
     text::{self, count, read_number},
 };
 
-/// Returns the memory as the system reports it. What is available is the lesser of what the
-/// machine has left and what the limits of control groups leave; the rest is the machine's.
+/// Returns the memory as the system reports it. The available bytes are the lesser of what the
+/// machine and the limits of control groups leave; the other fields are the machine's.
 pub fn memory() -> Memory {
     let memory = parse(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -41,37 +41,41 @@ pub(crate) fn swapped_bytes() -> Option<u64> {
     pages.checked_mul(pagecache::page_size())
 }
 
-/// A kernel without swap has neither line.
+/// Sums the pages moved to and from swap; `None` if a line is missing, as on a kernel without swap.
 fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(count("pswpin", ' ', vmstat)? + count("pswpout", ' ', vmstat)?)
 }
 
-/// Bytes that this process's group and those above it leave for new work, with hierarchies that are
-/// mounted below `root`, as systemd and containers do it; absent: no limit.
+/// Returns the bytes that this process's group and those above it leave for new work, with
+/// hierarchies that are mounted below `root`, as systemd and containers do it; `None` if there is
+/// no limit.
 fn available_below(root: &Path, groups: &str) -> Option<u64> {
-    Group::all(root, groups).filter_map(|group| group.available()).min()
+    Group::parse_all(root, groups).filter_map(|group| group.available()).min()
 }
 
-/// A group in a hierarchy that limits memory.
+/// A control group in a hierarchy that limits memory.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) version: &'static Version,
     pub(crate) mount: PathBuf,
-    /// As the process sees it, without the leading slash.
+    /// The path as the process sees it, without the leading slash.
     path: PathBuf,
 }
 
+/// A version of control groups, with the names of its files.
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) number: u32,
     pub(crate) limit: &'static str,
-    /// All that limit a group, and those below it.
+    /// The files of all limits on a group and on those below it.
     limits: &'static [&'static str],
     used: &'static str,
-    /// The page cache of files in `memory.stat`, groups below included.
+    /// The counters of the page cache of files in `memory.stat`, groups below included.
     file_cache: [&'static str; 2],
-    /// A limit for swap, and its value for a limit of memory of so many bytes: none may be used.
+    /// The file of the limit on swap.
     pub(crate) swap: &'static str,
+    /// The value of the swap limit for a limit of memory of so many bytes, with which no swap may
+    /// be used.
     pub(crate) swap_value: fn(u64) -> u64,
     pub(crate) killed: &'static str,
 }
@@ -100,7 +104,8 @@ const V2: Version = Version {
 };
 
 impl Version {
-    /// The smallest limit on the group in `folder`: its own, or that of one above it up to `mount`.
+    /// Returns the smallest limit on the group in `folder`: its own, or that of a group above it up
+    /// to `mount`.
     pub(crate) fn in_force(&self, folder: &Path, mount: &Path) -> Option<u64> {
         let above = folder.ancestors().take_while(|folder| folder.starts_with(mount));
         let limits = |folder: &Path| {
@@ -112,8 +117,9 @@ impl Version {
 }
 
 impl Group {
-    /// Those in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in version 1.
-    pub(crate) fn all(root: &Path, groups: &str) -> impl Iterator<Item = Self> {
+    /// Parses the groups in `/proc/self/cgroup`: `0::/path` in version 2, `4:memory:/path` in
+    /// version 1.
+    pub(crate) fn parse_all(root: &Path, groups: &str) -> impl Iterator<Item = Self> {
         groups.lines().filter_map(|line| {
             let (number, rest) = line.split_once(':')?;
             let (controllers, path) = rest.split_once(':')?;
@@ -128,21 +134,22 @@ impl Group {
         })
     }
 
-    /// Its folder. In a container the path may be one that is seen from outside only: the group
-    /// is then the root here.
+    /// Returns the group's folder. In a container the path may be one that is seen from outside
+    /// only: the group is then the root here.
     pub(crate) fn folder(&self) -> PathBuf {
         let folder = self.mount.join(&self.path);
         if folder.is_dir() { folder } else { self.mount.clone() }
     }
 
-    /// The least that a group leaves on the way up to the root. Folders that are absent, as in a
-    /// container, are skipped.
+    /// Returns the least bytes that a group leaves on the way up to the root. Folders that are
+    /// absent, as in a container, are skipped.
     fn available(&self) -> Option<u64> {
-        self.path.ancestors().filter_map(|path| self.left(&self.mount.join(path))).min()
+        self.path.ancestors().filter_map(|path| self.available_in(&self.mount.join(path))).min()
     }
 
-    /// Limit less use. File pages count as free, as in `MemAvailable`: the kernel drops them.
-    fn left(&self, folder: &Path) -> Option<u64> {
+    /// Returns the limit less the use of the group in `folder`; `None` if it has no limit. File
+    /// pages count as free, as in `MemAvailable`: the kernel drops them.
+    fn available_in(&self, folder: &Path) -> Option<u64> {
         // Without a limit version 2 has `max`, version 1 a number beyond any memory.
         let limit = read_number(folder.join(self.version.limit))?;
         let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A limit on all memory that some processes take up, the page cache of the files that they read
+//! A limit on all memory that some processes use, the page cache of the files that they read
 //! included: a control group of their own (Linux, usually as root, see cgroups(7)).
 
 use std::{
@@ -18,9 +18,9 @@ use crate::{
 
 const PREFIX: &str = "storemark-memory-";
 
-/// A limited group, created for this process and those it starts. When it is dropped, its
-/// processes go back to the group this process was in, and it is removed; it is also removed soon
-/// after this process was killed. One that was left behind in spite of that is removed by the next
+/// A limited control group, created for this process and those it starts. When it is dropped, its
+/// processes return to the group this process was in, and it is removed; it is also removed soon
+/// after this process was killed. A group that was left behind nevertheless is removed by the next
 /// run.
 #[derive(Debug)]
 pub struct MemoryGroup {
@@ -29,12 +29,16 @@ pub struct MemoryGroup {
     version: &'static Version,
     mount: PathBuf,
     limit_bytes: u64,
-    /// Outside of it.
+    /// The guard that removes the group; it is not in it.
     guard: Option<CleanupGuard>,
 }
 
 impl MemoryGroup {
-    /// Creates a group that may use `bytes`, with no process in it yet. The error says why not.
+    /// Creates a group that may use `bytes`, with no process in it yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system has no control groups for memory or this user may not create one.
     pub fn new(bytes: u64) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(|cause| {
             io::Error::new(cause.kind(), "this system has no control groups for memory")
@@ -43,13 +47,13 @@ impl MemoryGroup {
         let started = processes::started(own).ok_or(ErrorKind::Unsupported)?;
         let root = Path::new("/sys/fs/cgroup");
         let mut created = Self::below(root, &groups, &name(own, started), bytes)?;
-        created.guard = CleanupGuard::of(&created.folder);
+        created.guard = CleanupGuard::start(&created.folder);
         Ok(created)
     }
 
     fn below(root: &Path, groups: &str, name: &str, bytes: u64) -> io::Result<Self> {
         // If both versions are mounted, only one has the controller, and version 1 shows which.
-        let group = Group::all(root, groups).min_by_key(|group| group.version.number);
+        let group = Group::parse_all(root, groups).min_by_key(|group| group.version.number);
         let group = group.filter(|group| group.folder().is_dir()).ok_or_else(|| {
             io::Error::new(ErrorKind::Unsupported, "no control group for memory is mounted here")
         })?;
@@ -82,27 +86,27 @@ impl MemoryGroup {
         self.version.in_force(&self.folder, &self.mount).ok_or_else(unread)
     }
 
-    /// The limit that holds: that of a group above may be smaller than what was asked for.
+    /// Returns the limit in force: that of a group above may be smaller than what was asked for.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Moves this process and `others` into it. What they have used so far still counts in the
-    /// group where they used it.
+    /// Moves this process and `others` into the group. What they have used so far still counts in
+    /// the group where they used it.
     pub fn enter(&self, others: &[u32]) -> io::Result<()> {
         let ids = [std::process::id()].into_iter().chain(others.iter().copied());
         ids.into_iter().try_for_each(|id| move_to(&self.folder, &id.to_string()))
     }
 
-    /// How many processes in it the system has ended because it was full.
+    /// Returns how many processes in the group the system has killed because it was full.
     pub fn killed(&self) -> u64 {
         let text = fs::read_to_string(self.folder.join(self.version.killed)).unwrap_or_default();
         count("oom_kill", ' ', &text).unwrap_or(0)
     }
 }
 
-/// How often, a hundredth of a second apart, removing is tried: a process that has just ended still
-/// counts.
+/// The number of attempts to remove the group, a hundredth of a second apart: a process that has
+/// just ended still counts.
 const TRIES: u32 = 200;
 
 impl Drop for MemoryGroup {
@@ -138,8 +142,13 @@ fn refused(what: &str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
     }
 }
 
-/// Where a group can be created. In version 2 a group that has processes of its own has no limited
-/// groups below it, unless it is the root: so the new one is created next to that of this process.
+/// Returns the folder in which a group can be created. In version 2 a group that has processes of
+/// its own has no limited groups below it, unless it is the root: so the new one is created next to
+/// that of this process.
+///
+/// # Errors
+///
+/// Fails if memory cannot be limited below any group.
 fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
     if group.version.number == 1 {
         return Ok(home.to_owned());
@@ -158,20 +167,21 @@ fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
     Ok(group.mount.clone())
 }
 
-/// Names the process that created it: its id alone may be reused.
+/// Returns the name of a group, which contains the process that created it: its id alone may be
+/// reused.
 fn name(pid: u32, started: u64) -> String {
     format!("{PREFIX}{pid}-{started}")
 }
 
-/// The process after which a group is named.
+/// Returns the process that a group is named after.
 fn creator(name: &str) -> Option<(u32, u64)> {
     let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
     let (pid, started) = (pid.parse().ok()?, started.parse().ok()?);
     (name == self::name(pid, started)).then_some((pid, started))
 }
 
-/// Removes the groups in `parent` whose creators have ended. The system keeps one that still has
-/// processes.
+/// Removes the groups in `parent` whose creators have ended. The system keeps a group that still
+/// has processes.
 fn sweep(parent: &Path) {
     for entry in entries(parent) {
         let creator = entry.file_name().to_str().and_then(creator);

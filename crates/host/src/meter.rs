@@ -1,4 +1,5 @@
-//! What a pass cost, what it asked of the system, and what else went on in the machine meanwhile.
+//! Measures what a pass cost, what it asked of the system, and what else ran on the machine
+//! meanwhile.
 
 use std::{
     fs,
@@ -15,8 +16,8 @@ use crate::{
     text::number,
 };
 
-/// Measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little more on
-/// machines with many processors, and some milliseconds where other processes count as well;
+/// A meter that measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little
+/// more on machines with many processors, and some milliseconds if other processes count as well;
 /// call both outside the timed region.
 #[derive(Debug)]
 pub struct Meter {
@@ -31,16 +32,19 @@ pub struct Meter {
     start: Instant,
 }
 
+/// The figures of a [`Meter`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     /// What this process and the others that count spent.
     pub cost: Cost,
-    /// What they asked of the system, if it reports that.
+    /// Their input and output; `None` if the system does not report it.
     pub io: Option<Io>,
+    /// What other processes did on the machine.
     pub load: Load,
 }
 
 impl Meter {
+    /// Starts to measure this process and `processes`, each with all its descendants.
     pub fn start(processes: &[u32]) -> Self {
         // The process's own readings are innermost: they are finer than the machine's, and
         // reading what others did costs this process something itself.
@@ -57,6 +61,7 @@ impl Meter {
         }
     }
 
+    /// Returns the figures since the start.
     pub fn stop(self) -> Measured {
         let wall = self.start.elapsed();
         let own = combine_costs(spent(), self.spent, u64::saturating_sub);
@@ -86,28 +91,28 @@ impl Meter {
     }
 }
 
-/// Whether this system reports what else runs on it; if not, every [`Load`] is empty.
+/// Returns whether this system reports what else runs on it; if not, every [`Load`] is empty.
 pub fn reports_load() -> bool {
     Ticks::now().is_some()
 }
 
-/// By how much a counter grew; one that was set back meanwhile did not.
+/// Returns by how much a counter grew; 0 if it was set back meanwhile.
 fn grown(then: Option<u64>, now: Option<u64>) -> Option<u64> {
     then.zip(now).map(|(then, now)| now.saturating_sub(then))
 }
 
-/// Unit of `/proc/stat`: `USER_HZ` is 100 on every architecture that Rust's std supports.
+/// The unit of `/proc/stat`: `USER_HZ` is 100 on every architecture that Rust's std supports.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Shortest pass with figures for pressure and other load: the readings around it, some 0.1 ms, are
-/// then at most 1 % of what the counters span.
+/// The shortest pass with figures for pressure and other load: the readings around it, some 0.1 ms,
+/// are then at most 1 % of what the counters span.
 const MIN_WALL: Duration = Duration::from_millis(10);
 
-/// Least processor time, all processors together, with a figure for steal: one tick is then at
+/// The least processor time, all processors together, with a figure for steal: one tick is then at
 /// most 1 %.
 const MIN_TICKS: u64 = 100;
 
-/// Processor time of the whole machine, whoever used it, in ticks.
+/// The processor time of the whole machine, used by any process, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
     busy: u64,
@@ -116,12 +121,12 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// Reported on Linux only; elsewhere there is no such file.
+    /// Reads the counters; `None` on systems other than Linux, which have no such file.
     fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// Reads the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
+    /// Parses the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
     /// steal. Guests' time follows, but is in `user` already. See proc(5).
     fn parse(stat: &str) -> Option<Self> {
         let columns = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
@@ -131,7 +136,7 @@ impl Ticks {
         Some(Self { busy, steal, total: busy + idle + iowait + steal })
     }
 
-    /// What others did in a pass of `wall` during which this process spent `own`.
+    /// Returns what other processes did in a pass of `wall` during which this process spent `own`.
     fn load_since(&self, then: &Self, wall: Duration, own: Cost) -> Load {
         let busy = self.busy.saturating_sub(then.busy) as f64 * TICK.as_secs_f64();
         let own = (own.user_ns + own.system_ns) as f64 / 1e9;
@@ -146,8 +151,8 @@ impl Ticks {
     }
 }
 
-/// Microseconds so far in which some task waited for a processor, input or output, or memory;
-/// absent if the kernel does not count them. See `Documentation/accounting/psi.rst` in its source.
+/// The microseconds so far in which some task waited for a processor, input or output, or memory;
+/// `None` if the kernel does not count them. See `Documentation/accounting/psi.rst` in its source.
 #[derive(Clone, Copy, Debug)]
 struct Pressure([Option<u64>; 3]);
 
@@ -158,7 +163,7 @@ impl Pressure {
         }))
     }
 
-    /// Shares of a pass of `wall` in which tasks waited.
+    /// Returns the shares of a pass of `wall` in which tasks waited.
     fn shares_since(&self, then: &Self, wall: Duration) -> [Option<f64>; 3] {
         [0, 1, 2].map(|resource| {
             let waited = grown(then.0[resource], self.0[resource])?;
@@ -168,7 +173,7 @@ impl Pressure {
     }
 }
 
-/// The line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`.
+/// Parses the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`.
 fn parse_pressure(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     number(some.split(' ').find_map(|field| field.strip_prefix("total="))?)

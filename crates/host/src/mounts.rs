@@ -29,8 +29,8 @@ pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
     found.into_iter().map(Mount::describe).collect()
 }
 
-/// The local file systems that stores could be on, each once: not those that are read-only, nor
-/// those that the system has for itself.
+/// Returns the local file systems that stores could be on, each once: not those that are read-only,
+/// nor those that the system has for itself.
 pub(crate) fn local() -> Vec<Filesystem> {
     usable(&mounts()).map(Mount::describe).collect()
 }
@@ -42,11 +42,11 @@ fn usable(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
     visible.map(|i| &mounts[i]).filter(|mount| mount.is_for_stores())
 }
 
-/// Folders that the system has for itself, also on file systems that could hold more.
+/// The folders that the system has for itself, also on file systems that could hold more.
 const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
 
-/// The folder in which the kernel describes the block device under the file system that holds
-/// `path`, or will hold it.
+/// Returns the folder in which the kernel describes the block device under the file system that
+/// holds `path`, or will hold it.
 pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
     under(&mounts(), path)?.block_device()
 }
@@ -128,8 +128,8 @@ impl Mount {
         (on_disk || self.kind == "tmpfs") && writable && !of_system
     }
 
-    /// The folder in which the kernel describes the block device underneath. btrfs and similar ones
-    /// have a number of their own with major 0; for them the source decides.
+    /// Returns the folder in which the kernel describes the block device underneath. btrfs and
+    /// similar file systems have a number of their own with major 0; for them the source decides.
     fn block_device(&self) -> Option<PathBuf> {
         let mut block = self.device;
         if block.major == 0 {
@@ -140,11 +140,12 @@ impl Mount {
     }
 }
 
-/// Devices above one another that are looked at: more than anyone has, and an end to a ring.
+/// The greatest number of devices above one another that are looked at: more than anyone has, and
+/// an end to a ring.
 const MAX_LAYERS: u8 = 8;
 
-/// Whether a device, or a loop device under it, reads its file without the page cache; absent: there
-/// is no loop device.
+/// Returns whether a device, or a loop device under it, reads its file without the page cache;
+/// `None` if there is no loop device.
 fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
     if let Some(answer) = own_or_disks(folder, "loop/dio") {
         return Some(answer == "1");
@@ -155,12 +156,13 @@ fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
     under.filter_map(|slave| loop_direct_io(&slave.path(), layers)).min()
 }
 
-/// A line of the device itself or, as a partition has few files, of its disk: the folder above.
+/// Reads a line of the device itself or, as a partition has few files, of its disk: the folder
+/// above.
 fn own_or_disks(folder: &Path, file: &str) -> Option<String> {
     [folder.join(file), folder.join("..").join(file)].into_iter().find_map(read_line)
 }
 
-/// The value of a mount option; `on` for one without.
+/// Returns the value of a mount option; `on` for an option without a value.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     options.split(',').find_map(|option| match option.split_once('=') {
         Some((key, value)) => (key == name).then_some(value),
@@ -168,13 +170,13 @@ fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     })
 }
 
-/// Whether blocks are discarded when they are freed; btrfs may also do it later.
+/// Returns whether blocks are discarded when they are freed; btrfs may also do it later.
 fn discards(options: &str) -> bool {
     matches!(option(options, "discard"), Some("on" | "sync"))
 }
 
-/// How a file system compresses what is written to it, as far as its type and mount options show;
-/// `None`: not at all. Options of single files (`chattr +c`) are not seen.
+/// Returns how a file system compresses what is written to it, as far as its type and mount options
+/// show; `None` if it does not. Options of single files (`chattr +c`) are not seen.
 fn compression(kind: &str, options: &str) -> Option<String> {
     let value = |name| option(options, name);
     let set = match kind {
@@ -189,8 +191,8 @@ fn compression(kind: &str, options: &str) -> Option<String> {
     set.filter(|value| !matches!(*value, "" | "no" | "none")).map(str::to_owned)
 }
 
-/// The mount that `place`, absolute and free of links, is on: of those whose mount point leads to
-/// it, one with its device number if there is one, then the longest, then the latest.
+/// Returns the mount that `place`, absolute and free of links, is on: of those whose mount point
+/// leads to it, one with its device number if there is one, then the longest, then the latest.
 fn holding<'a>(mounts: &'a [Mount], device: Option<Block>, place: &Path) -> Option<&'a Mount> {
     mounts
         .iter()
@@ -198,12 +200,13 @@ fn holding<'a>(mounts: &'a [Mount], device: Option<Block>, place: &Path) -> Opti
         .max_by_key(|mount| (Some(mount.device) == device, mount.point.as_os_str().len()))
 }
 
-/// Lines of another form are skipped.
+/// Parses the lines of a mountinfo file; lines of another form are skipped.
 fn parse(mountinfo: &[u8]) -> Vec<Mount> {
     mountinfo.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
 
-/// `id parent major:minor root point options [tag…] - kind source options-of-the-file-system`
+/// Parses `id parent major:minor root point options [tag…] - kind source
+/// options-of-the-file-system`.
 fn mount(line: &[u8]) -> Option<Mount> {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
     let dash = fields.iter().position(|field| *field == b"-")?;
@@ -225,7 +228,7 @@ fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(field).into_owned()
 }
 
-/// Options of the mount, then those of the file system that are not among them.
+/// Returns the options of the mount, then those of the file system that are not among them.
 fn merge(mount: &str, filesystem: &str) -> String {
     let mut all: Vec<&str> = mount.split(',').collect();
     for option in filesystem.split(',') {
@@ -237,7 +240,7 @@ fn merge(mount: &str, filesystem: &str) -> String {
     all.join(",")
 }
 
-/// The kernel writes white space and backslashes as `\` and three octal digits.
+/// Decodes a field: the kernel writes white space and backslashes as `\` and three octal digits.
 fn unescape(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

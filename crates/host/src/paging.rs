@@ -1,12 +1,13 @@
-//! Whether the kernel moves what is not used out of memory: DAMON, set up through sysfs or as
-//! `damon_reclaim` (Linux, Documentation/admin-guide/mm/damon). Page caches lose pages to it while there
-//! is memory to spare.
+//! Finds out whether the kernel moves unused pages out of memory: DAMON, set up through sysfs or as
+//! `damon_reclaim` (Linux, Documentation/admin-guide/mm/damon). Page caches lose pages to it while
+//! there is memory to spare.
 
 use std::{path::Path, time::Duration};
 
 use crate::text::{entries, read_line, read_number};
 
-/// How long a page must be out of use until it goes; absent: it stays, or only root may know.
+/// Returns how long a page must be unused until it is moved out; `None` if it stays, or only root
+/// may know.
 pub(crate) fn pages_out_after() -> Option<Duration> {
     let (module, admin) = ("/sys/module/damon_reclaim/parameters", "/sys/kernel/mm/damon/admin");
     by_module(Path::new(module)).into_iter().chain(by_schemes(Path::new(admin))).min()
@@ -26,7 +27,7 @@ fn by_schemes(admin: &Path) -> Option<Duration> {
     contexts.filter_map(|context| of_context(&context.path())).min()
 }
 
-/// Ages are counted in intervals of aggregation.
+/// Returns the shortest age of a context's schemes. Ages are counted in intervals of aggregation.
 fn of_context(context: &Path) -> Option<Duration> {
     let interval = read_number(context.join("monitoring_attrs/intervals/aggr_us"))?;
     let age = |scheme: &Path| {

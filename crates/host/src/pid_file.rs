@@ -9,14 +9,17 @@ use model::{Error, Result};
 pub struct PidFile<'a>(&'a Path);
 
 impl<'a> PidFile<'a> {
-    /// Creates it. Replaces only the file of a process that has ended: any other belongs to
-    /// somebody.
+    /// Creates the file. It replaces only the file of a process that has ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file exists and is not that of a process that has ended, or cannot be written.
     pub fn write(path: &'a Path) -> Result<Self> {
         if is_stale(path) {
             let _ = fs::remove_file(path);
         }
         // Neither follows a link nor waits for the reader of a pipe.
-        fs::File::create_new(path).and_then(|mut file| file.write_all(own().as_bytes())).map_err(
+        fs::File::create_new(path).and_then(|mut file| file.write_all(pid_line().as_bytes())).map_err(
             |error| match error.kind() {
                 io::ErrorKind::AlreadyExists => Error::usage(format!(
                     "{}: exists already; a pidfile must be new, or that of a process that has ended",
@@ -32,17 +35,17 @@ impl<'a> PidFile<'a> {
 impl Drop for PidFile<'_> {
     fn drop(&mut self) {
         // Another process may have replaced it by its own.
-        if text(self.0).is_some_and(|text| text == own()) {
+        if text(self.0).is_some_and(|text| text == pid_line()) {
             let _ = fs::remove_file(self.0);
         }
     }
 }
 
-fn own() -> String {
+fn pid_line() -> String {
     format!("{}\n", std::process::id())
 }
 
-/// What a pidfile may hold is short; nothing else is read.
+/// Reads a pidfile. Its content is short, so longer files are not read.
 fn text(path: &Path) -> Option<String> {
     const LONGEST: u64 = 16;
     let meta = fs::symlink_metadata(path).ok()?;
@@ -58,7 +61,7 @@ fn is_stale(path: &Path) -> bool {
     })
 }
 
-/// Detaches this process from the terminal and from whoever reads its output.
+/// Detaches this process from the terminal and from the reader of its output.
 pub fn leave_terminal() -> io::Result<()> {
     // Fails for the leader of a group, which no terminal disturbs either.
     let _ = rustix::process::setsid();
@@ -82,7 +85,7 @@ mod tests {
         fs::write(&path, format!("{ended}\n")).unwrap();
         drop(PidFile::write(&path).unwrap());
         assert!(!path.exists());
-        for other in ["work of years".to_owned(), String::new(), own()] {
+        for other in ["work of years".to_owned(), String::new(), pid_line()] {
             fs::write(&path, &other).unwrap();
             assert!(PidFile::write(&path).is_err(), "{other:?}");
             assert_eq!(fs::read_to_string(&path).unwrap(), other);

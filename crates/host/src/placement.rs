@@ -18,11 +18,11 @@ use crate::{
 /// A file system as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilesystemChoice {
-    /// The one that holds this folder.
+    /// The file system that holds this folder.
     Folder(PathBuf),
     /// A new one of this kind, on a loop device, for as long as the run lasts.
     Image(&'static ImageKind),
-    /// That of the scratch folder.
+    /// The file system of the scratch folder.
     Plain,
     /// The same with a scanner in the way, which reads each file before it is opened.
     Scanned,
@@ -30,7 +30,7 @@ pub enum FilesystemChoice {
     ClamAv,
 }
 
-/// The words for the last three.
+/// The words for the choices without a folder or an image.
 const PLAIN: &str = "plain";
 const SCANNED: &str = "scanned";
 const CLAMAV: &str = "clamav";
@@ -38,8 +38,8 @@ const CLAMAV: &str = "clamav";
 impl FromStr for FilesystemChoice {
     type Err = Error;
 
-    /// The word of a kind always means an image, so that a command means the same everywhere:
-    /// `./ext4` names a folder called ext4.
+    /// Reads a choice. The word of a kind always means an image, so that a command means the same
+    /// everywhere: `./ext4` names a folder called ext4.
     fn from_str(text: &str) -> Result<Self> {
         match text {
             PLAIN => return Ok(Self::Plain),
@@ -62,7 +62,7 @@ impl FromStr for FilesystemChoice {
 }
 
 impl FilesystemChoice {
-    /// The word for it, if a scanner is in the way.
+    /// Returns the word for the scanner, if one is in the way.
     fn scanner(&self) -> Option<&'static str> {
         match self {
             Self::Scanned => Some(SCANNED),
@@ -81,15 +81,17 @@ fn unknown(text: &str) -> Error {
     ))
 }
 
+/// A file system that scratch stores are placed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// A name that no other has: `xfs`, or `ext4 in /srv` if several are of one kind.
+    /// A name that no other placement has: `xfs`, or `ext4 in /srv` if several are of one kind.
     pub name: String,
+    /// The folder for scratch stores.
     pub path: PathBuf,
 }
 
-/// The file systems of a run. Dropping this unmounts and removes the images; nothing may be open
-/// on them.
+/// The placements of a run. Dropping this unmounts and removes the images; nothing may be open on
+/// them.
 pub struct Placements {
     all: Vec<Placement>,
     _scanners: Vec<Scanner>,
@@ -97,7 +99,11 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// Creates the images, of `image_bytes` each, in a scratch folder in `parent`.
+    /// Prepares the placements, with images of `image_bytes` each in a scratch folder in `parent`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an image or a scanner cannot be set up; the sentence says what helps.
     pub fn open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
         Self::try_open(choices, image_bytes, parent).map_err(|error| error.context("--on"))
     }
@@ -115,11 +121,11 @@ impl Placements {
         let mut scanners = Vec::new();
         let mut placements = Vec::new();
         for choice in choices {
-            let placement = place(choice, parent, folder, image_bytes)?;
+            let placement = prepare(choice, parent, folder, image_bytes)?;
             if let Some(word) = choice.scanner() {
                 let clamd = *choice == FilesystemChoice::ClamAv;
                 let clamd = clamd.then(|| Clamd::start(folder)).transpose();
-                let scanner = clamd.and_then(|clamd| Scanner::of(&placement.path, clamd));
+                let scanner = clamd.and_then(|clamd| Scanner::start(&placement.path, clamd));
                 scanners.push(scanner.map_err(|error| error.context(word))?);
             }
             placements.push(placement);
@@ -128,15 +134,15 @@ impl Placements {
         Ok(Self { all: placements, _scanners: scanners, _scratch: scratch })
     }
 
-    /// Each, in the order of the choices; a single `None` if there are none.
+    /// Returns each placement in the order of the choices, or a single `None` if there are none.
     pub fn or_none(&self) -> impl Iterator<Item = Option<&Placement>> {
         let none = self.all.is_empty().then_some(None);
         self.all.iter().map(Some).chain(none)
     }
 }
 
-/// Makes a choice ready; `folder` is the scratch folder for what is mounted, in `parent`.
-fn place(
+/// Prepares a choice; `folder` is the scratch folder for what is mounted, in `parent`.
+fn prepare(
     choice: &FilesystemChoice,
     parent: &Path,
     folder: &Path,
@@ -165,7 +171,7 @@ fn place(
     }
 }
 
-/// Adds what distinguishes them to names that occur more than once, if need be a number.
+/// Makes names that occur more than once distinct, if necessary by a number.
 fn distinguish(placements: &mut [Placement], choices: &[FilesystemChoice]) {
     let kinds: Vec<String> = placements.iter().map(|placement| placement.name.clone()).collect();
     for index in 0..placements.len() {

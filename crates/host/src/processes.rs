@@ -13,7 +13,7 @@ use model::{Cost, Io};
 use crate::{os, text};
 
 /// Combines two costs counter by counter: `saturating_sub` gives what was spent between them,
-/// `saturating_add` their sum. What one of them lacks is absent.
+/// `saturating_add` their sum. A counter that one of them lacks is `None`.
 pub(crate) fn combine_costs(one: Cost, other: Cost, with: fn(u64, u64) -> u64) -> Cost {
     let both = |one: Option<u64>, other| one.zip(other).map(|(one, other)| with(one, other));
     Cost {
@@ -37,9 +37,9 @@ pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
     }
 }
 
-/// Counters of this process so far, all its threads together (Linux: `/proc/self/io`, see proc(5)),
-/// and what the kernel adds to them for this reading afterwards. Absent if the kernel does not
-/// count, or does not show it to this user.
+/// Returns the counters of this process so far, all its threads together (Linux: `/proc/self/io`,
+/// see proc(5)), and what the kernel adds to them for this reading afterwards. `None` if the kernel
+/// does not count, or does not show it to this user.
 pub(crate) fn own_io() -> Option<(Io, Io)> {
     // More than seven counters of 64 bits can fill, so that one call reads them all.
     let mut buffer = [0; 512];
@@ -59,25 +59,25 @@ pub(crate) fn parse_io(text: &str) -> Option<Io> {
     })
 }
 
-/// Unit of processor times in `/proc/PID/stat`: `USER_HZ` is 100 on every architecture that
+/// The unit of processor times in `/proc/PID/stat`: `USER_HZ` is 100 on every architecture that
 /// Rust's std supports.
 const TICK_NS: u64 = 10_000_000;
 
-/// Counters of some processes, of their descendants and of those that these have outlived: when a
-/// process ends, what it spent passes to the one that waited for it.
+/// The counters of some processes, of their descendants and of those that these have outlived: when
+/// a process ends, what it spent passes to the one that waited for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Processes {
-    /// Processor time: exact for living processes, in whole ticks for those that ended.
+    /// The processor time: exact for living processes, in whole ticks for those that ended.
     total_ns: u64,
-    /// Times are as sampled at each tick, which shows only how the total splits. Switches are
-    /// those of living threads.
+    /// The times as sampled at each tick, which show only how the total splits, and the switches of
+    /// living threads.
     sampled: Cost,
     io: Option<Io>,
 }
 
 impl Processes {
-    /// Counters of `roots` and their descendants, but not of this process itself. Absent if the
-    /// system does not report them.
+    /// Returns the counters of `roots` and their descendants, without this process itself; `None`
+    /// if the system does not report them.
     pub(crate) fn now(roots: &[u32]) -> Option<Self> {
         Self::below(Path::new("/proc"), roots)
     }
@@ -128,14 +128,14 @@ impl Processes {
     }
 }
 
-/// `whole` × `share` / `of`, all of it if `of` is 0.
+/// Returns `whole` × `share` / `of`, or `whole` if `of` is 0.
 fn part(whole: u64, share: u64, of: u64) -> u64 {
     let part = (u128::from(whole) * u128::from(share)).checked_div(u128::from(of));
     part.and_then(|part| u64::try_from(part).ok()).unwrap_or(whole)
 }
 
 /// Returns the bytes of memory of this process, of `roots` and of all their descendants, without
-/// the page cache; a page that several of them share counts once. Absent if it is not reported.
+/// the page cache; a page that several of them share counts once. `None` if it is not reported.
 pub fn occupied_bytes(roots: &[u32]) -> Option<u64> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -145,7 +145,7 @@ pub fn occupied_bytes(roots: &[u32]) -> Option<u64> {
     others.chain([std::process::id()]).map(|pid| occupied(&proc.join(pid.to_string()))).sum()
 }
 
-/// Anonymous and shared memory of the process in `folder`; 0 for one that has ended meanwhile.
+/// Returns the anonymous and shared memory of the process in `folder`; 0 if it has ended meanwhile.
 fn occupied(folder: &Path) -> Option<u64> {
     let sum = |text: &str, one, other| Some(text::bytes(one, text)? + text::bytes(other, text)?);
     let rollup = fs::read_to_string(folder.join("smaps_rollup")).ok();
@@ -155,8 +155,8 @@ fn occupied(folder: &Path) -> Option<u64> {
     parts.or_else(|| of_living(&folder.join("status"), |text| sum(text, "RssAnon", "RssShmem")))
 }
 
-/// `roots` and all their descendants, without this process. Absent if the system does not report
-/// its processes.
+/// Returns `roots` and all their descendants, without this process; `None` if the system does not
+/// report its processes.
 fn descendants(proc: &Path, roots: &[u32]) -> Option<BTreeMap<u32, Stat>> {
     if roots.is_empty() {
         return Some(BTreeMap::new());
@@ -178,15 +178,17 @@ fn descendants(proc: &Path, roots: &[u32]) -> Option<BTreeMap<u32, Stat>> {
     Some(wanted.map(|(pid, stat)| (*pid, *stat)).collect())
 }
 
+/// The fields of `/proc/PID/stat` that are used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stat {
     parent: u32,
-    /// Processor time, and that of the children it has waited for.
+    /// The processor time of the process.
     own_ns: u64,
+    /// The processor time of the children that it has waited for.
     reaped_ns: u64,
-    /// Time and faults, with those of these children.
+    /// The times and faults, with those of these children.
     sampled: Cost,
-    /// In ticks since the system started.
+    /// The start in ticks since the system started.
     started: u64,
 }
 
@@ -196,8 +198,8 @@ impl Stat {
         Self::parse(&String::from_utf8_lossy(&text))
     }
 
-    /// `PID (NAME) STATE PARENT …`: a name may hold spaces and brackets, so the fields start after
-    /// the last bracket.
+    /// Parses `PID (NAME) STATE PARENT …`: a name may contain spaces and brackets, so the fields
+    /// start after the last bracket.
     fn parse(text: &str) -> Option<Self> {
         let (_, fields) = text.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
@@ -221,12 +223,13 @@ impl Stat {
     }
 }
 
-/// When a process started, in ticks since the system did: with its id this is unique.
+/// Returns when a process started, in ticks since the system did: with its id this is unique.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     Some(Stat::read(Path::new("/proc"), pid)?.started)
 }
 
-/// Voluntary and involuntary context switches of all threads of the process in `folder`.
+/// Returns the voluntary and involuntary context switches of all threads of the process in
+/// `folder`.
 fn switches(folder: &Path) -> Option<(u64, u64)> {
     let threads: Vec<PathBuf> = match fs::read_dir(folder.join("task")) {
         Ok(threads) => threads.flatten().map(|thread| thread.path().join("status")).collect(),
@@ -241,7 +244,7 @@ fn switches(folder: &Path) -> Option<(u64, u64)> {
     })
 }
 
-/// What `parse` returns for a file of a process; zero for one that has ended meanwhile.
+/// Returns what `parse` returns for a file of a process; zero if the process has ended meanwhile.
 fn of_living<T: Default>(file: &Path, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     match fs::read_to_string(file) {
         Ok(text) => parse(&text),
@@ -249,7 +252,7 @@ fn of_living<T: Default>(file: &Path, parse: impl Fn(&str) -> Option<T>) -> Opti
     }
 }
 
-/// Whether a process has ended: its folder is gone, or reading in it fails with ESRCH.
+/// Returns whether a process has ended: its folder is gone, or reading in it fails with ESRCH.
 fn has_ended(error: &std::io::Error) -> bool {
     const ESRCH: i32 = 3;
     error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)

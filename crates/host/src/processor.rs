@@ -26,23 +26,23 @@ pub(crate) fn cpu() -> Cpu {
     }
 }
 
-/// The size of the cache that is nearest to memory; `None`: not known.
+/// Returns the size of the cache that is nearest to memory; `None` if it is not known.
 pub fn last_level_cache_bytes() -> Option<u64> {
     last_level_cache(&Path::new(PROCESSORS).join("cpu0").join("cache"))
 }
 
-/// Whether the processor reports that it runs under a hypervisor (x86 only).
+/// Returns whether the processor reports that it runs under a hypervisor (x86 only).
 pub(crate) fn sees_hypervisor(cpuinfo: &str) -> bool {
     value("flags", ':', cpuinfo).is_some_and(|flags| flags.split(' ').any(|f| f == "hypervisor"))
 }
 
-/// What `/proc/cpuinfo` calls the model: x86, then MIPS, then some Arm boards.
+/// Returns the model in `/proc/cpuinfo`: x86, then MIPS, then some Arm boards.
 fn model(cpuinfo: &str) -> Option<String> {
     let names = ["model name", "cpu model", "Model"];
     names.into_iter().find_map(|name| value(name, ':', cpuinfo)).map(str::to_owned)
 }
 
-/// Size of the cache of the highest level among `folder/index*`.
+/// Returns the size of the cache of the highest level among `folder/index*`.
 fn last_level_cache(folder: &Path) -> Option<u64> {
     let caches = entries(folder).filter_map(|entry| {
         let read = |name| read_line(entry.path().join(name));
@@ -51,13 +51,13 @@ fn last_level_cache(folder: &Path) -> Option<u64> {
     caches.max().map(|(_, bytes)| bytes)
 }
 
-/// Level and bytes of a cache that holds data.
+/// Returns the level and the bytes of a cache that holds data.
 fn cache(kind: &str, level: &str, size: &str) -> Option<(u32, u64)> {
     let holds_data = matches!(kind, "Data" | "Unified");
     holds_data.then_some((level.parse().ok()?, cache_bytes(size)?))
 }
 
-/// A size as sysfs writes it: digits and `K` (or, in case, `M` or `G`), powers of 1024.
+/// Parses a size as sysfs writes it: digits and `K` (or, in case, `M` or `G`), powers of 1024.
 fn cache_bytes(size: &str) -> Option<u64> {
     let digits = size.trim_end_matches(['K', 'M', 'G']);
     let shift = match &size[digits.len()..] {
@@ -70,36 +70,39 @@ fn cache_bytes(size: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
-/// Frequency of the fastest processor now, in MHz. From cpufreq only: the figure in
+/// Returns the frequency of the fastest processor now, in MHz. It uses cpufreq only: the figure in
 /// `/proc/cpuinfo` is a constant if cpufreq is missing, as in most virtual machines.
 pub(crate) fn mhz() -> Option<f64> {
     fastest(&Path::new(PROCESSORS).join("cpufreq"))
 }
 
-/// The greatest of `folder/policy*/scaling_cur_freq`, which are in kHz.
+/// Returns the greatest of `folder/policy*/scaling_cur_freq`, converted from kHz.
 fn fastest(folder: &Path) -> Option<f64> {
     let read = |policy: fs::DirEntry| read_line(policy.path().join("scaling_cur_freq"));
     let frequencies = entries(folder).filter_map(read).filter_map(|khz| khz.parse::<u32>().ok());
     frequencies.filter(|khz| *khz > 0).max().map(|khz| f64::from(khz) / 1e3)
 }
 
-/// How often cores and packages throttled themselves since the system started: too hot, or short
-/// of power (Linux on x86).
+/// Returns how often cores and packages throttled themselves since the system started: too hot, or
+/// short of power (Linux on x86).
 pub(crate) fn throttled() -> Option<u64> {
     static COUNTERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     sum(COUNTERS.get_or_init(|| throttle_counters(Path::new(PROCESSORS))))
 }
 
-/// Counters, and who shares each: every processor shows those of its core and package.
+/// The counters, with the file that lists who shares each: every processor shows those of its core
+/// and package.
 const THROTTLE_COUNTERS: [(&str, &str); 2] =
     [("core_throttle_count", "core_cpus_list"), ("package_throttle_count", "package_cpus_list")];
 
-/// The counters below `folder`, each core's and package's once: that of its first processor.
+/// Returns the counters below `folder`, each core's and package's once: that of its first
+/// processor.
 fn throttle_counters(folder: &Path) -> Vec<PathBuf> {
     entries(folder).flat_map(|entry| first_shown_by(&entry.path())).collect()
 }
 
-/// The counters that `processor` is the first to show; none if the folder is not a processor's.
+/// Returns the counters that `processor` is the first to show; none if the folder is not a
+/// processor's.
 fn first_shown_by(processor: &Path) -> Vec<PathBuf> {
     let name = processor.file_name().and_then(OsStr::to_str);
     let Some(number) = name.and_then(|name| name.strip_prefix("cpu")) else { return Vec::new() };
@@ -113,7 +116,7 @@ fn first_shown_by(processor: &Path) -> Vec<PathBuf> {
     counters.filter(|counter| number.parse::<u32>().is_ok() && counter.exists()).collect()
 }
 
-/// Absent if there are no counters, or one of them cannot be read.
+/// Sums the counters; `None` if there are none, or one of them cannot be read.
 fn sum(counters: &[PathBuf]) -> Option<u64> {
     let counts: Option<Vec<u64>> = counters.iter().map(read_number).collect();
     counts.filter(|counts| !counts.is_empty()).map(|counts| counts.iter().sum())

@@ -15,7 +15,7 @@ use model::Program;
 
 use crate::text::{self, entries};
 
-/// Name, its binaries, Debian's package.
+/// The servers: name, binaries, Debian's package.
 const SERVERS: [(&str, &[&str], &str); 4] = [
     ("MariaDB, MySQL", &["mariadbd", "mysqld"], "mariadb-server"),
     ("PostgreSQL", &["postgres"], "postgresql"),
@@ -23,15 +23,15 @@ const SERVERS: [(&str, &[&str], &str); 4] = [
     ("Valkey, Redis", &["valkey-server", "redis-server"], "redis-server"),
 ];
 
-/// Folders of servers, which users do not start themselves.
+/// The folders of servers, which users do not start themselves.
 const SERVER_FOLDERS: [&str; 5] =
     ["/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/opt/homebrew/bin", "/usr/local/bin"];
 
-/// A program that takes longer to print its version has none.
+/// The time after which a program is taken to have no version to print.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Returns what storemark could use in addition to what is built in. Servers only print their
-/// version, they are not started.
+/// Returns the programs that storemark can use in addition to what is built in. Servers only print
+/// their version, they are not started.
 pub fn programs() -> Vec<Program> {
     let entry = |name: &str, package: &str, version, path: Option<PathBuf>| Program {
         name: name.to_owned(),
@@ -53,7 +53,8 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     find(&server_folders(), &[name])
 }
 
-/// `PATH`, without entries that depend on the current folder, then the usual places.
+/// Returns the folders in `PATH`, without those that depend on the current folder, then the usual
+/// places.
 fn server_folders() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let named = env::split_paths(&path).filter(|folder| folder.is_absolute());
@@ -68,7 +69,8 @@ fn number(folder: &Path) -> Option<u32> {
     folder.file_name().and_then(OsStr::to_str)?.parse().ok()
 }
 
-/// Folders of libraries: Debian and its derivatives have one for each kind of processor.
+/// Returns the folders of libraries: Debian and its derivatives have one for each kind of
+/// processor.
 fn library_folders() -> Vec<PathBuf> {
     let bases = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/opt/homebrew/lib"];
     let bases = bases.map(PathBuf::from);
@@ -80,7 +82,7 @@ fn below(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries(folder).map(|entry| entry.path())
 }
 
-/// A library by the start of its name: the version follows.
+/// Finds a library by the start of its name: the version follows.
 fn library(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_it = |path: &PathBuf| {
         path.file_name().and_then(OsStr::to_str).is_some_and(|file| file.starts_with(name))
@@ -93,7 +95,7 @@ fn find(folders: &[PathBuf], binaries: &[&str]) -> Option<PathBuf> {
     places.into_iter().find(|path| path.is_file())
 }
 
-/// The first line that `program --version` prints, if it does so in time.
+/// Returns the first line that `program --version` prints, if it does so in time.
 fn version(program: &Path) -> Option<String> {
     first_line(Command::new(program).arg("--version"), PATIENCE)
 }
@@ -108,7 +110,8 @@ fn first_line(command: &mut Command, patience: Duration) -> Option<String> {
     text::first_line(&String::from_utf8_lossy(&text?))
 }
 
-/// Read on a thread of its own: a program may neither print nor end.
+/// Returns what a program prints. It is read on a thread of its own: a program may neither print
+/// nor end.
 fn output(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
     let out = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();

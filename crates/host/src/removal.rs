@@ -1,4 +1,4 @@
-//! Removing a folder with all in it, and nothing else.
+//! Removes a folder with all in it, and nothing else.
 
 use std::{
     fs::{self, ReadDir},
@@ -10,14 +10,17 @@ use std::{
 
 use crate::{mounts, os, text::entries};
 
-/// If the file system informs the device of each block that becomes free (ext4's `discard`),
-/// removing a file waits for that: a millisecond for one after the other, 35 times as many in the
-/// same time for so many at once.
+/// The number of files that are removed at once. If the file system informs the device of each
+/// block that becomes free (ext4's `discard`), removing a file waits for that: a millisecond for
+/// one after the other, 35 times as many in the same time for so many at once.
 const AT_ONCE: usize = 16;
 
 /// Removes the file, link or folder at `path`, with all in it. Folders that their owner may not
-/// change, as copied ones can be, are made writable if they prevent it. What is mounted in it is left as
-/// it is, and an error.
+/// change, as copied ones can be, are made writable if they prevent it.
+///
+/// # Errors
+///
+/// Fails if anything is mounted in it, which is left as it is.
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
         return fs::remove_file(path);
@@ -34,6 +37,10 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
 }
 
 /// Removes what is in `folder` except the folders `mounted`.
+///
+/// # Errors
+///
+/// Fails if `folder` is mounted, or anything in it remains.
 fn remove_around(mounted: &[PathBuf], folder: &Path) -> io::Result<()> {
     if mounted.iter().any(|point| point == folder) {
         let why = format!("a file system is mounted on {}", folder.display());
@@ -50,7 +57,7 @@ fn remove_around(mounted: &[PathBuf], folder: &Path) -> io::Result<()> {
     removed.and_then(|()| fs::remove_dir(folder))
 }
 
-/// Removes the files and links below `folder`, many at once. What is left is reported when the
+/// Removes the files and links below `folder`, many at once. What remains is reported when the
 /// folder is removed.
 fn remove_files(folder: &Path) {
     let files = Mutex::new(Files(Vec::from_iter(fs::read_dir(folder))));
@@ -63,7 +70,7 @@ fn remove_files(folder: &Path) {
     });
 }
 
-/// Whatever is no folder in the folders that are open, and below them.
+/// An iterator over everything but folders in the folders that are open, and below them.
 struct Files(Vec<ReadDir>);
 
 impl Iterator for Files {

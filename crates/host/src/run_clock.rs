@@ -1,4 +1,4 @@
-//! A thread's clock that can leave out the time for which it waited for a processor.
+//! A thread's clock that can exclude the time for which it waited for a processor.
 
 use std::cell::Cell;
 
@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{clock::now_ns, os::ThreadFile};
 
-/// A reading takes no longer than this, so that what it costs the block before or after is known;
-/// one that did is repeated.
+/// The longest time of a reading, so that its cost to the block before or after is known; a reading
+/// that took longer is repeated.
 const READING_NS: u64 = 20_000;
-/// After so many attempts the last one counts: on a machine that is that busy, 20 µs are little.
+/// The attempts after which the last one counts: on a machine that is that busy, 20 µs are little.
 const ATTEMPTS: u32 = 100;
 
-/// Reads the clock of the thread that made it (Linux: the second field of
-/// `/proc/thread-self/schedstat`, see Documentation/scheduler/sched-stats.rst). Elsewhere it is a
-/// plain clock.
+/// A clock of the thread that created it (Linux: the second field of `/proc/thread-self/schedstat`,
+/// see Documentation/scheduler/sched-stats.rst). Elsewhere it is a plain clock.
 #[derive(Debug)]
 pub struct RunClock {
     schedstat: ThreadFile,
@@ -26,29 +25,30 @@ pub struct RunClock {
 /// An instant between two blocks of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Instant {
-    /// The block before it ends at the first, the block after it starts at the second; of
+    /// The end of the block before it and the start of the block after it, in nanoseconds of
     /// [`now_ns`].
     ns: (u64, u64),
-    /// For how long the thread had been runnable and no processor was free, if that is known.
+    /// The time for which the thread had been runnable and no processor was free; `None` if it is
+    /// not known.
     waited_ns: Option<u64>,
 }
 
-/// What passed between two instants.
+/// The time that passed between two instants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
-    /// All of it.
+    /// The whole time.
     pub wall_ns: u64,
-    /// The part for which the thread waited for a processor; absent: not known.
+    /// The part for which the thread waited for a processor; `None` if it is not known.
     pub waited_ns: Option<u64>,
 }
 
 impl RunClock {
-    /// For the calling thread.
+    /// Creates a clock for the calling thread.
     pub fn of_this_thread() -> Self {
         Self { schedstat: ThreadFile::open("schedstat"), readings: Cell::default() }
     }
 
-    /// Reads it.
+    /// Reads the clock.
     pub fn now(&self) -> Instant {
         let mut attempts = 1;
         loop {
@@ -62,7 +62,7 @@ impl RunClock {
         }
     }
 
-    /// What its readings asked of the system so far.
+    /// Returns what its readings asked of the system so far.
     pub(crate) fn readings(&self) -> Io {
         self.readings.get()
     }
@@ -79,12 +79,12 @@ impl RunClock {
 }
 
 impl Instant {
-    /// When the block after it starts, of [`now_ns`].
+    /// Returns the time at which the block after it starts, in nanoseconds of [`now_ns`].
     pub fn start_ns(self) -> u64 {
         self.ns.1
     }
 
-    /// What passed since `start`.
+    /// Returns the time that passed since `start`.
     pub fn since(self, start: Self) -> Passed {
         let waited = |(end, start): (u64, u64)| end.saturating_sub(start);
         Passed {
@@ -95,7 +95,7 @@ impl Instant {
 }
 
 impl Passed {
-    /// Both together.
+    /// Returns the sum of both times.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let waited = self.waited_ns.zip(other.waited_ns);
@@ -105,7 +105,7 @@ impl Passed {
         }
     }
 
-    /// The time without waiting for a processor, as far as that is known.
+    /// Returns the time without waiting for a processor, as far as that is known.
     pub fn ran_ns(self) -> u64 {
         self.wall_ns.saturating_sub(self.waited_ns.unwrap_or(0))
     }

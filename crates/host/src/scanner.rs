@@ -1,5 +1,5 @@
-//! A scanner in the way, as one for viruses: the system asks it before a file is opened, and it reads the
-//! file, or has clamd scan it, before it lets the opener go on.
+//! A scanner in the way, like one for viruses: the system asks it before a file is opened, and it
+//! reads the file, or has clamd scan it, before it lets the opener continue.
 
 use std::{
     fs::File,
@@ -19,16 +19,20 @@ use crate::{
     os::Opens,
 };
 
-/// Scans each file that is opened below a mount point, for as long as it lives. However this process
-/// ends, the system then lets all openers go on.
+/// A scanner that scans each file that is opened below a mount point, for as long as it lives.
+/// However this process ends, the system then lets all openers continue.
 pub(crate) struct Scanner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Scanner {
-    /// Without `clamd` it reads each file and looks for nothing.
-    pub(crate) fn of(mount: &Path, clamd: Option<Clamd>) -> Result<Self> {
+    /// Starts a scanner below `mount`. Without `clamd` it reads each file and looks for nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this user may not have the system ask.
+    pub(crate) fn start(mount: &Path, clamd: Option<Clamd>) -> Result<Self> {
         let failed = |e| Error::io("the system asks no scanner", e);
         let opens = Opens::below(mount).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -51,13 +55,14 @@ impl Drop for Scanner {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has let all openers go on.
+            // A scanner that panicked has let all openers continue.
             let _ = thread.join();
         }
     }
 }
 
-/// What cannot be read is let through, as if it were clean.
+/// Reads a file and lets it through. What cannot be read is let through as well, as if it were
+/// clean.
 fn read(file: &File, buffer: &mut [u8]) -> bool {
     let mut rest = file.take(MOST_BYTES);
     while rest.read(buffer).is_ok_and(|length| length > 0) {}
@@ -136,7 +141,7 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(gone)).is_err());
         drop(opens);
         assert_eq!(opener.join().unwrap().unwrap(), b"content");
-        let scanner = Scanner::of(&mount, None).unwrap();
+        let scanner = Scanner::start(&mount, None).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"content");
         drop(scanner);
         assert_eq!(fs::read(&file).unwrap(), b"content");
@@ -159,7 +164,7 @@ mod tests {
         };
         let clean = file("clean", "content");
         let infected = file("infected", "before storemark scanner test signature after");
-        let scanner = Scanner::of(&mount, Some(clamd)).unwrap();
+        let scanner = Scanner::start(&mount, Some(clamd)).unwrap();
         assert_eq!(fs::read(&clean).unwrap(), b"content");
         file("new", "");
         let refused = || fs::read(&infected).map_err(|error| error.kind());

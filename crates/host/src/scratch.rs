@@ -25,8 +25,11 @@ const PREFIX: &str = "storemark-scratch-";
 /// process, however that ends.
 pub const LOCK: &str = "lock";
 
-/// Creates and takes the lock of `folder`; `None`: the file system has no locks. `WouldBlock`:
-/// another process has it, or has removed the folder in between.
+/// Creates and takes the lock of `folder`; returns `None` if the file system has no locks.
+///
+/// # Errors
+///
+/// Fails with `WouldBlock` if another process has it, or has removed the folder in between.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FileLock>> {
     let file = folder.join(LOCK);
     let opened = match File::create_new(&file) {
@@ -69,12 +72,12 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
 /// A folder of this run, removed with all in it when dropped, or soon after this process was
 /// killed.
 ///
-/// A folder that was left behind in spite of that is removed by the next [`Scratch::new_in`] with
-/// the same parent.
+/// A folder that was left behind nevertheless is removed by the next [`Scratch::new_in`] with the
+/// same parent.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    /// Held as long as the folder exists.
+    /// The lock, which is held as long as the folder exists.
     _lock: FileLock,
     guard: Option<CleanupGuard>,
 }
@@ -82,6 +85,10 @@ pub struct Scratch {
 impl Scratch {
     /// Creates `parent/storemark-scratch-PID-RANDOM/`, which only this user can list, after
     /// removing what killed runs left in `parent`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `parent` cannot be written to.
     pub fn new_in(parent: &Path) -> Result<Self> {
         sweep(parent);
         loop {
@@ -93,7 +100,7 @@ impl Scratch {
         }
     }
 
-    /// Returns the folder. It holds a file named `lock`, which must stay.
+    /// Returns the folder. It contains a file named `lock`, which must stay.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -101,7 +108,7 @@ impl Scratch {
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
         // Started first, so that no moment is left in which a killed process leaves the folder.
-        let guard = CleanupGuard::of(&path);
+        let guard = CleanupGuard::start(&path);
         match Self::create(&path) {
             Ok(lock) => Ok(Self { path, _lock: lock, guard }),
             Err(cause) => {
@@ -124,7 +131,7 @@ impl Scratch {
         })
     }
 
-    /// Creates a folder in it for `owner` alone; `None`: for this user.
+    /// Creates a folder in it for `owner` alone, or for this user if that is `None`.
     pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
         let path = self.path.join(name);
         if !path.exists() {
@@ -172,7 +179,7 @@ fn name() -> String {
     named(std::process::id(), random())
 }
 
-/// A number that no other process has.
+/// Returns a random number that no other process has.
 pub fn random() -> u64 {
     // Each `RandomState` has a new seed.
     RandomState::new().build_hasher().finish()
@@ -190,8 +197,9 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Returns `parent` if `account` can enter it, else a place that it can: on the same file system
-/// if one is found. `parent` itself if there is none, or it does not exist: what is done there fails.
+/// Returns `parent` if `account` can enter it, else a place that it can enter: on the same file
+/// system if one is found. It returns `parent` itself if there is none, or it does not exist: what
+/// is done there fails.
 pub fn enterable(parent: &Path, account: Option<Account>) -> PathBuf {
     let full = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     let is_open = |place: &Path| account.is_none_or(|account| enters(place, account));
@@ -207,7 +215,7 @@ pub fn enterable(parent: &Path, account: Option<Account>) -> PathBuf {
     open.into_iter().next().unwrap_or_else(|| parent.to_owned())
 }
 
-/// Whether two paths are on one file system.
+/// Returns whether two paths are on one file system.
 fn same_filesystem(one: &Path, other: &Path) -> bool {
     device(one).is_some() && device(one) == device(other)
 }

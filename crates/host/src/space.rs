@@ -1,4 +1,4 @@
-//! The space that a store occupies, in how many pieces, and the space that is left.
+//! The space that a store occupies, in how many pieces, and the space that is free.
 
 use std::{
     collections::HashSet,
@@ -11,17 +11,19 @@ use model::{Error, ErrorKind, Result};
 
 use crate::{files::identity, os};
 
+/// The bytes that files occupy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// Sum of the lengths of all regular files.
+    /// The sum of the lengths of all regular files.
     pub apparent: u64,
-    /// What files and folders occupy on disk; if the system does not report it, as `apparent`.
+    /// The bytes that files and folders occupy on disk; equal to `apparent` if the system does not
+    /// report them.
     pub allocated: u64,
 }
 
-/// Returns what the files and folders at `paths` occupy, with all in them. A file reached twice, by
-/// hard links or by overlapping paths, counts once; an absent one counts nothing. A path itself
-/// may be a symbolic link; those found on the way are not followed.
+/// Returns the bytes that the files and folders at `paths` occupy, with all in them. A file reached
+/// twice, by hard links or by overlapping paths, counts once; an absent one counts nothing. A path
+/// itself may be a symbolic link; links below it are not followed.
 pub fn space(paths: &[PathBuf]) -> Result<Space> {
     let mut seen = HashSet::new();
     let mut space = Space::default();
@@ -48,17 +50,18 @@ pub fn repeated_files(folder: &Path) -> Result<u64> {
     Ok(repeated)
 }
 
-/// Files and the pieces in which they are stored on the device.
+/// The number of files, and of the pieces in which they are stored on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
+    /// The number of files that are not empty.
     pub files: u64,
-    /// Pieces of all of them together, neighbours on the device counted as one; absent if the file
-    /// system does not report those of every file.
+    /// The pieces of all of them together, neighbours on the device counted as one; `None` if the
+    /// file system does not report those of every file.
     pub extents: Option<u64>,
 }
 
-/// Counts the files at and below `paths` and their pieces. What has no place yet is written out
-/// first.
+/// Counts the files at and below `paths` and their pieces. Data that has no place on the device yet
+/// is written out first.
 pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     let mut found = Extents { files: 0, extents: Some(0) };
     for path in paths {
@@ -74,8 +77,12 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     Ok(found)
 }
 
-/// Visits `path` and, if it is a folder, every regular file and folder below it, in no order.
-/// What is absent, or vanishes meanwhile, is skipped.
+/// Visits `path` and, if it is a folder, every regular file and folder below it, in no order. Paths
+/// that are absent, or vanish meanwhile, are skipped.
+///
+/// # Errors
+///
+/// Fails if an entry cannot be read, or `visit` fails.
 pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> Result<()> {
     let mut left = vec![path.to_owned()];
     while let Some(next) = left.pop() {
@@ -97,7 +104,11 @@ pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<(
 }
 
 /// Returns the bytes that this user may still write to the file system on which `path` is, or will
-/// be; an error if the system does not report them.
+/// be.
+///
+/// # Errors
+///
+/// Fails with the kind `Unsupported` if the system does not report them.
 pub fn free_bytes(path: &Path) -> Result<u64> {
     let place = nearest_existing(path);
     let unknown =
@@ -105,8 +116,8 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
     os::free_bytes(&place).ok_or_else(unknown)?.map_err(|e| Error::io(place.display(), e))
 }
 
-/// Returns the bytes that are free if they are fewer than `needed`. A system that does not report
-/// them is taken to have room.
+/// Returns the bytes that are free if they are fewer than `needed`, else `None`. A system that does
+/// not report them is taken to have room.
 pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
     match free_bytes(path) {
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
@@ -114,7 +125,7 @@ pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
     }
 }
 
-/// `path` with links resolved, or the nearest folder above it that exists.
+/// Returns `path` with links resolved, or the nearest folder above it that exists.
 pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
     // Above an absolute path is the root, above a relative one the current folder.
     let here = Path::new(".");

@@ -1,5 +1,5 @@
-//! Why work is to stop, asked after often: the user's wish, which a signal handler sets, or the end
-//! of the time that it may take.
+//! The reasons for work to stop, which loops check often: the user's wish, which a signal handler
+//! sets, or the end of the time that the work may take.
 
 use std::{
     sync::{
@@ -12,12 +12,13 @@ use std::{
 
 use model::{Error, Result};
 
-/// A wish is never taken back; a limit ends with the work that it holds for.
+/// A flag with the reason why work is to stop. A wish is never taken back; a limit ends with the
+/// work that it holds for.
 #[derive(Debug)]
 pub struct Stop {
     /// `GO`, `WISHED`, `SPENT`, or the depth of the outermost limit that is over.
     state: AtomicU8,
-    /// Limits that hold, one within the other.
+    /// The number of limits in force, one within the other.
     limits: AtomicU8,
 }
 
@@ -32,27 +33,33 @@ impl Default for Stop {
 }
 
 impl Stop {
+    /// Creates a flag that lets work continue.
     pub const fn new() -> Self {
         Self { state: AtomicU8::new(GO), limits: AtomicU8::new(0) }
     }
 
-    /// The user wishes to stop.
+    /// Records that the user wishes to stop.
     pub fn set(&self) {
         self.state.store(WISHED, Ordering::Relaxed);
     }
 
-    /// The requests that the work may send are spent.
+    /// Records that the requests that the work may send are spent.
     pub fn spend(&self) {
         self.state.fetch_min(SPENT, Ordering::Relaxed);
     }
 
-    /// Whether the user wishes to stop.
+    /// Returns whether the user wishes to stop.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.state.load(Ordering::Relaxed) == WISHED
     }
 
-    /// One load, so that a loop can ask before each operation.
+    /// Checks that work may continue. It is a single load, so that a loop can check before each
+    /// operation.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason to stop, if there is one.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.why()) }
@@ -67,7 +74,7 @@ impl Stop {
         }
     }
 
-    /// Does `work`, in which [`Self::check`] fails once `time` has passed, if that is limited. A
+    /// Runs `work`, in which [`Self::check`] fails once `time` has passed, if it is limited. A
     /// limit within another one is set by the work of that, on the same thread.
     pub fn within<T>(&self, time: Option<Duration>, work: impl FnOnce() -> T) -> T {
         let Some(time) = time else { return work() };

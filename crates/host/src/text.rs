@@ -1,4 +1,4 @@
-//! Reading the small text files of `/proc` and `/sys`. A file that is missing or has another form
+//! Reads the small text files of `/proc` and `/sys`. A file that is missing or has another form
 //! yields nothing, so no reader needs to know on which system it runs.
 
 use std::{
@@ -24,7 +24,7 @@ pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-/// Parses a counter. One past 2^53 is none: so sums of many cannot overflow.
+/// Parses a counter; `None` if it is above 2^53, so that sums of many cannot overflow.
 pub(crate) fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| *number < 1 << 53)
 }

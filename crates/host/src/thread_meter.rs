@@ -11,32 +11,35 @@ use crate::{
     run_clock::{Passed, RunClock},
 };
 
-/// Measures pieces of work of the thread that made it. A reading takes some microseconds, which are no
-/// part of a piece's time and calls; its processor time has two readings of the clock in it.
+/// A meter for pieces of work of the thread that created it. A reading takes some microseconds,
+/// which are not in a piece's time and calls; its processor time has two readings of the clock in
+/// it.
 #[derive(Debug)]
 pub struct ThreadMeter {
     clock: RunClock,
     io: ThreadFile,
-    /// What its own readings of `io` add to the counters of the thread.
+    /// What the meter's own readings of `io` add to the counters of the thread.
     own: Cell<Io>,
 }
 
-/// What pieces of work cost.
+/// The cost of pieces of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
+    /// The time.
     pub passed: Passed,
+    /// The processor time, faults and context switches.
     pub cost: Cost,
-    /// What they asked of the system, if it reports that.
+    /// The input and output; `None` if the system does not report it.
     pub io: Option<Io>,
 }
 
 impl ThreadMeter {
-    /// For the calling thread.
+    /// Creates a meter for the calling thread.
     pub fn of_this_thread() -> Self {
         Self { clock: RunClock::of_this_thread(), io: ThreadFile::open("io"), own: Cell::default() }
     }
 
-    /// Does a piece of work, and adds what it cost to `sum`.
+    /// Runs a piece of work, and adds its cost to `sum`.
     pub fn measure<T>(&self, sum: &mut Spent, work: impl FnOnce() -> T) -> T {
         let (io, cost) = (self.io(), spent_by_thread());
         let start = self.clock.now();
@@ -51,7 +54,7 @@ impl ThreadMeter {
         done
     }
 
-    /// The counters of the thread, without what its readings added.
+    /// Returns the counters of the thread, without what its readings added.
     fn io(&self) -> Option<Io> {
         // More than seven counters of 64 bits can fill.
         let mut buffer = [0; 512];
@@ -66,7 +69,7 @@ impl ThreadMeter {
 }
 
 impl Spent {
-    /// Adds another piece of work.
+    /// Adds the cost of another piece of work.
     pub fn add(&mut self, piece: &Self) {
         let first = *self == Self::default();
         let sum = combine_costs(self.cost, piece.cost, u64::saturating_add);

@@ -1,4 +1,4 @@
-//! Tests that need what a machine may not have.
+//! Tests that need what a machine may lack.
 
 use std::{
     env,
@@ -6,12 +6,16 @@ use std::{
     io::{Write, stderr},
 };
 
-/// Names what tests do without, with commas between: a server (`mariadb`), `root`, `fuse`, `strace`, `shm`.
+/// The variable that names what tests do without, with commas between: a server (`mariadb`),
+/// `root`, `fuse`, `strace`, `shm`.
 pub const WITHOUT: &str = "STOREMARK_WITHOUT";
 
-/// Leaves out a test for want of `what`, if the variable [`WITHOUT`] names it: a line to standard error,
-/// which the harness does not capture, counts it. Panics if the variable does not, so that no test is left
-/// out that nobody knows of.
+/// Leaves out a test that lacks `what`, if the variable [`WITHOUT`] names it: a line on standard
+/// error, which the harness does not capture, counts it.
+///
+/// # Panics
+///
+/// Panics if the variable does not name it, so that no test is left out unnoticed.
 pub fn unchecked(what: &str, why: impl Display) {
     assert!(
         does_without(what),
@@ -21,7 +25,7 @@ pub fn unchecked(what: &str, why: impl Display) {
     let _ = writeln!(stderr(), "{WITHOUT}: 1 test unchecked: {what}: {why}");
 }
 
-/// Whether the variable [`WITHOUT`] names `what`.
+/// Returns whether the variable [`WITHOUT`] names `what`.
 pub fn does_without(what: &str) -> bool {
     let named = env::var(WITHOUT).unwrap_or_default();
     named.split(',').any(|word| word.trim() == what)

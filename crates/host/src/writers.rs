@@ -1,4 +1,4 @@
-//! Which other processes have files open to write (Linux: `/proc/PID/fd`, see proc(5)).
+//! Finds other processes that have files open to write (Linux: `/proc/PID/fd`, see proc(5)).
 
 use std::{
     fs,
@@ -31,7 +31,8 @@ fn writes(process: &Path, paths: &[PathBuf]) -> bool {
     })
 }
 
-/// The access mode is in the last two bits of the flags of open(2), which are octal.
+/// Returns whether a file is open to write. The access mode is in the last two bits of the flags of
+/// open(2), which are octal.
 fn is_writable(info: &str) -> bool {
     let flags = value("flags", ':', info).and_then(|flags| u64::from_str_radix(flags, 8).ok());
     flags.is_some_and(|flags| flags & 0b11 != 0)

@@ -7,19 +7,23 @@ use std::{
 
 use crate::{Evictor, Names, Pages, Span, at, has_gone, names, open, warm};
 
-/// The regular files below some paths, and the folders. Holds none of them open. Sorted by the
-/// components of the paths; nothing twice.
+/// The regular files and the folders below some paths, sorted by the components of the paths, each
+/// once. None of them is held open.
 #[derive(Debug, Default)]
 pub struct Files {
     paths: Vec<PathBuf>,
-    /// Folders below the paths, without the paths themselves.
+    /// The folders below the paths, without the paths themselves.
     folders: Vec<PathBuf>,
     skipped: u64,
 }
 
 impl Files {
-    /// Lists what is at and below `paths`, sorted. An absent path is an error. A path may be a
-    /// link; links below it are not followed, and special files never opened.
+    /// Lists what is at and below `paths`, sorted. A path may be a link; links below it are not
+    /// followed, and special files never opened.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a path is absent or a folder cannot be read.
     pub fn below<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::Result<Self> {
         let mut all = Self::default();
         for path in paths {
@@ -63,28 +67,35 @@ impl Files {
         Ok(())
     }
 
-    /// The files, sorted.
+    /// Returns the files, sorted.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
 
-    /// Links and special files, which were left out.
+    /// Returns the number of links and special files, which were left out.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// The pages of the files and how many of them are in memory. Opens each file, and so loads
-    /// its name and inode. `Unsupported` if the system reports no file's.
+    /// Returns the pages of the files and how many of them are in memory. It opens each file, and
+    /// so loads its name and inode.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `Unsupported` if the system reports the pages of no file.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
         self.each(|path| Pages::at(path).map(|pages| sum += pages))?;
         Ok(sum)
     }
 
-    /// How many names of the files, and of the folders below the paths, a look-up finds in
-    /// memory. Loads nothing. What was removed counts as not cached. A folder that was given as
-    /// a path does not count: it may be held by whoever works in it. `Unsupported` if the
-    /// system cannot find out without loading.
+    /// Returns how many names of the files, and of the folders below the paths, a look-up finds in
+    /// memory. It loads nothing. Removed files count as not cached. A folder that was given as a
+    /// path does not count: it may be held by a process that works in it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `Unsupported` if the system cannot find out without loading.
     pub fn names(&self) -> io::Result<Names> {
         let paths = self.paths.iter().chain(&self.folders);
         names::cached(paths.map(PathBuf::as_path))
@@ -101,15 +112,15 @@ impl Files {
         Ok(bytes)
     }
 
-    /// Writes back what is dirty and drops the files' pages, as far as the kernel agrees:
-    /// [`Files::pages`] shows what stayed. If many files are dirty, their whole file system
-    /// may be flushed.
+    /// Writes dirty pages back and drops the files' pages, as far as the kernel agrees:
+    /// [`Files::pages`] shows what stayed. If many files are dirty, their whole file system may be
+    /// flushed.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
         self.each(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
-    /// Files that were removed since they were listed are passed over.
+    /// Visits the files, and skips those that were removed since they were listed.
     fn each(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
         self.paths.iter().try_for_each(|path| match visit(path) {
             Err(error) if has_gone(&error) => Ok(()),
@@ -118,7 +129,7 @@ impl Files {
     }
 }
 
-/// A folder's entries, sorted by name.
+/// Returns a folder's entries, sorted by name.
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, fs::FileType)>> {
     let read = |entry: io::Result<fs::DirEntry>| {
         let entry = entry?;

@@ -71,18 +71,18 @@ pub use names::{Names, Opened, can_see_names, name_is_cached, open};
 pub use pages::{Pages, Span, page_size, residency_map};
 pub use warm::{BUFFER, Evictor, can_drop_all, can_evict, drop_all, evict, warm};
 
-/// `error` with the path it is about.
+/// Adds the path that `error` is about.
 fn at(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// The answer to a request that the system does not have.
+/// Returns the error of a request that the system does not have.
 fn unsupported(what: &str) -> std::io::Error {
     let message = format!("{what} is not possible on {}", std::env::consts::OS);
     std::io::Error::new(std::io::ErrorKind::Unsupported, message)
 }
 
-/// Whether `error` means that a listed file was removed.
+/// Returns whether `error` means that a listed file was removed.
 fn has_gone(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -1,4 +1,4 @@
-//! Keeping pages in memory.
+//! Keeps pages in memory.
 
 use std::{fs::File, io};
 
@@ -9,13 +9,17 @@ use crate::{Span, sys};
 pub struct Locked {
     mapping: Option<sys::Mapping>,
     bytes: u64,
-    /// Where in the file they end.
+    /// The offset in the file at which the bytes end.
     end: u64,
 }
 
 impl Locked {
-    /// Loads what `file` has of `span` and locks it in memory. The limit on locked memory
-    /// (`ulimit -l`) holds, unless the caller is privileged.
+    /// Loads what `file` has of `span` and locks it in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the limit on locked memory (`ulimit -l`) is reached, unless the caller is
+    /// privileged, or if the file shrinks meanwhile.
     pub fn new(file: &File, span: Span) -> io::Result<Self> {
         let locked = Self::mapped(file, span)?;
         match locked.mapping.as_ref().map_or(Ok(()), sys::Mapping::lock) {
@@ -36,18 +40,22 @@ impl Locked {
         Ok(Self { mapping: Some(mapping), bytes: length, end: offset + length })
     }
 
-    /// Bytes that are held.
+    /// Returns the number of bytes that are held.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
 /// Loads and locks all that the process has mapped, its own memory included.
+///
+/// # Errors
+///
+/// Fails if the limit on locked memory is reached.
 pub fn lock_all() -> io::Result<()> {
     sys::lock_all().map_err(|error| with_limit(&error))
 }
 
-/// `error` with the limit that is the usual cause.
+/// Adds the limit that is the usual cause of `error`.
 fn with_limit(error: &io::Error) -> io::Error {
     let limit = sys::lock_limit().map_or_else(String::new, |limit| {
         format!("; the limit is {limit} bytes (RLIMIT_MEMLOCK, see `ulimit -l`)")
@@ -55,7 +63,7 @@ fn with_limit(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot be locked in memory: {error}{limit}"))
 }
 
-/// `error` with the other limit that is a usual cause.
+/// Adds the other limit that is a usual cause of `error`.
 fn with_count(error: &io::Error) -> io::Error {
     let too_many = cfg!(target_os = "linux") && error.kind() == io::ErrorKind::OutOfMemory;
     let limit = if too_many { "; a process maps no more files than vm.max_map_count" } else { "" };

@@ -1,4 +1,4 @@
-//! Files that this process has mapped.
+//! The files that this process has mapped.
 
 use std::{
     fs, io,
@@ -7,16 +7,17 @@ use std::{
 
 use crate::sys;
 
-/// Maps the pages of `paths`, and of the files below them, wherever this process has mapped these files,
-/// as a read of each page would. Returns how many bytes it mapped.
+/// Maps the pages of `paths`, and of the files below them, wherever this process has mapped these
+/// files, as a read of each page would. Returns how many bytes it mapped.
 ///
-/// A process that reads a mapped file at random pays for the first read of each page; after this it is as
-/// one that has run for long. Pages that are not in the page cache are read from the device.
+/// A process that reads a mapped file at random pays for the first read of each page; after this
+/// call it is like a process that has run for long. Pages that are not in the page cache are read
+/// from the device.
 ///
 /// # Errors
 ///
-/// Fails if the system does not list mappings (only Linux does), or cannot map pages ahead (before Linux
-/// 5.14).
+/// Fails if the system does not list mappings (only Linux does), or cannot map pages ahead (before
+/// Linux 5.14).
 pub fn populate(paths: &[PathBuf]) -> io::Result<u64> {
     let paths: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let maps = fs::read_to_string("/proc/self/maps")?;
@@ -41,13 +42,13 @@ pub fn populate(paths: &[PathBuf]) -> io::Result<u64> {
 struct MappedRange<'a> {
     start: usize,
     length: usize,
-    /// Where in the file it starts.
+    /// The offset in the file at which the range starts.
     offset: u64,
     path: &'a Path,
 }
 
 impl<'a> MappedRange<'a> {
-    /// Parses a line of `/proc/self/maps`; `None`: it shows no file.
+    /// Parses a line of `/proc/self/maps`; returns `None` if it shows no file.
     fn parse(line: &'a str) -> Option<Self> {
         let path = Path::new(&line[line.find('/')?..]);
         let mut words = line.split_ascii_whitespace();

@@ -1,21 +1,21 @@
-//! Names in the cache of the file system.
+//! The names in the cache of the file system.
 
 use std::{fs::File, io, path::Path};
 
 #[cfg(target_os = "linux")]
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
-/// Names and how many of them are cached.
+/// A number of names and how many of them are cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// All that were asked for.
+    /// All names that were looked up.
     pub total: u64,
-    /// Those that a look-up finds in memory.
+    /// The names that a look-up finds in memory.
     pub cached: u64,
 }
 
 impl Names {
-    /// Cached names as a share of all; 1 where there are none.
+    /// Returns the cached names as a share of all; 1 if there are none.
     pub fn share(&self) -> f64 {
         if self.total == 0 { 1.0 } else { self.cached as f64 / self.total as f64 }
     }
@@ -24,19 +24,23 @@ impl Names {
 /// An open file and what opening it showed.
 #[derive(Debug)]
 pub struct Opened {
-    /// Open for reading.
+    /// The file, open for reading.
     pub file: File,
-    /// Whether its name was cached before; None if the system does not report it.
+    /// Whether its name was cached before; `None` if the system does not report it.
     pub name_was_cached: Option<bool>,
 }
 
-/// Whether a look-up of `path` is answered from memory, without loading anything; None if the
-/// system does not report it. A link is not followed.
+/// Returns whether a look-up of `path` is answered from memory, without loading anything; `None` if
+/// the system does not report it. A link is not followed.
 pub fn name_is_cached(path: &Path) -> Option<bool> {
     can_see_names().is_ok().then(|| is_cached(path))
 }
 
-/// Checks whether the system reports which names are cached; the error says what is missing.
+/// Checks whether the system reports which names are cached.
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if it does not; the error says what is missing.
 pub fn can_see_names() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -65,13 +69,13 @@ pub(crate) fn cached<'a>(paths: impl Iterator<Item = &'a Path>) -> io::Result<Na
     Ok(names)
 }
 
-/// Resolved, but not opened.
+/// Returns whether a path is resolved from the cache. It is not opened.
 #[cfg(target_os = "linux")]
 fn is_cached(path: &Path) -> bool {
     from_cache(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok()
 }
 
-/// Never asked.
+/// Returns `false`; it is never called.
 #[cfg(not(target_os = "linux"))]
 fn is_cached(_: &Path) -> bool {
     false
@@ -82,8 +86,12 @@ fn from_cache(path: &Path, flags: OFlags) -> rustix::io::Result<rustix::fd::Owne
     openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED)
 }
 
-/// Opens a file to look at it, and reports whether its name was cached. Does not wait for the
-/// other end of a pipe. With `follow`, `path` may be a link; otherwise that is an error.
+/// Opens a file to look at it, and reports whether its name was cached. It does not wait for the
+/// other end of a pipe.
+///
+/// # Errors
+///
+/// Fails if the file cannot be opened, or if `path` is a link and `follow` is not set.
 #[cfg(target_os = "linux")]
 pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -98,8 +106,11 @@ pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     Ok(Opened { file: file.into(), name_was_cached })
 }
 
-/// Opens a file to look at it. Does not wait for the other end of a pipe. With `follow`, `path` may
-/// be a link; otherwise that is an error.
+/// Opens a file to look at it. It does not wait for the other end of a pipe.
+///
+/// # Errors
+///
+/// Fails if the file cannot be opened, or if `path` is a link and `follow` is not set.
 #[cfg(not(target_os = "linux"))]
 pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     let mut options = File::options();

@@ -1,4 +1,4 @@
-//! Pages in memory, of a file or of a part of it.
+//! The pages in memory of a file or of a part of it.
 
 use std::{fs::File, io, ops::AddAssign, path::Path};
 
@@ -7,12 +7,12 @@ use crate::{
     sys::{self, Mapping},
 };
 
-/// From byte `start` to before byte `end`, or to the end of the file.
+/// A part of a file: from byte `start` to before byte `end`, or to the end of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first byte; the page that holds it counts whole.
     pub start: u64,
-    /// The byte after the last.
+    /// The byte after the last; `None` for the end of the file.
     pub end: Option<u64>,
 }
 
@@ -20,8 +20,8 @@ impl Span {
     /// The whole file.
     pub const ALL: Self = Self { start: 0, end: None };
 
-    /// Offset and length of what a file of `size` bytes has of this span, from the start of a
-    /// page. None: it ends before the span starts.
+    /// Returns the offset and the length of what a file of `size` bytes has of this span, from the
+    /// start of a page; `None` if the file ends before the span starts.
     pub fn range_in(self, size: u64) -> Option<(u64, u64)> {
         let start = self.start - self.start % page_size();
         let end = self.end.map_or(size, |end| end.min(size));
@@ -29,12 +29,12 @@ impl Span {
     }
 }
 
-/// Pages that `bytes` take from the start of a page.
+/// Returns the number of pages that `bytes` take from the start of a page.
 pub(crate) fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(page_size())
 }
 
-/// The size of a page in bytes; if the system does not report it, the usual one.
+/// Returns the size of a page in bytes; if the system does not report it, the usual one.
 pub fn page_size() -> u64 {
     #[cfg(unix)]
     return rustix::param::page_size() as u64;
@@ -42,17 +42,17 @@ pub fn page_size() -> u64 {
     4096
 }
 
-/// Pages and how many of them are in memory.
+/// A number of pages and how many of them are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pages {
     /// All pages, those of holes included.
     pub total: u64,
-    /// Those known to be in memory.
+    /// The pages known to be in memory.
     pub resident: u64,
-    /// Those of files whose pages the system does not report to this user.
+    /// The pages of files whose pages the system does not report to this user.
     pub unknown: u64,
-    /// Those in memory that differ from the disk, or are being written to it; None if the
-    /// system does not report it.
+    /// The pages in memory that differ from the disk, or are being written to it; `None` if the
+    /// system does not report them.
     pub dirty: Option<u64>,
 }
 
@@ -73,12 +73,12 @@ impl AddAssign for Pages {
 }
 
 impl Pages {
-    /// The pages of what `file` has of `span`.
+    /// Counts the pages of what `file` has of `span`.
     pub fn count(file: &File, span: Span) -> io::Result<Self> {
         Self::count_sized(file, file.metadata()?.len(), span)
     }
 
-    /// The pages of what `file`, known to have `size` bytes, has of `span`.
+    /// Counts the pages of what `file`, known to have `size` bytes, has of `span`.
     pub fn count_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
         match span.range_in(size) {
             Some((offset, length)) => seen(file, offset, length),
@@ -86,8 +86,8 @@ impl Pages {
         }
     }
 
-    /// Resident pages as a share of those known: 1 where there are no pages at all (nothing is
-    /// missing), None where nothing is known.
+    /// Returns the resident pages as a share of those known: 1 if there are no pages at all
+    /// (nothing is missing), `None` if nothing is known.
     pub fn share(&self) -> Option<f64> {
         match self.total - self.unknown {
             0 if self.total > 0 => None,
@@ -96,7 +96,7 @@ impl Pages {
         }
     }
 
-    /// The pages of the file at `path`; of one that may not be opened, nothing is known.
+    /// Counts the pages of the file at `path`; if it may not be opened, they are unknown.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         match open(path, false) {
             Ok(opened) => Self::count(&opened.file, Span::ALL),
@@ -112,8 +112,8 @@ impl Pages {
     }
 }
 
-/// Resident pages of `span`, counted in cells of `per_cell` pages (the last may hold fewer).
-/// None if the system does not report them to this user.
+/// Returns the resident pages of `span`, counted in cells of `per_cell` pages (the last may have
+/// fewer); `None` if the system does not report them to this user.
 pub fn residency_map(file: &File, span: Span, per_cell: u64) -> io::Result<Option<Vec<u64>>> {
     match span.range_in(file.metadata()?.len()) {
         Some((offset, length)) => if_permitted(cells(file, offset, length, per_cell * page_size())),
@@ -157,17 +157,20 @@ fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64
     counted.collect::<io::Result<_>>().or_else(|_| resident(file, offset, length, cell))
 }
 
-/// Whether nothing has to be written back, as far as the system reports it.
+/// Returns whether nothing has to be written back, as far as the system reports it.
 pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
     seen(file, offset, length).is_ok_and(|pages| pages.dirty == Some(0))
 }
 
-/// Bytes mapped at a time, so that a file of any size takes little address space: whole pages of
-/// every size.
+/// The bytes that are mapped at a time, so that a file of any size takes little address space:
+/// whole pages of every size.
 const WINDOW: u64 = 1 << 30;
 
-/// Resident pages in cells of `cell` bytes (whole pages, or all). `PermissionDenied` where
-/// mincore would not report the truth.
+/// Counts the resident pages in cells of `cell` bytes (whole pages, or all).
+///
+/// # Errors
+///
+/// Fails with `PermissionDenied` if mincore would not report the truth.
 pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
     if !is_reported(file)? {
         return Err(io::ErrorKind::PermissionDenied.into());
@@ -189,8 +192,8 @@ pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::
     Ok(cells)
 }
 
-/// mincore reports all pages resident to who neither owns the file nor may write it (Linux since
-/// 5.2, `can_do_mincore` in mm/mincore.c).
+/// Returns whether mincore reports the truth: it reports all pages resident to a user who neither
+/// owns the file nor may write it (Linux since 5.2, `can_do_mincore` in mm/mincore.c).
 #[cfg(unix)]
 fn is_reported(file: &File) -> io::Result<bool> {
     let stat = rustix::fs::fstat(file)?;
@@ -203,7 +206,7 @@ fn is_reported(file: &File) -> io::Result<bool> {
         let file = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
         accessat(CWD, file, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
     };
-    // As far as it can be seen without a path.
+    // The answer as far as it can be found out without a path.
     #[cfg(not(target_os = "linux"))]
     let may_write = user.is_root() || stat.st_mode & 0o002 != 0;
     Ok(stat.st_uid == user.as_raw() || may_write)

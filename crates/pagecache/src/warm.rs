@@ -7,7 +7,7 @@ use std::{
 
 use crate::Span;
 
-/// Bytes of the buffer that fills the cache: one size for every file of every store.
+/// The bytes of the buffer that fills the cache: one size for every file of every store.
 pub const BUFFER: usize = 1 << 20;
 
 /// Reads what `file` has of `span`, from start to end. Returns the bytes read.
@@ -34,28 +34,31 @@ pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Dirty files that are flushed one by one; the next one flushes its whole file system, which is
-/// faster than an fsync of each of thousands (0.6 ms each on a virtual disk).
+/// The number of dirty files that are flushed one by one; the next one flushes its whole file
+/// system, which is faster than an fsync of each of thousands (0.6 ms each on a virtual disk).
 #[cfg(target_os = "linux")]
 const FEW: u32 = 16;
 
-/// Writes back what `span` of `file` has dirty and drops its pages, as far as the kernel agrees.
-/// A page that is only partly in the span stays. `Unsupported` where the system has no such
-/// request. For many files, see [`Evictor`].
+/// Writes dirty pages in `span` of `file` back and drops its pages, as far as the kernel agrees. A
+/// page that is only partly in the span stays. For many files, see [`Evictor`].
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if the system has no such request.
 pub fn evict(file: &File, span: Span) -> io::Result<()> {
     Evictor::default().evict(file, span)
 }
 
-/// Evicts many files one after the other.
+/// An evictor of many files, one after the other.
 #[derive(Debug, Default)]
 pub struct Evictor {
-    /// Files that had to be flushed since a whole file system was.
+    /// The number of files that had to be flushed since a whole file system was.
     flushed: u32,
 }
 
 impl Evictor {
-    /// Does to one file what [`evict`] does. When many files were dirty, on Linux the whole file
-    /// system is flushed, so that those to come are clean.
+    /// Evicts one file as [`evict`] does. When many files were dirty, on Linux the whole file
+    /// system is flushed, so that the next ones are clean.
     pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
         let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(()) };
         if !crate::pages::is_clean(file, offset, length) {
@@ -93,8 +96,12 @@ fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
 
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
-/// Writes back what is dirty and drops all pages, names and inodes of the whole machine that
-/// nobody uses. Needs root; `Unsupported` on other systems than Linux.
+/// Writes dirty pages back and drops all pages, names and inodes of the whole machine that are not
+/// in use.
+///
+/// # Errors
+///
+/// Fails if the caller is not root, and with `Unsupported` on other systems than Linux.
 pub fn drop_all() -> io::Result<()> {
     let mut switch = switch()?;
     // Dirty pages and inodes cannot be dropped.
@@ -104,7 +111,11 @@ pub fn drop_all() -> io::Result<()> {
     switch.write_all(b"3")
 }
 
-/// Checks whether [`drop_all`] can work, without doing it: the error says what is missing.
+/// Checks whether [`drop_all`] can work, without doing it.
+///
+/// # Errors
+///
+/// Fails if it cannot; the error says what is missing.
 pub fn can_drop_all() -> io::Result<()> {
     switch().map(drop)
 }

@@ -1,4 +1,4 @@
-//! What only Linux reports.
+//! Functions that only Linux can do more than stub: they return that nothing is known.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ pub(crate) fn process_ns(_: u32) -> Option<u64> {
     None
 }
 
-/// There are no such files.
+/// A file of the calling thread, which these systems do not have.
 #[derive(Debug)]
 pub(crate) struct ThreadFile;
 
@@ -42,7 +42,7 @@ pub(crate) fn pieces(_: &Path) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Opens of files, of which only Linux asks.
+/// Opens of files, which only Linux reports.
 pub(crate) struct Opens;
 
 impl Opens {

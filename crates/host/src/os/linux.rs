@@ -1,4 +1,4 @@
-//! What only Linux reports.
+//! Functions of which only Linux reports everything.
 
 use std::{
     fs::File,
@@ -44,7 +44,7 @@ pub(crate) fn process_ns(pid: u32) -> Option<u64> {
     u64::try_from(clock.now().ok()?.num_nanoseconds()).ok()
 }
 
-/// A file of `/proc/thread-self`, of the thread that opened it.
+/// A file of `/proc/thread-self`, that of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct ThreadFile(Option<File>);
 
@@ -53,19 +53,21 @@ impl ThreadFile {
         Self(File::open(Path::new("/proc/thread-self").join(name)).ok())
     }
 
-    /// Returns what the file has now, as much as `buffer` takes.
+    /// Returns the current content of the file, as much as `buffer` takes.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> Option<&'b str> {
         let length = self.0.as_ref()?.read_at(buffer, 0).ok()?;
         std::str::from_utf8(&buffer[..length]).ok()
     }
 }
 
-/// Renames where nothing is yet, in one step; `None`: not possible here.
+/// Renames to a path at which nothing is yet, in one step; returns `None` if that is not possible
+/// here.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
     rename_with(from, to, RenameFlags::NOREPLACE)
 }
 
-/// Gives each of two files or folders the name of the other, in one step; `None`: not possible here.
+/// Exchanges the names of two files or folders, in one step; returns `None` if that is not possible
+/// here.
 pub(crate) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
     rename_with(one, other, RenameFlags::EXCHANGE)
 }
@@ -77,20 +79,20 @@ fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> Option<io::Result<
     }
 }
 
-/// Returns the access list of a file or folder, which is not a link, as the kernel writes it; `None`: it
-/// has none, or the file system has none.
+/// Returns the access list of a file or folder, which is not a link, as the kernel writes it;
+/// `None` if it has none, or the file system has none.
 pub(crate) fn access_list(path: &Path) -> io::Result<Option<Vec<u8>>> {
     list(|room| rustix::fs::lgetxattr(path, ACCESS_LIST, room))
 }
 
-/// Returns the same of one that is open.
+/// Returns the access list of an open file.
 pub(crate) fn access_list_of(file: &File) -> io::Result<Option<Vec<u8>>> {
     list(|room| rustix::fs::fgetxattr(file, ACCESS_LIST, room))
 }
 
 const ACCESS_LIST: &str = "system.posix_acl_access";
 const DEFAULT_LIST: &str = "system.posix_acl_default";
-/// Bytes of the longest value of an attribute.
+/// The bytes of the longest value of an attribute.
 const LONGEST: usize = 1 << 16;
 
 fn list(
@@ -109,7 +111,7 @@ fn list(
     Ok(Some(room))
 }
 
-/// Removes the access lists of a folder: its own, and the one that what is created in it would get.
+/// Removes the access lists of a folder: its own, and the one that new entries in it would get.
 pub(crate) fn remove_access_lists(folder: &Path) {
     // Most file systems and folders have none.
     for list in [ACCESS_LIST, DEFAULT_LIST] {
@@ -117,17 +119,18 @@ pub(crate) fn remove_access_lists(folder: &Path) {
     }
 }
 
-/// Flushes the file system that `folder` is on; `None`: not possible here.
+/// Flushes the file system that `folder` is on; returns `None` if that is not possible here.
 pub(crate) fn sync_filesystem(folder: &Path) -> Option<io::Result<()>> {
     Some(File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(folder)?)))
 }
 
-/// The place of such a piece is unknown, or its length is not that on the device (compressed).
+/// The flags of a piece whose place is unknown, or whose length is not that on the device
+/// (compressed).
 const NOWHERE: FiemapExtentFlags =
     FiemapExtentFlags::UNKNOWN.union(FiemapExtentFlags::DELALLOC).union(FiemapExtentFlags::ENCODED);
 
-/// Counts the pieces of one file; `None`: not reported. By the ioctl FIEMAP, see
-/// <https://docs.kernel.org/filesystems/fiemap.html>.
+/// Counts the pieces of one file; returns `None` if they are not reported. It uses the ioctl
+/// FIEMAP, see <https://docs.kernel.org/filesystems/fiemap.html>.
 pub(crate) fn pieces(path: &Path) -> io::Result<Option<u64>> {
     let (mut pieces, mut end) = (0, None);
     for extent in Fiemap::with_flags(File::open(path)?, FiemapFlags::SYNC) {
@@ -151,15 +154,20 @@ pub(crate) fn pieces(path: &Path) -> io::Result<Option<u64>> {
     Ok(Some(pieces))
 }
 
-/// Opens of files below a mount point, each of which waits for an answer
-/// (<https://man7.org/linux/man-pages/man7/fanotify.7.html>). When this is dropped, or the process ends, the
-/// system lets all go on.
+/// The opens of files below a mount point, each of which waits for an answer
+/// (<https://man7.org/linux/man-pages/man7/fanotify.7.html>). When this is dropped, or the process
+/// ends, the system lets all of them continue.
 pub(crate) struct Opens(Fanotify);
 
-/// Milliseconds for which an answer waits for a question.
+/// The milliseconds for which an answer waits for a question.
 const PATIENCE: u16 = 50;
 
 impl Opens {
+    /// Starts to hold opens of files below `mount`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this user may not.
     pub(crate) fn below(mount: &Path) -> io::Result<Self> {
         // A child that had it open would let nobody go on after this process has ended.
         let flags = InitFlags::FAN_CLASS_CONTENT | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
@@ -170,8 +178,8 @@ impl Opens {
         Ok(Self(group))
     }
 
-    /// Waits a moment for opens, passes each opened file to `look`, and lets those go on for which it
-    /// returns true. A question that cannot be read is one that the system has answered.
+    /// Waits a moment for opens, passes each opened file to `look`, and lets those continue for
+    /// which it returns true. A question that cannot be read is one that the system has answered.
     pub(crate) fn answer(&self, mut look: impl FnMut(&File) -> bool) {
         let mut ready = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut ready, PollTimeout::from(PATIENCE));
@@ -185,7 +193,7 @@ impl Opens {
     }
 }
 
-/// A path that leads to what `folder` has open, and is short enough for a socket.
+/// Returns a path that leads to what `folder` has open, and is short enough for a socket.
 pub(crate) fn through(folder: &File) -> PathBuf {
     format!("/proc/self/fd/{}", folder.as_raw_fd()).into()
 }

@@ -23,7 +23,7 @@ pub(crate) fn owner(_: &Metadata) -> (u32, u32) {
     (0, 0)
 }
 
-/// Everyone may do everything.
+/// Returns a mode with which everyone may do everything.
 pub(crate) fn mode(_: &Metadata) -> u32 {
     0o777
 }
@@ -62,7 +62,7 @@ pub(crate) fn now_ns() -> u64 {
     u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn apart(command: &mut Command) -> &mut Command {
+pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
     command
 }
 

@@ -47,22 +47,22 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Takes the rights of the group and others off what is created from now on.
+/// Takes the rights of the group and others away from what is created from now on.
 pub(crate) fn create_private() {
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
-/// Gives the folders of `builder` this mode.
+/// Sets the mode of the folders that `builder` creates.
 pub(crate) fn with_mode(builder: &mut DirBuilder, mode: u32) {
     builder.mode(mode);
 }
 
-/// Whether this user may create entries in a folder, by its permissions.
+/// Returns whether this user may create entries in a folder, by its permissions.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Returns what a file or folder occupies on disk.
+/// Returns the bytes that a file or folder occupies on disk.
 pub(crate) fn allocated(meta: &Metadata) -> u64 {
     // In units of 512 bytes, whatever the block size of the file system.
     meta.blocks() * 512
@@ -74,10 +74,13 @@ pub(crate) fn free_bytes(place: &Path) -> Option<io::Result<u64>> {
     Some(space.map(|space| space.f_bavail.saturating_mul(space.f_frsize)))
 }
 
-/// Returns the smaller of the limits on all addresses and on those of data, which counts mapped memory
-/// too.
+/// Returns the smaller of the limits on all addresses and on those of data, which counts mapped
+/// memory too.
 pub(crate) fn address_space() -> Option<u64> {
-    [Resource::As, Resource::Data].into_iter().filter_map(|of| getrlimit(of).current).min()
+    [Resource::As, Resource::Data]
+        .into_iter()
+        .filter_map(|resource| getrlimit(resource).current)
+        .min()
 }
 
 /// Returns nanoseconds on a clock that never goes back and is the same in all processes.
@@ -90,11 +93,11 @@ pub(crate) fn now_ns() -> u64 {
 }
 
 /// Puts the process into a group of its own, which a terminal's interrupt does not reach.
-pub(crate) fn apart(command: &mut Command) -> &mut Command {
+pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// Returns what this process, all its threads together, spent so far.
+/// Returns what this process, all its threads together, has spent so far.
 pub(crate) fn spent() -> Cost {
     usage(UsageWho::RUSAGE_SELF)
 }

@@ -6,7 +6,7 @@ use model::Cost;
 
 pub(crate) use super::posix::*;
 
-/// Not reported for a thread.
+/// Returns what the whole process spent, as these systems do not report it for a thread.
 pub(crate) fn spent_by_thread() -> Cost {
     spent()
 }

@@ -11,16 +11,17 @@ use std::{
 use super::CrawlOptions;
 use crate::{Pages, open};
 
-/// Files that a thread takes at a time.
+/// The number of files that a thread takes at a time.
 const PART: usize = 256;
 
-/// A file that was opened.
+/// A file that was opened, with what that showed.
 pub(super) struct Look {
     pub(super) name_was_cached: Option<bool>,
     pub(super) metadata: Metadata,
     pub(super) seen: Seen,
 }
 
+/// The pages of an opened file, or the file itself if it is still needed.
 pub(super) enum Seen {
     /// Counted and closed again: nothing else is wanted.
     Pages(Pages),
@@ -41,8 +42,8 @@ impl Look {
     }
 }
 
-/// Looks at many files, of which none is left open, with two threads: nearly all of the time is
-/// spent in system calls and, where names are not cached, waiting for the disk.
+/// Opens many files, none of which stays open, with two threads: nearly all of the time is spent in
+/// system calls and, if names are not cached, waiting for the disk.
 pub(super) fn at_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Result<Look>> {
     let parts = Mutex::new(paths.chunks(PART).enumerate());
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -19,7 +19,7 @@ use self::look::{Look, Seen};
 pub use self::options::{Action, CrawlOptions, CrawlReport, Skipped};
 use crate::{BUFFER, Evictor, Locked, Pages, files::entries, name_is_cached, page_size, warm};
 
-/// So many files are looked at before the walk continues: some megabytes of paths.
+/// The number of files that are collected before they are opened: some megabytes of paths.
 const MANY: usize = 1 << 15;
 
 /// A device and an inode on it.
@@ -33,42 +33,42 @@ fn identity(metadata: &fs::Metadata) -> Identity {
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
-    /// Asked before the path is looked at, which loads its name.
+    /// Whether the path's name was cached, found out before the path is looked at, which loads it.
     name_was_cached: Option<bool>,
 }
 
 impl Root {
-    /// A root at `path`, at which nothing may have looked before.
+    /// Creates a root at `path`, which nothing may have looked at before.
     pub fn new(path: PathBuf) -> Self {
         Self { name_was_cached: name_is_cached(&path), path }
     }
 }
 
-/// A path, and what went wrong with it.
+/// A path with the error that occurred there.
 #[derive(Debug)]
 pub struct Problem {
     /// The path.
     pub path: PathBuf,
-    /// What went wrong.
+    /// The error.
     pub error: io::Error,
 }
 
-/// Who hears of files and problems. An error ends the crawl.
+/// A receiver of files and problems. An error that it returns ends the crawl.
 pub trait Visitor {
-    /// What ends a crawl early.
+    /// The error that ends a crawl early.
     type Error: From<Problem>;
 
-    /// Decides whether so many more bytes may be locked.
+    /// Decides whether so many more bytes may be locked, by returning an error if not.
     fn lock(&mut self, bytes: u64) -> io::Result<()>;
 
-    /// Is shown an open file and its pages, if [`CrawlOptions::shows_files`].
+    /// Receives an open file and its pages, if [`CrawlOptions::shows_files`].
     fn file(&mut self, path: &Path, file: &File, pages: Pages) -> Result<(), Self::Error>;
 
     /// Receives the error of one path, which does not end the crawl.
     fn problem(&mut self, problem: Problem) -> Result<(), Self::Error>;
 }
 
-/// A walk through trees.
+/// A walk through trees, which counts what is cached and acts on files.
 #[derive(Debug)]
 pub struct Crawl<'a, V> {
     options: &'a CrawlOptions,
@@ -76,18 +76,18 @@ pub struct Crawl<'a, V> {
     found: CrawlReport,
     buffer: Vec<u8>,
     evictor: Evictor,
-    /// Folders, and files with several names.
+    /// The folders, and the files with several names, that were visited.
     seen: HashSet<Identity>,
     /// The folders that contain the current one.
     above: Vec<Identity>,
-    /// The file system to stay in.
+    /// The file system to stay in; `None` before the first path of a root.
     device: Option<u64>,
-    /// Files that are only counted are looked at many at once.
+    /// The files that are only counted, which are opened many at once.
     later: Vec<PathBuf>,
 }
 
 impl<'a, V: Visitor> Crawl<'a, V> {
-    /// A walk that has not started.
+    /// Creates a walk that has not started.
     pub fn new(options: &'a CrawlOptions, visitor: V) -> Self {
         Self {
             options,
@@ -102,8 +102,11 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         }
     }
 
-    /// Visits what is at and below `root`. An error ends the crawl; what concerns only one path is
-    /// a [`Visitor::problem`].
+    /// Visits what is at and below `root`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the visitor does; an error of a single path is passed to [`Visitor::problem`].
     pub fn root(&mut self, root: &Root) -> Result<(), V::Error> {
         self.device = None;
         match fs::symlink_metadata(&root.path) {
@@ -118,7 +121,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         (self.found, self.visitor)
     }
 
-    /// Visits a path of any kind; `root` if the walk starts there.
+    /// Visits a path of any kind; `root` is given if the walk starts there.
     fn entry(
         &mut self,
         path: &Path,
@@ -194,7 +197,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         if self.later.len() < MANY { Ok(()) } else { self.catch_up() }
     }
 
-    /// Looks at the files that were left for later.
+    /// Visits the files that were left for later.
     fn catch_up(&mut self) -> Result<(), V::Error> {
         let paths = std::mem::take(&mut self.later);
         let looks = look::at_all(&paths, self.options);
@@ -232,8 +235,8 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         }
     }
 
-    /// Does what was asked for to a regular file, and counts its pages; returns them if the file is
-    /// still open.
+    /// Applies the action to a regular file, and counts its pages; returns them if the file is still
+    /// open.
     fn act<'f>(&mut self, look: &'f Look) -> io::Result<Option<(&'f File, Pages)>> {
         let size = look.metadata.len();
         if self.options.max_size.is_some_and(|most| size > most) {
@@ -278,17 +281,17 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         }
     }
 
-    /// Whether the name is one of those wanted.
+    /// Returns whether the name is one of those wanted.
     fn is_wanted(&self, path: &Path) -> bool {
         self.options.only.is_empty() || is_named_by(&self.options.only, path)
     }
 
-    /// Whether this was visited already and is not to be counted again.
+    /// Returns whether the entry was visited already and is not to be counted again.
     fn is_repeated(&mut self, identity: Identity) -> bool {
         !self.options.hard_links && !self.seen.insert(identity)
     }
 
-    /// Whether this is in another file system than its root, and is to be skipped.
+    /// Returns whether the entry is in another file system than its root, and is to be skipped.
     fn is_elsewhere(&mut self, device: u64) -> bool {
         let here = *self.device.get_or_insert(device);
         let elsewhere = self.options.one_file_system && device != here;
@@ -296,8 +299,8 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         elsewhere
     }
 
-    /// Counts or reports what went wrong with a path that was found in a folder. One that has been
-    /// removed since is no failure, nor is a link to nothing.
+    /// Counts or reports an error of a path that was found in a folder. A path that was removed
+    /// meanwhile is no failure, nor is a link to nothing.
     fn problem(&mut self, path: &Path, error: io::Error) -> Result<(), V::Error> {
         match error.raw_os_error().map(Errno::from_raw_os_error) {
             Some(Errno::LOOP) => self.found.skipped.loops += 1,
@@ -312,7 +315,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
     }
 }
 
-/// Whether one of the patterns matches the last part of `path`.
+/// Returns whether one of the patterns matches the last part of `path`.
 fn is_named_by(patterns: &[OsString], path: &Path) -> bool {
     // `.` and `..` have no name of their own.
     let name = path.file_name().unwrap_or(path.as_os_str()).as_bytes();

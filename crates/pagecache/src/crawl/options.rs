@@ -1,10 +1,10 @@
-//! What a crawl visits and does, and what it found.
+//! The options of a crawl, and its report.
 
 use std::ffi::OsString;
 
 use crate::{Locked, Names, Pages, Span};
 
-/// What a crawl does to each file.
+/// The action of a crawl on each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Counts its pages.
@@ -19,62 +19,62 @@ pub enum Action {
     Map,
 }
 
-/// What to visit, and what to do there.
+/// The options of a crawl: what it visits, and what it does there.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is independent of the others")]
 pub struct CrawlOptions {
-    /// What is done to each file.
+    /// The action on each file.
     pub action: Action,
     /// Whether [`super::Visitor::file`] is called.
     pub shows_files: bool,
     /// The part of each file that counts.
     pub span: Span,
-    /// Larger files are skipped.
+    /// The size in bytes above which files are skipped; `None` if there is no limit.
     pub max_size: Option<u64>,
-    /// Symbolic links are followed.
+    /// Whether symbolic links are followed.
     pub follow: bool,
-    /// Other file systems than that of a root are skipped.
+    /// Whether other file systems than that of a root are skipped.
     pub one_file_system: bool,
-    /// A file counts again for each of its names.
+    /// Whether a file counts again for each of its names.
     pub hard_links: bool,
-    /// Shell patterns for names of files and folders that are skipped.
+    /// The shell patterns for names of files and folders that are skipped.
     pub ignore: Vec<OsString>,
-    /// Shell patterns for names of files; if there are some, other files are skipped.
+    /// The shell patterns for names of files; if there are any, other files are skipped.
     pub only: Vec<OsString>,
 }
 
 impl CrawlOptions {
-    /// Whether pages stay in memory as long as what [`super::Crawl::finish`] returns.
+    /// Returns whether pages stay in memory as long as the result of [`super::Crawl::finish`].
     pub(super) fn holds(&self) -> bool {
         matches!(self.action, Action::Lock | Action::Map)
     }
 
-    /// Whether no file is needed open after its pages were counted.
+    /// Returns whether no file is needed open after its pages were counted.
     pub(super) fn only_counts(&self) -> bool {
         self.action == Action::Count && !self.shows_files
     }
 }
 
-/// What was found.
+/// The counts of a crawl, and what it holds in memory.
 #[derive(Debug, Default)]
 pub struct CrawlReport {
-    /// Regular files.
+    /// The number of regular files.
     pub files: u64,
-    /// Folders that were read.
+    /// The number of folders that were read.
     pub directories: u64,
-    /// As they were found; after an eviction, as it left them.
+    /// The pages as they were found; after an eviction, as it left them.
     pub pages: Pages,
-    /// Pages that were read.
+    /// The number of pages that were read.
     pub touched: u64,
-    /// As they were found; none if the system does not report them.
+    /// The names as they were found; none if the system does not report them.
     pub names: Names,
-    /// What was left out.
+    /// The entries that were left out.
     pub skipped: Skipped,
-    /// What stays in memory until this is dropped.
+    /// The parts of files that stay in memory until this is dropped.
     pub locked: Vec<Locked>,
 }
 
-/// What was left out, and is no failure.
+/// The numbers of entries that were left out without being a failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skipped {
     /// Symbolic links that were not followed, or lead nowhere.
@@ -87,12 +87,12 @@ pub struct Skipped {
     pub large: u64,
     /// Files that end before the span.
     pub short: u64,
-    /// What is on another file system.
+    /// Entries on another file system.
     pub elsewhere: u64,
 }
 
 impl Skipped {
-    /// How many of each kind, by the name of the kind.
+    /// Returns the number of each kind, after the name of the kind.
     pub fn kinds(&self) -> [(&'static str, u64); 6] {
         [
             ("symbolic links", self.links),

@@ -1,8 +1,8 @@
 //! Patterns for names, as in a shell.
 
-/// Whether `pattern` matches the whole of `name`: `*` matches any bytes, `?` one, `[a-z]` and
-/// `[!a-z]` one of a set, and after `\` the next byte matches itself. A `[` without its end is an
-/// ordinary byte.
+/// Returns whether `pattern` matches the whole of `name`: `*` matches any bytes, `?` one, `[a-z]`
+/// and `[!a-z]` one of a set, and after `\` the next byte matches itself. A `[` without its end is
+/// an ordinary byte.
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     // Where the last `*` is, and how far it reaches: only that one is ever extended, which keeps
@@ -25,7 +25,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// The length of the pattern's first element, if that matches `byte`.
+/// Returns the length of the pattern's first element, if it matches `byte`.
 fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [b'?', ..] => Some(1),
@@ -39,7 +39,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Where the set ends: at the first `]` that is not its first member.
+/// Returns where the set ends: at the first `]` that is not its first member.
 fn set_end(set: &[u8]) -> Option<usize> {
     let members = usize::from(matches!(set.first(), Some(b'!' | b'^')));
     let rest = set.get(members + 1..)?;

@@ -1,9 +1,9 @@
-//! cachestat(2), since Linux 6.5.
+//! The system call cachestat(2), since Linux 6.5.
 
 use std::{fs::File, io};
 
-/// Since Linux 5.1 calls are added on all architectures in the same way, so that the distance from a known
-/// one is the same on each (on most, 437 and 451).
+/// The number of the call. Since Linux 5.1 calls are added on all architectures in the same way, so
+/// that the distance from a known one is the same on each (on most, 437 and 451).
 #[cfg(target_os = "linux")]
 const NUMBER: libc::c_long = libc::SYS_openat2 + 14;
 
@@ -26,8 +26,11 @@ pub(crate) struct Cachestat {
     recently_evicted: u64,
 }
 
-/// Pages of these bytes of `file`. The kernel refuses for a file that the caller neither
-/// owns nor may write.
+/// Returns the pages of these bytes of `file`.
+///
+/// # Errors
+///
+/// Fails for a file that the caller neither owns nor may write.
 #[cfg(target_os = "linux")]
 pub(crate) fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Cachestat> {
     use std::os::fd::AsRawFd;
@@ -45,8 +48,8 @@ pub(crate) fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Cac
     }
 }
 
-/// Whether the pages belong to a file of another file system underneath: cachestat counts those
-/// of the upper one, which are none (overlayfs, Linux 6.18); mincore sees the mapped ones.
+/// Returns whether the pages belong to a file of another file system underneath: cachestat counts
+/// those of the upper one, which are none (overlayfs, Linux 6.18); mincore sees the mapped ones.
 #[cfg(target_os = "linux")]
 fn is_stacked(file: &File) -> bool {
     /// `OVERLAYFS_SUPER_MAGIC`, see statfs(2).

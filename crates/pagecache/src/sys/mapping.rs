@@ -1,11 +1,11 @@
-//! A file mapped for reading, of which no byte is ever read through the mapping: a file that
-//! shrinks meanwhile does no harm.
+//! A file mapped for reading. No byte is ever read through the mapping, so that a file that shrinks
+//! meanwhile does no harm.
 
 use std::{ffi::c_void, fs::File, io, ptr};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// Unmapped when dropped; locked pages are unlocked with it.
+/// A mapping, which is unmapped when dropped; locked pages are unlocked with it.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: *mut c_void,
@@ -39,6 +39,7 @@ impl Mapping {
         target_os = "freebsd",
         target_os = "dragonfly"
     ))]
+    /// Returns one byte per page, whose lowest bit is set if the page is in memory.
     pub(crate) fn mincore(&self) -> io::Result<Vec<u8>> {
         let mut pages = vec![0; self.length.div_ceil(rustix::param::page_size())];
         // SAFETY: the range is this mapping, and the vector has a byte for each of its pages.
@@ -106,7 +107,7 @@ pub(crate) fn lock_all() -> io::Result<()> {
     Err(crate::unsupported("locking all that is mapped"))
 }
 
-/// Bytes that an unprivileged process may lock; None without a limit.
+/// Returns the bytes that an unprivileged process may lock; `None` if there is no limit.
 pub(crate) fn lock_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Memlock).current
 }

@@ -1,10 +1,10 @@
-//! A system without these calls.
+//! A system without calls for the page cache.
 
 use std::{fs::File, io};
 
 use crate::unsupported;
 
-/// Never made.
+/// A mapping that is never created.
 #[derive(Debug)]
 pub(crate) enum Mapping {}
 
