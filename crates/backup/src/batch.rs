@@ -1,10 +1,10 @@
-//! Files that are handed to a worker together.
+//! Batches of files that are handed to a worker together.
 
-/// Files and bytes of a batch, about: files that follow each other share frames.
+/// The approximate number of files in a batch: files that follow each other share frames.
 const FILES: usize = 128;
 const BYTES: u64 = 4 << 20;
 
-/// Files until there are enough.
+/// A batch that collects files until it is full.
 pub(crate) struct Batch<T> {
     files: Vec<T>,
     bytes: u64,

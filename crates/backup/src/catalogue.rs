@@ -25,17 +25,19 @@ use base64::{
 use model::{Key, Mode, Put, Result, Scan, Session};
 
 use crate::{
-    entry::{Block, Entry, Hash, Kind, Reader, damaged, opened, resealed, sealed},
+    entry::{Block, Entry, Hash, Kind, RecordReader, damaged, opened, resealed, sealed},
     os,
 };
 
-/// Records that a scan asks for at first, and then.
+/// The number of records that a scan requests at first.
 const FEW: u64 = 100;
+/// The number of records that a scan requests after the first page.
 const MANY: u64 = 5000;
-/// Bytes from which on a page takes no further records: those of large files are long.
+/// The bytes from which on a page takes no further records: those of large files are long.
 const PAGE: usize = 4 << 20;
 
-/// Sums as text, in the order of the sums, so that blocks are inserted in the order of their keys.
+/// The encoding of sums as text, in the order of the sums, so that blocks are inserted in the order
+/// of their keys.
 const SUMS: GeneralPurpose = GeneralPurpose::new(
     &match Alphabet::new("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz") {
         Ok(alphabet) => alphabet,
@@ -44,25 +46,25 @@ const SUMS: GeneralPurpose = GeneralPurpose::new(
     NO_PAD,
 );
 
-/// The folder of the folders that were backed up themselves, by [`root_name`].
+/// The number of the folder that contains the folders that were backed up, by [`root_name`].
 pub(crate) const ROOT: u32 = 0;
 
-/// The name of a folder that was backed up: a path would be several names.
+/// Returns the name of a folder that was backed up: a path would be several names.
 pub(crate) fn root_name(path: &Path) -> Vec<u8> {
     let path = os::bytes(path.to_owned().into_os_string());
     blake3::hash(&path).to_hex().as_bytes().to_vec()
 }
 
-/// A backup.
+/// A backup as the catalogue lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Counted from 1.
+    /// The number of the backup, counted from 1.
     pub version: u32,
-    /// When it started: seconds since 1970.
+    /// The time at which it started, in seconds since 1970.
     pub seconds: u64,
-    /// Files, folders and links.
+    /// The number of files, folders and links.
     pub entries: u64,
-    /// Bytes of all files.
+    /// The bytes of all files.
     pub bytes: u64,
     /// The number that the next new folder gets.
     pub(crate) next_folder: u32,
@@ -70,13 +72,13 @@ pub struct Snapshot {
     pub folder: PathBuf,
 }
 
-/// What a kept catalogue says of itself: one that is of another repository, or that has lost records, is
-/// not taken for whole.
+/// What a catalogue records about itself, so that a catalogue of another repository, or one that
+/// has lost records, is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inventory {
     /// The number of the repository.
     pub(crate) id: u128,
-    /// Versions of paths, blocks and packs.
+    /// The numbers of versions of paths, blocks and packs.
     pub(crate) entries: u64,
     pub(crate) blocks: u64,
     pub(crate) packs: u64,
@@ -87,10 +89,10 @@ pub(crate) struct Inventory {
 /// The key of the inventory.
 const INVENTORY: &[u8] = b"i";
 
-/// One operation of a catalogue.
+/// An operation of a catalogue on its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// The record of a key.
+    /// Reads the record of a key.
     Get(Vec<u8>),
     /// All records whose keys start so.
     Scan(Vec<u8>),
@@ -98,10 +100,10 @@ pub enum Operation {
     Put(Vec<u8>, Vec<u8>),
 }
 
-/// What a scan shows the rest of each key and its record to.
+/// The function that a scan shows the rest of each key and its record to.
 type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'v;
 
-/// Does what a store has to do, and counts its time.
+/// Runs the work of a store, and adds its time to `spent`.
 pub(crate) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let done = work();
@@ -109,8 +111,8 @@ pub(crate) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Keys and values of a scan. They are looked at when the store has returned them, so that this does
-/// not count as its time.
+/// The keys and values of a scan. They are looked at when the store has returned them, so that this
+/// does not count as its time.
 #[derive(Default)]
 struct Page {
     bytes: Vec<u8>,
@@ -119,8 +121,8 @@ struct Page {
 }
 
 impl Page {
-    /// Takes what the store finds, up to the first key that does not start with `prefix`, or until it is
-    /// full. Returns whether there may be more.
+    /// Reads what the store finds, up to the first key that does not start with `prefix`, or until
+    /// the page is full. Returns whether there may be more.
     fn fill(&mut self, session: &mut dyn Session, scan: Scan<'_>, prefix: &[u8]) -> Result<bool> {
         self.bytes.clear();
         self.ends.clear();
@@ -151,15 +153,15 @@ impl Page {
     }
 }
 
-/// One use of a catalogue.
+/// A session on a catalogue.
 pub(crate) struct Catalogue<'s> {
     session: Box<dyn Session + 's>,
     /// The time that the store took.
     spent: Duration,
-    /// What it was asked for, if that is recorded.
+    /// The operations so far; `None` if they are not recorded.
     log: Option<Vec<Operation>>,
     buffer: Vec<u8>,
-    /// A transaction that only reads is open.
+    /// Whether a transaction that only reads is open.
     open: bool,
 }
 
@@ -169,17 +171,17 @@ impl<'s> Catalogue<'s> {
         Self { session, spent, log: None, buffer, open: false }
     }
 
-    /// Records what it is asked for from now on.
+    /// Records the operations from now on.
     pub(crate) fn record(&mut self) {
         self.log = Some(Vec::new());
     }
 
-    /// What was recorded.
+    /// Returns the operations that were recorded, and stops recording.
     pub(crate) fn recorded(&mut self) -> Vec<Operation> {
         self.log.take().unwrap_or_default()
     }
 
-    /// The time that the store took so far.
+    /// Returns the time that the store took so far.
     pub(crate) fn spent(&self) -> Duration {
         self.spent
     }
@@ -190,7 +192,7 @@ impl<'s> Catalogue<'s> {
         }
     }
 
-    /// Lets the store work, and counts its time.
+    /// Calls the store, and counts its time.
     fn ask<T>(&mut self, call: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
         timed(&mut self.spent, || call(&mut *self.session))
     }
@@ -229,8 +231,12 @@ impl<'s> Catalogue<'s> {
         found.map(|length| opened(key, &self.buffer[..length])).transpose()
     }
 
-    /// Puts the value into the buffer, and returns its length. Records that are looked up are short: a
-    /// longer one is damaged.
+    /// Copies the value into the buffer, and returns its length. Records that are looked up are
+    /// short.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is longer than the buffer, which means that it is damaged.
     fn get_sealed(&mut self, key: &[u8]) -> Result<Option<usize>> {
         self.log(|| Operation::Get(key.to_vec()));
         let Self { session, spent, buffer, .. } = self;
@@ -240,8 +246,8 @@ impl<'s> Catalogue<'s> {
         }
     }
 
-    /// Visits the keys that start with `prefix`, without it, and their sealed records. It asks for
-    /// a few at first: a server sends all that it is asked for, and most folders are small.
+    /// Visits the keys that start with `prefix`, without it, and their sealed records. It requests
+    /// a few at first: a server sends all that is requested, and most folders are small.
     fn scan(&mut self, prefix: &[u8], visit: &mut Visit<'_>) -> Result<()> {
         self.log(|| Operation::Scan(prefix.to_vec()));
         let (mut from, mut limit, mut page) = (prefix.to_vec(), FEW, Page::default());
@@ -249,7 +255,7 @@ impl<'s> Catalogue<'s> {
             let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
             let is_full = self.ask(|session| page.fill(session, scan, prefix))?;
             for (key, value) in page.rows() {
-                // The last one of those before, which are longer than the prefix.
+                // The last key of the page before, which is longer than the prefix.
                 if key != from {
                     visit(&key[prefix.len()..], value)?;
                 }
@@ -262,9 +268,13 @@ impl<'s> Catalogue<'s> {
         }
     }
 
-    /// All records whose keys start with `prefix`, read by `read` from the rest of the key and the
-    /// record.
-    fn all<T>(
+    /// Visits all records whose keys start with `prefix`, read by `read` from the rest of the key
+    /// and the record.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is damaged.
+    fn visit_records<T>(
         &mut self,
         prefix: &[u8],
         read: impl Fn(&[u8], &[u8]) -> Option<T>,
@@ -276,8 +286,8 @@ impl<'s> Catalogue<'s> {
         })
     }
 
-    /// The entries of a folder as they were in the snapshot `version`, by their names in order,
-    /// those that are gone left out.
+    /// Returns the entries of a folder as they were in the snapshot `version`, by their names in
+    /// order, without those that are gone.
     pub(crate) fn children(&mut self, folder: u32, version: u32) -> Result<Vec<(Vec<u8>, Entry)>> {
         let mut found: Vec<(Vec<u8>, Entry)> = Vec::new();
         let prefix = format!("f/{folder:08x}/");
@@ -285,7 +295,7 @@ impl<'s> Catalogue<'s> {
             let (name, since) = versioned(rest)?;
             Some((name.to_vec(), since, Entry::from_bytes(record)?))
         };
-        self.all(prefix.as_bytes(), read, &mut |(name, since, entry)| {
+        self.visit_records(prefix.as_bytes(), read, &mut |(name, since, entry)| {
             if since <= version {
                 // Versions of a name follow each other in their order.
                 found.pop_if(|(last, _)| *last == name);
@@ -303,7 +313,7 @@ impl<'s> Catalogue<'s> {
             let (name, _) = versioned(rest.get(FOLDER..)?)?;
             Entry::from_bytes(record).filter(|_| os::is_name(name))
         };
-        self.all(b"f/", read, each)
+        self.visit_records(b"f/", read, each)
     }
 
     pub(crate) fn put_entry(
@@ -317,11 +327,12 @@ impl<'s> Catalogue<'s> {
         self.put(&[folder.as_bytes(), name, version.as_bytes()].concat(), &entry.to_bytes())
     }
 
-    /// What it says of itself; `None`: it is of no repository that is kept, or of one of form 1.
+    /// Returns what the catalogue records about itself; `None` if it belongs to no kept repository,
+    /// or to one of form 1.
     pub(crate) fn inventory(&mut self) -> Result<Option<Inventory>> {
         let record = self.get(INVENTORY)?;
         let read = |record| {
-            let mut from = Reader(record);
+            let mut from = RecordReader(record);
             let id = from.u128()?;
             let [entries, blocks, packs] = [from.u64()?, from.u64()?, from.u64()?];
             Some(Inventory { id, entries, blocks, packs, exact_from: from.u32()? })
@@ -357,14 +368,15 @@ impl<'s> Catalogue<'s> {
             let hash = SUMS.decode(rest).ok()?.try_into().ok()?;
             Some((hash, Block::from_bytes(record)?))
         };
-        self.all(b"b/", read, each)
+        self.visit_records(b"b/", read, each)
     }
 
-    /// All packs with their lengths.
+    /// Returns all packs with their lengths.
     pub(crate) fn packs(&mut self) -> Result<Vec<(u32, u64)>> {
-        let read = |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, Reader(record).u64()?));
+        let read =
+            |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, RecordReader(record).u64()?));
         let mut found = Vec::new();
-        self.all(b"k/", read, &mut |pack| {
+        self.visit_records(b"k/", read, &mut |pack| {
             found.push(pack);
             Ok(())
         })?;
@@ -375,16 +387,16 @@ impl<'s> Catalogue<'s> {
         self.put(format!("k/{pack:08x}").as_bytes(), &length.to_le_bytes())
     }
 
-    /// All backups, the oldest first.
+    /// Returns all backups, the oldest first.
     pub(crate) fn snapshots(&mut self) -> Result<Vec<Snapshot>> {
         let read = |rest: &[u8], record: &[u8]| {
-            let (version, mut from) = (hexadecimal(rest)?, Reader(record));
+            let (version, mut from) = (hexadecimal(rest)?, RecordReader(record));
             let (seconds, entries, bytes) = (from.u64()?, from.u64()?, from.u64()?);
             let (next_folder, folder) = (from.u32()?, os::name(from.0).into());
             Some(Snapshot { version, seconds, entries, bytes, next_folder, folder })
         };
         let mut found = Vec::new();
-        self.all(b"s/", read, &mut |snapshot| {
+        self.visit_records(b"s/", read, &mut |snapshot| {
             found.push(snapshot);
             Ok(())
         })?;
@@ -401,7 +413,7 @@ impl<'s> Catalogue<'s> {
 }
 
 impl Drop for Catalogue<'_> {
-    /// What only reads ends its transaction; what writes and was not committed must not be.
+    /// Ends a transaction that only reads; one that writes and was not committed must not be.
     fn drop(&mut self) {
         if self.open {
             let _ = self.session.commit();
@@ -409,8 +421,8 @@ impl Drop for Catalogue<'_> {
     }
 }
 
-/// The operation as it is for a copy of what was backed up, the `copy`-th one; `None`: it is done
-/// once for all copies.
+/// Converts an operation to that on the `copy`-th copy of what was backed up; returns `None` if it
+/// is done once for all copies.
 pub(crate) fn for_copy(operation: &Operation, copy: u32) -> Option<Operation> {
     if copy == 0 {
         return Some(operation.clone());
@@ -426,7 +438,7 @@ pub(crate) fn for_copy(operation: &Operation, copy: u32) -> Option<Operation> {
     })
 }
 
-/// Another block, or a path in another folder.
+/// Returns the key of another block, or of a path in another folder.
 fn key_of_copy(key: &[u8], copy: u32) -> Option<Vec<u8>> {
     let (kind, rest) = key.split_at_checked(2)?;
     match kind {
@@ -452,10 +464,10 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Bytes of the number of a folder and the stroke after it.
+/// The bytes of the number of a folder and the stroke after it.
 const FOLDER: usize = 9;
 
-/// The name and the version in the end of a key.
+/// Returns the name and the version at the end of a key.
 fn versioned(rest: &[u8]) -> Option<(&[u8], u32)> {
     let (name, version) = rest.split_at_checked(rest.len().checked_sub(9)?)?;
     Some((name, hexadecimal(version.strip_prefix(b"/")?)?))

@@ -1,4 +1,4 @@
-//! What a repository holds, and whether it is whole.
+//! Counts the content of a repository, and checks whether it is whole.
 
 use std::{
     collections::HashMap,
@@ -15,32 +15,35 @@ use model::{Error, Mode, Result};
 
 use crate::{
     catalogue::{Catalogue, timed},
-    entry::{Block, Content, Hash, Place},
-    packs::{self, Reader},
+    entry::{Block, BlockPlace, Content, Hash},
+    packs::{self, PackReader},
     repository::{Repository, StopCheck, workers},
 };
 
-/// What a repository holds.
+/// The numbers of a repository's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
+    /// The number of snapshots.
     pub snapshots: u64,
-    /// Versions of paths.
+    /// The number of versions of paths.
     pub entries: u64,
+    /// The number of blocks.
     pub blocks: u64,
-    /// Bytes of blocks.
+    /// The bytes of blocks.
     pub bytes: u64,
     /// How often files refer to blocks.
     pub references: u64,
-    /// Blocks that no file refers to.
+    /// The number of blocks that no file refers to.
     pub orphans: u64,
+    /// The number of packs.
     pub packs: u64,
-    /// Bytes of packs.
+    /// The bytes of packs.
     pub stored_bytes: u64,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
 }
 
-/// Reads the whole catalogue.
+/// Reads the whole catalogue and counts its content.
 pub fn stats(repository: &Repository) -> Result<Stats> {
     let mut catalogue = repository.catalogue(Mode::Read)?;
     stats_with(&mut catalogue)
@@ -66,20 +69,26 @@ pub(crate) fn stats_with(catalogue: &mut Catalogue<'_>) -> Result<Stats> {
     Ok(Stats { catalogue: catalogue.spent(), ..stats })
 }
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// What is damaged, a sentence each.
     pub problems: Vec<String>,
+    /// The number of blocks that were checked.
     pub blocks: u64,
-    /// Bytes of blocks that were read and are right.
+    /// The bytes of blocks that were read and are right.
     pub bytes: u64,
+    /// The number of packs that were checked.
     pub packs: u64,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
 }
 
 /// Checks the catalogue, then the packs, then every byte of every block.
+///
+/// # Errors
+///
+/// Fails if a thread cannot work or the user asks to stop; damage is in the result.
 pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
     let mut checked = Checked::default();
     match timed(&mut checked.catalogue, || repository.store().integrity()) {
@@ -112,12 +121,12 @@ pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
 
 type Packs = Vec<(u32, u64)>;
 
-/// All blocks in the order in which they are in packs, and the packs; what in the catalogue does not
-/// agree is added to `problems`.
+/// Returns all blocks in the order in which they are in packs, and the packs; contradictions in the
+/// catalogue are added to `problems`.
 pub(crate) fn content(
     catalogue: &mut Catalogue<'_>,
     problems: &mut Vec<String>,
-) -> Result<(Vec<(Place, Hash)>, Packs)> {
+) -> Result<(Vec<(BlockPlace, Hash)>, Packs)> {
     let mut blocks: HashMap<Hash, (Block, u64)> = HashMap::new();
     catalogue.blocks(&mut |(hash, block)| {
         blocks.insert(hash, (block, 0));
@@ -179,13 +188,13 @@ fn check_lengths(repository: &Repository, packs: &Packs, problems: &mut Vec<Stri
 /// Reads all blocks, and returns their bytes and what is damaged, a line for each frame.
 fn read_all(
     repository: &Repository,
-    blocks: &[(Place, Hash)],
+    blocks: &[(BlockPlace, Hash)],
     stop: StopCheck<'_>,
 ) -> Result<(u64, Vec<String>)> {
     let packs: Vec<_> = blocks.chunk_by(|(one, _), (other, _)| one.pack == other.pack).collect();
     let (next, found) = (AtomicUsize::new(0), Mutex::new((0, Vec::new())));
     let work = || {
-        let mut reader = Reader::new(repository.packs())?;
+        let mut reader = PackReader::new(repository.packs())?;
         while let Some(pack) = packs.get(next.fetch_add(1, Ordering::Relaxed)) {
             stop()?;
             let (bytes, problems) = read_pack(&mut reader, pack);
@@ -205,7 +214,7 @@ fn read_all(
     Ok((bytes, problems))
 }
 
-fn read_pack(reader: &mut Reader<'_>, blocks: &[(Place, Hash)]) -> (u64, Vec<String>) {
+fn read_pack(reader: &mut PackReader<'_>, blocks: &[(BlockPlace, Hash)]) -> (u64, Vec<String>) {
     let (mut bytes, mut problems) = (0, Vec::new());
     for frame in blocks.chunk_by(|(one, _), (other, _)| one.offset == other.offset) {
         let mut problem = None;

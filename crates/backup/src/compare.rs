@@ -1,4 +1,4 @@
-//! Whether two folders are the same: names, kinds, content, modes, times and links.
+//! Compares two folders: names, kinds, content, modes, times and links.
 
 use std::{
     collections::HashMap,
@@ -15,22 +15,23 @@ use crate::{
     repository::StopCheck,
 };
 
-/// What differs between two folders, a line each, the first ones; none: they are the same.
+/// Returns the first differences between two folders, a line each; none if they are the same.
 pub fn differences(one: &Path, other: &Path, stop: StopCheck<'_>) -> Result<Vec<String>> {
     let mut comparing = Comparing { stop, files: HashMap::new(), found: Vec::new() };
     comparing.entry(one, other)?;
     Ok(comparing.found)
 }
 
-/// Device and inode.
+/// The device and the inode of a file.
 type Inode = Option<(u64, u64)>;
 
-/// More are not looked for.
+/// The number of differences after which no more are looked for.
 const ENOUGH: usize = 10;
 
+/// A comparison of two folders under way.
 struct Comparing<'a> {
     stop: StopCheck<'a>,
-    /// Files with several names, and what they are in the other folder.
+    /// The files with several names, each with the file that it is in the other folder.
     files: HashMap<Inode, Inode>,
     found: Vec<String>,
 }
@@ -110,7 +111,7 @@ fn read_link(path: &Path) -> Result<PathBuf> {
     fs::read_link(path).map_err(|e| Error::io(path.display(), e))
 }
 
-/// What is backed up of a folder, in order.
+/// Returns the names of what is backed up of a folder, in order.
 fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
     let failed = |e| Error::io(folder.display(), e);
     let entries = fs::read_dir(folder).map_err(failed)?;

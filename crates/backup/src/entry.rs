@@ -1,44 +1,45 @@
-//! What a catalogue holds of a path, and how records of it are written as bytes.
+//! The entries of a catalogue, and how their records are written as bytes.
 
 use model::{Error, Result};
 
 /// The BLAKE3 sum of a block.
 pub(crate) type Hash = [u8; 32];
 
-/// What a path leads to.
+/// The kind of entry that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     File = 1,
     Folder = 2,
     Link = 3,
-    /// Nothing any longer.
+    /// The path no longer exists.
     Gone = 4,
 }
 
-/// What the system reports of a path. As long as it is the same, the content is taken for the same.
+/// The facts that the system reports about a path. As long as they are equal, the content is
+/// assumed to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stat {
     pub(crate) kind: Kind,
     pub(crate) mode: u32,
     pub(crate) user: u32,
     pub(crate) group: u32,
-    /// When its content changed: seconds since 1970, and nanoseconds.
+    /// The time of the last change of the content: seconds since 1970, and nanoseconds.
     pub(crate) modified: (i64, u32),
-    /// When anything of it changed.
+    /// The time of the last change of content or attributes.
     pub(crate) changed: (i64, u32),
     pub(crate) size: u64,
     pub(crate) inode: u64,
     pub(crate) links: u32,
-    /// The file system that it is on ([`Filesystems`](crate::os::Filesystems)); 0: unknown.
+    /// The file system that it is on ([`Filesystems`](crate::os::Filesystems)); 0 if it is unknown.
     pub(crate) filesystem: u64,
 }
 
-/// Added to the kind in a record that has a file system and a mode of its own. Records of repositories of
-/// form 1 have neither.
+/// The flag, in the kind of a record, of records that have a file system and a mode of their own.
+/// Records of repositories of form 1 have neither.
 const SECOND_FORM: u8 = 0x10;
 
 impl Stat {
-    /// Of a path that is no longer there.
+    /// The facts of a path that no longer exists.
     pub(crate) const GONE: Self = Self {
         kind: Kind::Gone,
         mode: 0,
@@ -66,8 +67,8 @@ impl Stat {
         out.extend(self.filesystem.to_le_bytes());
     }
 
-    /// Returns it with the mode to restore.
-    fn read(from: &mut Reader<'_>) -> Option<(Self, u32)> {
+    /// Reads the facts and the mode to restore; returns `None` if the record is damaged.
+    fn read(from: &mut RecordReader<'_>) -> Option<(Self, u32)> {
         let [first] = from.array::<1>()?;
         let second_form = first & SECOND_FORM != 0;
         let kind = match first & !SECOND_FORM {
@@ -88,7 +89,7 @@ impl Stat {
     }
 }
 
-/// What is at a path.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// The blocks of a file, in their order.
@@ -100,6 +101,7 @@ pub(crate) enum Content {
     Nothing,
 }
 
+/// An entry of a folder in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) stat: Stat,
@@ -125,7 +127,7 @@ impl Entry {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut from = Reader(bytes);
+        let mut from = RecordReader(bytes);
         let (stat, mode) = Stat::read(&mut from)?;
         let content = match stat.kind {
             Kind::File => {
@@ -140,46 +142,48 @@ impl Entry {
     }
 }
 
-/// Where a block is: in a frame of a pack, which is compressed as a whole.
+/// The place of a block: in a frame of a pack, which is compressed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct BlockPlace {
     pub(crate) pack: u32,
-    /// Where the frame starts in the pack, and its bytes there.
+    /// The offset of the frame in the pack.
     pub(crate) offset: u32,
+    /// The bytes of the frame in the pack.
     pub(crate) stored: u32,
-    /// Where the block starts in the frame once that is decompressed, and its bytes.
+    /// The offset of the block in the decompressed frame.
     pub(crate) inner: u32,
+    /// The bytes of the block.
     pub(crate) length: u32,
 }
 
-/// A block as the catalogue knows it.
+/// A block in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    pub(crate) place: Place,
-    /// How often files refer to it, in all versions that are kept.
+    pub(crate) place: BlockPlace,
+    /// How often files refer to the block, in all versions that are kept.
     pub(crate) references: u64,
 }
 
 impl Block {
     pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let Place { pack, offset, stored, inner, length } = self.place;
+        let BlockPlace { pack, offset, stored, inner, length } = self.place;
         let places = [pack, offset, stored, inner, length].map(u32::to_le_bytes);
         [places.as_flattened(), &self.references.to_le_bytes()].concat()
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut from = Reader(bytes);
+        let mut from = RecordReader(bytes);
         let [pack, offset, stored] = [from.u32()?, from.u32()?, from.u32()?];
         let [inner, length] = [from.u32()?, from.u32()?];
-        let place = Place { pack, offset, stored, inner, length };
+        let place = BlockPlace { pack, offset, stored, inner, length };
         Some(Self { place, references: from.u64()? })
     }
 }
 
-/// Takes numbers from the front of a record.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+/// A reader that takes numbers from the front of a record.
+pub(crate) struct RecordReader<'a>(pub(crate) &'a [u8]);
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (front, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -199,20 +203,24 @@ impl Reader<'_> {
     }
 }
 
-/// Bytes of the sum in front of each record.
+/// The bytes of the sum in front of each record.
 const SUM: usize = 8;
 
-/// A record with a sum of its key and itself in front.
+/// Returns a record with a sum of its key and itself in front.
 pub(crate) fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {
     [&sum(key, record)[..], record].concat()
 }
 
-/// The record in a value, sealed for another key.
+/// Returns the record in a value, sealed for another key.
 pub(crate) fn resealed(key: &[u8], value: &[u8]) -> Vec<u8> {
     sealed(key, value.get(SUM..).unwrap_or_default())
 }
 
-/// The record in a value of the catalogue; an error names what is damaged.
+/// Returns the record in a value of the catalogue.
+///
+/// # Errors
+///
+/// Fails if the sum is wrong; the error names the record.
 pub(crate) fn opened<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     match value.split_first_chunk() {
         Some((found, record)) if *found == sum(key, record) => Ok(record),
@@ -280,7 +288,7 @@ mod tests {
             let expected = Entry { stat, mode: stat.mode, content: entry.content };
             assert_eq!(Entry::from_bytes(&first), Some(expected));
         }
-        let place = Place { pack: 1, offset: 2, stored: 3, inner: 4, length: 5 };
+        let place = BlockPlace { pack: 1, offset: 2, stored: 3, inner: 4, length: 5 };
         let block = Block { place, references: 6 };
         assert_eq!(Block::from_bytes(&block.to_bytes()), Some(block));
     }

@@ -35,20 +35,28 @@ use crate::{
 const ABOUT: &str = "storemark-backup";
 /// The first lines of [`ABOUT`] in forms 1 and 2.
 const FORMS: [&str; 2] = ["storemark backup 1, not encrypted", "storemark backup 2, not encrypted"];
-/// Most bytes of [`ABOUT`].
+/// The most bytes of [`ABOUT`].
 const LONGEST: u64 = 1 << 16;
 
-/// What a repository says of itself: the engine of its catalogue, and settings by name.
+/// The description that a repository has of itself: the engine of its catalogue, and settings by
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
+    /// The name of the engine.
     pub engine: String,
+    /// The settings by name.
     pub settings: Vec<(String, String)>,
-    /// `None`: it is of form 1.
+    /// The number of the repository; `None` if it is of form 1.
     identity: Option<Identity>,
 }
 
 impl About {
-    /// Reads what the repository in `folder` says of itself; `None`: there is none.
+    /// Reads the description of the repository in `folder`; returns `None` if there is no
+    /// repository.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the description has no known form.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(ABOUT);
         let read = || {
@@ -97,7 +105,8 @@ impl About {
         format!("{head}\n{engine}\n{}", settings.collect::<String>())
     }
 
-    /// Replaces it in one step. What is in the way of the new file, a link say, is removed, not followed.
+    /// Replaces the description in one step. What blocks the new file, a link for example, is
+    /// removed, not followed.
     fn write(&self, folder: &Path) -> Result<()> {
         let new = folder.join(format!("{ABOUT}.new"));
         let write = || {
@@ -115,19 +124,24 @@ impl About {
     }
 }
 
-/// A repository that no other process changes meanwhile.
+/// A kept repository that no other process changes meanwhile.
 pub struct KeptRepository {
     repository: Repository,
     folder: PathBuf,
     about: About,
     _lock: Option<FileLock>,
-    /// Holds the copy of a catalogue that cannot be read where it is.
+    /// The folder of the copy of a catalogue that cannot be read where it is.
     _copy: Option<Scratch>,
 }
 
 impl KeptRepository {
-    /// Opens the repository in `folder` to read it. Nothing in it changes, and its file system may be
-    /// read-only or full.
+    /// Opens the repository in `folder` to read it. Nothing in it changes, and its file system may
+    /// be read-only or full.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process writes to it, or the catalogue can be read neither in place nor as
+    /// a copy.
     pub fn open(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let lock = lock_shared(folder)?;
         let about = expect_about(folder)?;
@@ -145,6 +159,10 @@ impl KeptRepository {
     }
 
     /// Opens the repository in `folder`, which is this user's, to add a backup.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process uses it, or it belongs to another user.
     pub fn open_to_save(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         check_ownership(folder, engine, false)?;
         let lock = lock(folder)?;
@@ -160,7 +178,12 @@ impl KeptRepository {
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 
-    /// Makes a repository in `folder`, which holds nothing, or one whose making was interrupted.
+    /// Creates a repository in `folder`, which is empty or contains one whose creation was
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything else is in the folder, or it belongs to another user.
     pub fn create(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let failed = |path: &Path, e| Error::io(path.display(), e);
         create_own_folder(folder, engine)?;
@@ -196,11 +219,16 @@ impl KeptRepository {
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 
+    /// Returns the repository.
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
 
-    /// Saves `source` as a new snapshot, and counts it in the repository itself as well.
+    /// Saves `source` as a new snapshot, and counts it in the repository's description as well.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the backup cannot be completed; problems of single paths are in the result.
     pub fn save(&mut self, source: &Path, stop: StopCheck<'_>) -> Result<Saved> {
         let saved = save(&self.repository, source, stop).map_err(|error| match error.kind() {
             model::ErrorKind::Corrupt => error.context(self.folder.display()),
@@ -214,7 +242,7 @@ impl KeptRepository {
         Ok(saved)
     }
 
-    /// Closes it; an error that only shows on closing is not lost.
+    /// Closes the repository, and reports errors that only show on closing.
     pub fn close(self) -> Result<()> {
         self.repository.close()
     }
@@ -225,8 +253,8 @@ fn expect_about(folder: &Path) -> Result<About> {
     About::read(folder)?.ok_or_else(missing)
 }
 
-/// Gives a catalogue a number, and notes how many records it has. One that was interrupted before the
-/// repository had the number keeps it.
+/// Gives a catalogue a number, and records how many records it has. A catalogue that got its number
+/// before an interruption keeps it.
 fn number_catalogue(store: &dyn Store) -> Result<Identity> {
     let mut catalogue = Catalogue::new(store.session()?);
     catalogue.begin(Mode::Write)?;
@@ -248,7 +276,8 @@ fn number_catalogue(store: &dyn Store) -> Result<Identity> {
     Ok(Identity { id, backups })
 }
 
-/// Opens the catalogue to read it where it is; `None`: its engine cannot without changing it.
+/// Opens the catalogue to read it in place; returns `None` if its engine cannot without changing
+/// it.
 fn open_in_place(
     folder: &Path,
     engine: &dyn Blobs,
@@ -277,7 +306,7 @@ fn open_copy(
     Ok((store.map_err(|e| e.context("catalogue"))?, scratch))
 }
 
-/// Copies the catalogue of a repository into a scratch folder, and returns where the store is.
+/// Copies the catalogue of a repository into a scratch folder, and returns the path of the store.
 fn copy_catalogue(folder: &Path, engine: &dyn Blobs, scratch: &Scratch) -> Result<PathBuf> {
     let to = scratch.folder("catalogue", engine.account())?.join("copy");
     let copied = copy_tree(&folder.join("catalogue"), &to, scratch.path(), &|| Ok(()))?;
@@ -297,7 +326,7 @@ fn options(settings: &Settings, access: Access) -> OpenOptions {
     OpenOptions { settings: settings.clone(), access, keys: KeyKind::Names }
 }
 
-/// Makes the folder of a new repository, which only this user can read from the first moment on.
+/// Creates the folder of a new repository, which only this user can read from the first moment on.
 fn create_own_folder(folder: &Path, engine: &dyn Blobs) -> Result<()> {
     let failed = |e| Error::io(folder.display(), e);
     if let Some(parent) = folder.parent() {
@@ -320,18 +349,18 @@ fn create_own_folder(folder: &Path, engine: &dyn Blobs) -> Result<()> {
     check_ownership(folder, engine, true)
 }
 
-/// The mode of a repository and of the folder with its store: another user that a server works as passes
+/// Returns the mode of a repository and of the folder with its store: a server's user passes
 /// through both.
 fn private_mode(engine: &dyn Blobs) -> u32 {
     if engine.account().is_some() { 0o711 } else { 0o700 }
 }
 
-/// What a repository has next to [`ABOUT`].
+/// The names in a repository in addition to [`ABOUT`].
 const OWN: [&str; 4] = ["lock", "catalogue", "packs", SET_ASIDE];
 
-/// Checks that the folder of a repository and what is in it is this user's, and no link: another user
-/// could lead what is written elsewhere. One that others can write to, or that is to be `private`, is
-/// closed to them first.
+/// Checks that the folder of a repository and what is in it belongs to this user, and is no link:
+/// another user could redirect what is written. A folder that others can write to, or that is to be
+/// `private`, is closed to them first.
 fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<()> {
     let failed = |path: &Path, e| Error::io(path.display(), e);
     let foreign = |path: &Path| {
@@ -366,7 +395,11 @@ fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<(
     Ok(())
 }
 
-/// Refuses a second process.
+/// Locks the repository for this process alone.
+///
+/// # Errors
+///
+/// Fails if another process uses it, or its file system has no locks.
 fn lock(folder: &Path) -> Result<FileLock> {
     let path = folder.join("lock");
     let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;
@@ -374,8 +407,8 @@ fn lock(folder: &Path) -> Result<FileLock> {
     lock.ok_or_else(|| Error::failed(format!("{}: its file system has no locks", path.display())))
 }
 
-/// Refuses a process that writes at the same time. Where there is no lock, or the file system has none,
-/// nothing can be done about it.
+/// Locks the repository against a process that writes at the same time. Returns `None` if there is
+/// no lock, or the file system has none.
 fn lock_shared(folder: &Path) -> Result<Option<FileLock>> {
     let Ok(file) = os::open_file(&folder.join("lock")) else { return Ok(None) };
     FileLock::shared(file).map_err(|_| in_use(folder))

@@ -5,6 +5,8 @@
 //! Everything is flushed before the catalogue mentions it, and the catalogue is committed once: a
 //! repository is as it was before a backup, or as it is after it. It is not encrypted.
 
+#![warn(missing_docs)]
+
 mod batch;
 mod catalogue;
 mod check;

@@ -1,4 +1,4 @@
-//! What file systems differ in.
+//! The differences among file systems and operating systems.
 
 use std::{
     collections::HashMap,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::entry::{Kind, Stat};
 
-/// What kind of entry it is; `None`: a device, socket or pipe.
+/// Returns the kind of an entry; `None` for a device, socket or pipe.
 fn kind(meta: &Metadata) -> Option<Kind> {
-    let of = meta.file_type();
-    match (of.is_file(), of.is_dir(), of.is_symlink()) {
+    let file_type = meta.file_type();
+    match (file_type.is_file(), file_type.is_dir(), file_type.is_symlink()) {
         (true, ..) => Some(Kind::File),
         (_, true, _) => Some(Kind::Folder),
         (.., true) => Some(Kind::Link),
@@ -21,7 +21,8 @@ fn kind(meta: &Metadata) -> Option<Kind> {
     }
 }
 
-/// Whether a name from a catalogue is that of one entry of a folder, and leads nowhere else.
+/// Returns whether a name from a catalogue is that of one entry of a folder, and leads nowhere
+/// else.
 pub(crate) fn is_name(bytes: &[u8]) -> bool {
     let name = name(bytes);
     let mut components = Path::new(&name).components();
@@ -31,26 +32,30 @@ pub(crate) fn is_name(bytes: &[u8]) -> bool {
         && components.next().is_none()
 }
 
-/// Whether an error concerns all that is still to be written, not only one path.
+/// Returns whether an error concerns all further writes, not only one path.
 pub(crate) fn concerns_all(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
 
     matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
 }
 
-/// Opens a regular file to read, and nothing else that is at its path.
+/// Opens a regular file to read.
+///
+/// # Errors
+///
+/// Fails if anything else is at the path.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("is not a file")) }
 }
 
-/// The file systems that a walk comes across, by device.
+/// The file systems that a walk encounters, by device.
 #[derive(Default)]
 pub(crate) struct Filesystems(HashMap<u64, u64>);
 
 impl Filesystems {
-    /// Returns a number of the file system that the entry at `path` is on. Two that are mounted at the same
-    /// time have different ones, and so has one that is mounted where another one was.
+    /// Returns a number of the file system that the entry at `path` is on. Two that are mounted at
+    /// the same time have different numbers, and so has one that is mounted where another one was.
     pub(crate) fn number(&mut self, path: &Path, meta: &Metadata) -> u64 {
         let Some((device, _)) = host::identity(meta) else { return 0 };
         // A link may lead to another one.
@@ -75,7 +80,7 @@ mod imp {
 
     use super::{File, Kind, Metadata, OsString, Path, Stat, fs, io, kind};
 
-    /// What is known of it; `None`: a device, socket or pipe.
+    /// Returns the facts about an entry; `None` for a device, socket or pipe.
     pub(crate) fn stat(meta: &Metadata) -> Option<Stat> {
         let nanoseconds = |ns: i64| u32::try_from(ns).unwrap_or_default();
         Some(Stat {
@@ -95,9 +100,9 @@ mod imp {
     /// The major number of loop devices on Linux.
     const LOOP: u32 = 7;
 
-    /// What distinguishes a file system from others: its own number, its device if that has a number
-    /// that stays, and if it is read-only or in an image its mount. The files of an image may have any
-    /// numbers and times, and another image may be on the same device later.
+    /// Returns what distinguishes a file system from others: its own number, its device if that has
+    /// a number that stays, and if it is read-only or in an image its mount. The files of an image
+    /// may have any numbers and times, and another image may be on the same device later.
     pub(super) fn filesystem(path: &Path, device: u64) -> Vec<u8> {
         let Ok(stat) = statvfs(path) else { return device.to_le_bytes().to_vec() };
         let major = rustix::fs::major(device);
@@ -111,8 +116,8 @@ mod imp {
         numbers
     }
 
-    /// What no other mount has, nor this one after it was mounted anew. Where the system does not number
-    /// mounts so, no two backups take a mount for the same.
+    /// Returns bytes that no other mount has, nor this one after it is mounted again. If the system
+    /// does not number mounts in this way, no two backups take a mount for the same.
     #[cfg(target_os = "linux")]
     fn mount(path: &Path) -> Vec<u8> {
         use rustix::fs::{StatxFlags, statx};
@@ -145,7 +150,11 @@ mod imp {
         symlink(name(target), path)
     }
 
-    /// Sets owner, mode and time. An owner that cannot be set is an error, once mode and time are set.
+    /// Sets owner, mode and time.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the owner cannot be set, after mode and time are set.
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
         let (mode, given) = give(stat, |user, group| lchown(path, user, group));
         if stat.kind != Kind::Link {
@@ -155,7 +164,7 @@ mod imp {
         given
     }
 
-    /// Does the same for a file that is open.
+    /// Sets owner, mode and time of an open file, as [`restore`] does.
     pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
         let (mode, given) = give(stat, |user, group| fchown(file, user, group));
         file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -163,9 +172,9 @@ mod imp {
         given
     }
 
-    /// Sets owner and group, and returns the mode that is right then: with another owner no set-user-ID
-    /// bit, with another group no set-group-ID bit, and for the group no more than for others. Only root
-    /// can give a file away: for other users it is theirs, and no error.
+    /// Sets owner and group, and returns the mode that is right then: with another owner no
+    /// set-user-ID bit, with another group no set-group-ID bit, and for the group no more than for
+    /// others. Only root can give a file away: for other users it is theirs, and no error.
     fn give(
         stat: &Stat,
         chown: impl Fn(Option<u32>, Option<u32>) -> io::Result<()>,
@@ -203,7 +212,7 @@ mod imp {
         Timestamps { last_access: time, last_modification: time }
     }
 
-    /// Opens a file to read, not what has taken its place: a link is refused, and a pipe not waited for.
+    /// Opens a file to read. A link that has replaced it is refused, and a pipe not waited for.
     pub(crate) fn open(path: &Path) -> io::Result<File> {
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         fs::OpenOptions::new().read(true).custom_flags(flags).open(path)

@@ -13,15 +13,15 @@ use model::{Error, ErrorKind, Result};
 use zstd::bulk::Decompressor;
 
 use crate::{
-    entry::{Hash, Place},
+    entry::{BlockPlace, Hash},
     os,
 };
 
-/// Bytes of a pack, about.
+/// The approximate bytes of a pack.
 const PACK: u64 = 64 << 20;
-/// As zstd's own tool.
+/// The level of compression, which is the default of zstd's own tool.
 const LEVEL: i32 = 3;
-/// Most bytes of a frame once it is decompressed: what a damaged one can ask for.
+/// The most bytes of a decompressed frame, which limit what a damaged one can ask for.
 const LONGEST_FRAME: usize = 2 << 20;
 
 pub(crate) fn path(folder: &Path, pack: u32) -> PathBuf {
@@ -41,25 +41,26 @@ impl Compressor {
     }
 }
 
-/// Most bytes of a frame as it is in a pack: one that does not compress is a little longer.
+/// The most bytes of a frame in a pack: one that does not compress is a little longer.
 const LONGEST_STORED: usize = LONGEST_FRAME + (64 << 10);
 
-/// Writes packs. A full one is flushed while the next one is written. Dropped before it is finished, it
-/// removes what it wrote.
+/// A writer of packs. A full pack is flushed while the next one is written. A writer that is
+/// dropped before it has finished removes what it wrote.
 pub(crate) struct Writer {
     folder: PathBuf,
     state: Mutex<State>,
-    /// Leftovers of others that are now in the folder [`SET_ASIDE`].
+    /// The number of leftovers that are now in the folder [`SET_ASIDE`].
     pub(crate) set_aside: u64,
 }
 
-/// The folder next to that of the packs for packs that no catalogue mentions and that may be needed.
+/// The folder next to that of the packs for packs that no catalogue mentions and that may be
+/// needed.
 pub(crate) const SET_ASIDE: &str = "set-aside";
 
-/// What becomes of packs that the catalogue does not mention.
+/// The choice what happens to packs that the catalogue does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftovers {
-    /// They are of backups that were not completed: they are removed.
+    /// They belong to backups that were not completed, and are removed.
     Remove,
     /// The catalogue has no backup, and may have lost those that the packs are of.
     SetAside,
@@ -69,15 +70,20 @@ pub(crate) enum Leftovers {
 struct State {
     next: u32,
     open: Option<(u32, File, u64)>,
-    /// Packs that are complete, with their lengths.
+    /// The packs that are complete, with their lengths.
     done: Vec<(u32, u64)>,
     flushing: Vec<JoinHandle<io::Result<()>>>,
-    /// Those that were created, until all are finished.
+    /// The packs that were created, until all are finished.
     created: Vec<PathBuf>,
 }
 
 impl Writer {
-    /// The catalogue mentions the packs `known`.
+    /// Creates a writer next to the packs `known`, which the catalogue mentions, and removes or
+    /// moves all others.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be read or changed.
     pub(crate) fn new(folder: PathBuf, known: &[(u32, u64)], leftovers: Leftovers) -> Result<Self> {
         let names: HashSet<_> = known.iter().map(|(pack, _)| path(&folder, *pack)).collect();
         let failed = |e| Error::io(folder.display(), e);
@@ -99,7 +105,7 @@ impl Writer {
         Ok(Self { folder, state: Mutex::new(state), set_aside })
     }
 
-    /// Appends a compressed frame, and returns its pack and where it starts.
+    /// Appends a compressed frame, and returns its pack and its offset.
     pub(crate) fn append(&self, frame: &[u8]) -> Result<(u32, u32)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (pack, mut file, start) = match state.open.take() {
@@ -157,7 +163,7 @@ impl Drop for Writer {
     }
 }
 
-/// Moves a pack out of the way, under a name that is free.
+/// Moves a pack to the folder [`SET_ASIDE`], under a name that is free.
 fn put_aside(folder: &Path, pack: &Path) -> Result<()> {
     let aside = folder.with_file_name(SET_ASIDE);
     match host::create_folder(&aside, 0o700) {
@@ -187,28 +193,33 @@ impl State {
     }
 }
 
-/// Frames that a reader keeps decompressed: files that follow each other share frames.
+/// The number of frames that a reader keeps decompressed: files that follow each other share
+/// frames.
 const CACHED: usize = 8;
 
-/// Reads blocks; each worker has one.
-pub(crate) struct Reader<'a> {
+/// A reader of blocks; each worker has one.
+pub(crate) struct PackReader<'a> {
     folder: &'a Path,
     open: Option<(u32, File)>,
     decompressor: Decompressor<'static>,
-    /// A frame as it is in a pack.
+    /// The frame as it is in a pack.
     stored: Vec<u8>,
-    /// By pack and position in it, the last one used in front.
+    /// The decompressed frames by pack and offset, the last one used in front.
     frames: Vec<((u32, u32), Vec<u8>)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PackReader<'a> {
     pub(crate) fn new(folder: &'a Path) -> Result<Self> {
         let decompressor = Decompressor::new().map_err(|e| Error::io("zstd", e))?;
         Ok(Self { folder, open: None, decompressor, stored: Vec::new(), frames: Vec::new() })
     }
 
-    /// The block with the sum `hash`, which is at `place`.
-    pub(crate) fn block(&mut self, place: &Place, hash: &Hash) -> Result<&[u8]> {
+    /// Returns the block with the sum `hash`, which is at `place`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the kind `Corrupt` if the pack is missing or damaged.
+    pub(crate) fn block(&mut self, place: &BlockPlace, hash: &Hash) -> Result<&[u8]> {
         let key = (place.pack, place.offset);
         match self.frames.iter().position(|(cached, _)| *cached == key) {
             Some(at) => self.frames[..=at].rotate_right(1),
@@ -221,8 +232,8 @@ impl<'a> Reader<'a> {
         block.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
     }
 
-    /// Puts a frame in front, into the memory of the one that was not used for longest.
-    fn read(&mut self, place: &Place) -> Result<()> {
+    /// Reads a frame to the front, into the memory of the one that was not used for longest.
+    fn read(&mut self, place: &BlockPlace) -> Result<()> {
         let path = path(self.folder, place.pack);
         if self.open.as_ref().is_none_or(|(pack, _)| *pack != place.pack) {
             let lost = |e| Error::io(path.display(), e).with_kind(ErrorKind::Corrupt);
@@ -244,8 +255,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Says where, and what is wrong.
-    fn damaged(&self, place: &Place, what: &str) -> Error {
+    /// Creates an error that names the pack and the frame.
+    fn damaged(&self, place: &BlockPlace, what: &str) -> Error {
         let path = path(self.folder, place.pack);
         Error::corrupt(format!("pack {}: frame at byte {}: {what}", path.display(), place.offset))
     }

@@ -1,5 +1,5 @@
-//! The operations of a catalogue alone, as they were in backups of a folder, or in as many copies of
-//! it as make a number of files.
+//! Repeats the operations of a catalogue alone, as they were in backups of a folder, or in as many
+//! copies of it as make a number of files.
 
 use std::path::Path;
 
@@ -12,28 +12,30 @@ use crate::{
     save::save_with,
 };
 
-/// What is repeated, step by step.
+/// The recorded operations of a catalogue, step by step.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// A first backup: inserts of entries and blocks.
+    /// The operations of a first backup: inserts of entries and blocks.
     pub full: Vec<Operation>,
-    /// One of an unchanged folder: look-ups.
+    /// The operations of a backup of an unchanged folder: look-ups.
     pub unchanged: Vec<Operation>,
-    /// One after some files have changed: look-ups, inserts and reference counts.
+    /// The operations of a backup after some files have changed: look-ups, inserts and reference
+    /// counts.
     pub changed: Vec<Operation>,
-    /// Scans of everything, blocks that nothing refers to among it.
+    /// The scans of everything, with blocks that nothing refers to.
     pub stats: Vec<Operation>,
-    /// Scans that compare references with blocks.
+    /// The scans that compare references with blocks.
     pub check: Vec<Operation>,
-    /// Files of the folder.
+    /// The number of files in the folder.
     pub files: u64,
 }
 
 impl Replay {
-    /// Copies that keep their folders apart.
+    /// The greatest number of copies whose folders have different numbers.
     pub const MOST_COPIES: u32 = 4095;
 
-    /// Backs up `folder` and records what the catalogue is asked for; `change` changes the folder.
+    /// Backs up `folder` three times and records the operations of the catalogue; `change` changes
+    /// the folder before the last backup.
     pub fn record(
         repository: &Repository,
         folder: &Path,
@@ -57,7 +59,7 @@ impl Replay {
         Ok(Self { full, unchanged, changed, stats, check, files: saved.files_read })
     }
 
-    /// Those of `operations`, which are one of its steps, for so many copies of the folder.
+    /// Returns the `operations` of a step for so many copies of the folder.
     pub fn copies(operations: &[Operation], copies: u32) -> Vec<Operation> {
         let (mut blocks, mut rest) = (Vec::new(), Vec::new());
         for copy in 0..copies.max(1) {
@@ -85,7 +87,7 @@ fn recording(repository: &Repository, mode: Mode) -> Result<Catalogue<'_>> {
     Ok(catalogue)
 }
 
-/// Repeats the operations of a step on `store`, in one transaction; returns how many those are.
+/// Repeats the operations of a step on `store`, in one transaction; returns how many there are.
 pub fn repeat(store: &dyn Store, operations: &[Operation], writes: bool) -> Result<u64> {
     let mut catalogue = Catalogue::new(store.session()?);
     catalogue.begin(if writes { Mode::Write } else { Mode::Read })?;

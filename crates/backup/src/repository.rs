@@ -9,29 +9,29 @@ use model::{Error, Key, Mode, Put, Result, Store};
 
 use crate::catalogue::{Catalogue, Snapshot};
 
-/// What a repository that is kept says of its catalogue.
+/// The identity that a kept repository records about its catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The number that both have.
     pub(crate) id: u128,
-    /// Backups that the catalogue has at least.
+    /// The least number of backups that the catalogue has.
     pub(crate) backups: u32,
 }
 
-/// Fails if the user asked to stop.
+/// A function that fails if the user asked to stop.
 pub type StopCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
-/// A repository that is open.
+/// An open repository.
 pub struct Repository {
     packs: PathBuf,
     store: Box<dyn Store>,
-    /// `None`: it is not kept, or of form 1.
+    /// The identity of its catalogue; `None` if the repository is not kept, or of form 1.
     identity: Option<Identity>,
 }
 
 impl Repository {
-    /// One with packs in the folder `packs`, which is created if it is missing, and the catalogue in
-    /// `store`, whose keys are names.
+    /// Creates a repository with packs in the folder `packs`, which is created if it is missing,
+    /// and the catalogue in `store`, whose keys are names.
     pub fn new(packs: PathBuf, store: Box<dyn Store>) -> Result<Self> {
         match host::create_folder(&packs, 0o700) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -41,12 +41,13 @@ impl Repository {
         }
     }
 
-    /// One whose folder of packs exists.
+    /// Creates a repository whose folder of packs exists.
     pub(crate) fn kept(packs: PathBuf, store: Box<dyn Store>, identity: Option<Identity>) -> Self {
         Self { packs, store, identity }
     }
 
-    /// Why the catalogue is not the one that wrote all backups of this repository; `None`: it is.
+    /// Returns why the catalogue is not the one that wrote all backups of this repository; `None`
+    /// if it is.
     pub fn disagreement(&self) -> Result<Option<String>> {
         self.disagrees(&mut self.catalogue(Mode::Read)?)
     }
@@ -75,7 +76,7 @@ impl Repository {
         })
     }
 
-    /// The store of the catalogue.
+    /// Returns the store of the catalogue.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
@@ -85,7 +86,7 @@ impl Repository {
         self.store.close()
     }
 
-    /// All backups, the oldest first.
+    /// Returns all backups, the oldest first.
     pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
         self.catalogue(Mode::Read)?.snapshots()
     }
@@ -107,7 +108,7 @@ impl Repository {
         &self.packs
     }
 
-    /// The catalogue in a transaction.
+    /// Opens the catalogue in a transaction.
     pub(crate) fn catalogue(&self, mode: Mode) -> Result<Catalogue<'_>> {
         let mut catalogue = Catalogue::new(self.store.session()?);
         catalogue.begin(mode)?;
@@ -115,10 +116,11 @@ impl Repository {
     }
 }
 
-/// Each worker keeps about 10 MB of frames: memory does not grow with the number of processors.
+/// The greatest number of workers, which keep about 10 MB of frames each: memory does not grow with
+/// the number of processors.
 const MOST_WORKERS: usize = 8;
 
-/// As many as there are processors, within reason.
+/// Returns the number of workers: that of processors, up to [`MOST_WORKERS`].
 pub(crate) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)
 }

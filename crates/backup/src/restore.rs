@@ -1,5 +1,6 @@
-//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners. What cannot be
-//! restored, because it is damaged or its name is too long, say, is named, and the rest is restored.
+//! Restores a snapshot: content, modes, times, symbolic and hard links, and as root owners. Entries
+//! that cannot be restored, because they are damaged or their names are too long, are named, and
+//! the rest is restored.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,17 +20,19 @@ use model::{Error, ErrorKind, Mode, Result, Shown};
 use crate::{
     batch::Batch,
     catalogue::{Catalogue, ROOT, Snapshot, root_name},
-    entry::{Content, Entry, Hash, Place, Stat},
+    entry::{BlockPlace, Content, Entry, Hash, Stat},
     os,
-    packs::Reader,
+    packs::PackReader,
     repository::{Repository, StopCheck, workers},
     save::Problem,
 };
 
-/// What was restored.
+/// The outcome of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
+    /// The number of files that were restored.
     pub files: u64,
+    /// The bytes of these files.
     pub bytes: u64,
     /// What could not be restored as it was, and why.
     pub problems: Vec<Problem>,
@@ -37,8 +40,13 @@ pub struct Restored {
     pub catalogue: Duration,
 }
 
-/// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing. Only
-/// this user can read it until everything in it has its mode. What cannot be restored is named.
+/// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing.
+/// Only this user can read it until everything in it has its mode.
+///
+/// # Errors
+///
+/// Fails if there is no such snapshot, `to` is not empty, or nothing more can be written; problems
+/// of single paths are in the result.
 pub fn restore(
     repository: &Repository,
     version: Option<u32>,
@@ -48,7 +56,7 @@ pub fn restore(
     let mut catalogue = repository.catalogue(Mode::Read)?;
     let disagreement = repository.disagrees(&mut catalogue)?;
     let snapshots = catalogue.snapshots()?;
-    let is_it = |of: u32| version.is_none_or(|version| version == of);
+    let is_it = |number: u32| version.is_none_or(|version| version == number);
     let snapshot = snapshots.iter().rev().find(|snapshot| is_it(snapshot.version));
     let missing = || match &disagreement {
         Some(what) => Error::corrupt(what.clone()),
@@ -76,7 +84,7 @@ pub fn restore(
         let planned = plan.tree(to, root).and_then(|()| plan.send());
         let Plan { later, out, .. } = plan;
         drop(out);
-        // What a worker says comes before that nobody takes up its batches.
+        // A worker's error is reported before the error that nobody takes its batches.
         let mut restored = Restored::default();
         for writer in writers {
             restored.add(writer.join().expect("it does not panic")?);
@@ -91,7 +99,7 @@ pub fn restore(
     Ok(Restored { catalogue: catalogue.spent(), ..restored })
 }
 
-/// The folder that was backed up: what its system reported, its mode and its number.
+/// Returns the folder that was backed up: what its system reported, with its mode, and its number.
 fn root_of(catalogue: &mut Catalogue<'_>, snapshot: &Snapshot) -> Result<(Stat, u32)> {
     let root = root_name(&snapshot.folder);
     let roots = catalogue.children(ROOT, snapshot.version)?;
@@ -104,7 +112,8 @@ fn root_of(catalogue: &mut Catalogue<'_>, snapshot: &Snapshot) -> Result<(Stat, 
     }
 }
 
-/// Says so if the catalogue has fewer paths of the snapshot than it had when that was taken.
+/// Returns a sentence if the catalogue has fewer paths of the snapshot than it had when that was
+/// taken.
 fn missing_paths(
     catalogue: &mut Catalogue<'_>,
     snapshot: &Snapshot,
@@ -123,13 +132,14 @@ impl Restored {
         self.problems.extend(problems);
     }
 
-    /// Does what is done once all files are written.
+    /// Creates hard links and restores folders, once all files are written.
     fn finish(&mut self, later: Later) -> Result<()> {
         let Later { folders, links, problems, .. } = later;
         let without = link_all(&links, &self.problems)?;
         self.files += (links.len() - without.len()) as u64;
         self.problems.extend(problems.into_iter().chain(without));
-        // Those inside first: they change the times of those around them, which are closed meanwhile.
+        // Inner folders come first: restoring them changes the times of outer ones, which are
+        // closed meanwhile.
         for (folder, stat) in folders.iter().rev() {
             self.problems.extend(problem_of(
                 "owner, mode and time",
@@ -141,8 +151,11 @@ impl Restored {
     }
 }
 
-/// What came of a step that concerns one path: nothing, or the problem. An error that concerns all others
-/// too ends the restore.
+/// Returns the problem of a step that concerns one path, if it failed.
+///
+/// # Errors
+///
+/// Fails if the error concerns all other paths too.
 fn problem_of(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option<Problem>> {
     match outcome {
         Ok(()) => Ok(None),
@@ -151,10 +164,11 @@ fn problem_of(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option
     }
 }
 
-/// Makes further names of files; returns those that could not be made, because their file was not
-/// restored, say.
+/// Creates further names of files; returns those that could not be created, for example because
+/// their file was not restored.
 fn link_all(links: &[(PathBuf, PathBuf)], damaged: &[Problem]) -> Result<Vec<Problem>> {
-    let damaged: HashMap<_, _> = damaged.iter().map(|of| (&of.path, &of.what)).collect();
+    let damaged: HashMap<_, _> =
+        damaged.iter().map(|problem| (&problem.path, &problem.what)).collect();
     let mut without = Vec::new();
     for (first, link) in links {
         match damaged.get(first).filter(|_| !first.exists()) {
@@ -174,7 +188,7 @@ fn missing(version: Option<u32>, count: usize) -> Error {
     }
 }
 
-/// The folder, which must be empty and is closed to other users.
+/// Creates the folder, which must be empty, and closes it to other users.
 fn create(to: &Path) -> Result<()> {
     let failed = |e| Error::io(to.display(), e);
     if let Some(parent) = to.parent() {
@@ -195,24 +209,26 @@ fn create(to: &Path) -> Result<()> {
     check_empty()
 }
 
-/// What is done once all files are written.
+/// The work that is left until all files are written.
 struct Later {
     folders: Vec<(PathBuf, Stat)>,
     /// The first path of a file, and another one.
     links: Vec<(PathBuf, PathBuf)>,
-    /// The first paths of files with several names, by what was reported of them and by their blocks.
+    /// The first paths of files with several names, by what was reported of them and by their
+    /// blocks.
     linked: HashMap<(Stat, blake3::Hash), PathBuf>,
-    /// What was not handed to a worker.
+    /// The problems of entries that were not handed to a worker.
     problems: Vec<Problem>,
-    /// Entries that the catalogue has, and whether all of it was seen.
+    /// The number of entries that the catalogue has.
     found: u64,
+    /// Whether all of the catalogue was seen.
     complete: bool,
 }
 
 /// A file with its blocks.
 type Planned = (PathBuf, Stat, Vec<Hash>);
 
-/// Goes through the catalogue, and hands files to workers.
+/// A pass through the catalogue, which hands files to workers.
 struct Plan<'a, 's> {
     catalogue: &'a mut Catalogue<'s>,
     version: u32,
@@ -241,7 +257,7 @@ impl<'a, 's> Plan<'a, 's> {
         Self { catalogue, version, out, stop, batch, later }
     }
 
-    /// Goes through the folder `to` and all below it, each folder before those in it.
+    /// Visits the folder `to` and all below it, each folder before those in it.
     fn tree(&mut self, to: &Path, (stat, number): (Stat, u32)) -> Result<()> {
         let (mut left, mut seen) = (vec![(to.to_owned(), number)], HashSet::new());
         self.later.found = 1;
@@ -266,7 +282,7 @@ impl<'a, 's> Plan<'a, 's> {
         self.later.problems.push(Problem { path, what });
     }
 
-    /// Restores what is in a folder, and returns the folders among that.
+    /// Restores what is in a folder, and returns the folders in it.
     fn folder(&mut self, path: &Path, number: u32) -> Result<Vec<(PathBuf, u32)>> {
         let children = match self.catalogue.children(number, self.version) {
             Err(error) if !error.is_stopped() => {
@@ -300,7 +316,7 @@ impl<'a, 's> Plan<'a, 's> {
         Ok(folders)
     }
 
-    /// Creates a folder; `None`: it cannot be created, and nothing in it can be restored.
+    /// Creates a folder; returns `None` if it cannot be created, and nothing in it can be restored.
     fn new_folder(
         &mut self,
         path: PathBuf,
@@ -335,13 +351,13 @@ impl<'a, 's> Plan<'a, 's> {
     }
 }
 
-/// Writes files until there are no more. One that cannot be restored is named.
+/// Writes files until there are no more. Those that cannot be restored are named in the result.
 fn write_files(
     inbox: &Mutex<Receiver<Vec<Planned>>>,
-    places: &HashMap<Hash, Place>,
+    places: &HashMap<Hash, BlockPlace>,
     packs: &Path,
 ) -> Result<Restored> {
-    let (mut reader, mut restored) = (Reader::new(packs)?, Restored::default());
+    let (mut reader, mut restored) = (PackReader::new(packs)?, Restored::default());
     loop {
         let batch = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(batch) = batch else { return Ok(restored) };
@@ -376,12 +392,16 @@ impl Restored {
     }
 }
 
-/// Writes the content of a file; an error of the kind `Corrupt` if it cannot be had.
+/// Writes the content of a file.
+///
+/// # Errors
+///
+/// Fails with the kind `Corrupt` if the content is missing or damaged.
 fn write_blocks(
     mut file: &File,
     blocks: &[Hash],
-    places: &HashMap<Hash, Place>,
-    reader: &mut Reader<'_>,
+    places: &HashMap<Hash, BlockPlace>,
+    reader: &mut PackReader<'_>,
 ) -> Result<()> {
     for hash in blocks {
         let place = places.get(hash);

@@ -16,16 +16,21 @@ use crate::{
     save::Problem,
 };
 
-/// A copy of a folder.
+/// The outcome of copying a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     /// The files, as paths in the copy, with their bytes.
     pub files: Vec<(PathBuf, u64)>,
-    /// What could not be copied.
+    /// The paths that could not be copied.
     pub problems: Vec<Problem>,
 }
 
 /// Copies the folder `from` as `to`, which is missing, without what is in the folder `but`.
+///
+/// # Errors
+///
+/// Fails if a path cannot be resolved or no space is left; problems of single paths are in the
+/// result.
 pub fn copy_tree(from: &Path, to: &Path, but: &Path, stop: StopCheck<'_>) -> Result<Copied> {
     let but = but.canonicalize().map_err(|e| Error::io(but.display(), e))?;
     let from = from.canonicalize().map_err(|e| Error::io(from.display(), e))?;
@@ -34,6 +39,7 @@ pub fn copy_tree(from: &Path, to: &Path, but: &Path, stop: StopCheck<'_>) -> Res
     Ok(copying.copied)
 }
 
+/// A copy under way.
 struct Copying<'a> {
     but: PathBuf,
     stop: StopCheck<'a>,
@@ -59,7 +65,7 @@ impl Copying<'_> {
         Ok(())
     }
 
-    /// The inner result ends everything, the outer one is about this path.
+    /// Copies a path. The inner error ends everything, the outer one concerns only this path.
     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<Result<()>> {
         let meta = fs::symlink_metadata(from)?;
         let stat = os::stat(&meta).ok_or_else(|| io::Error::other("a device, socket or pipe"))?;

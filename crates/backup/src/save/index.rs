@@ -1,25 +1,26 @@
-//! The blocks that a backup has come across.
+//! The index of the blocks that a backup has encountered.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::entry::{Block, Hash, Place};
+use crate::entry::{Block, BlockPlace, Hash};
 
+/// A block in the index.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// Absent: its frame is not written yet.
-    place: Option<Place>,
-    /// References of earlier snapshots; absent: the block is new.
+    /// The place of the block; `None` if its frame is not written yet.
+    place: Option<BlockPlace>,
+    /// The references of earlier snapshots; `None` if the block is new.
     before: Option<u64>,
     added: u64,
 }
 
-/// Shared by all workers.
+/// An index of blocks, shared by all workers.
 pub(super) struct Index {
     slots: Mutex<HashMap<Hash, Slot>>,
-    /// The catalogue has blocks.
+    /// Whether the catalogue has blocks.
     older: bool,
 }
 
@@ -32,7 +33,7 @@ impl Index {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that the catalogue has to be asked for.
+    /// Returns the blocks that have to be looked up in the catalogue.
     pub(super) fn unknown(&self, hashes: &[Hash]) -> Vec<Hash> {
         if !self.older {
             return Vec::new();
@@ -41,14 +42,14 @@ impl Index {
         hashes.iter().filter(|hash| !slots.contains_key(*hash)).copied().collect()
     }
 
-    /// What the catalogue has.
+    /// Adds what the catalogue has of a block.
     pub(super) fn known(&self, hash: Hash, block: Option<Block>) {
         let Some(Block { place, references }) = block else { return };
         let slot = Slot { place: Some(place), before: Some(references), added: 0 };
         self.slots().entry(hash).or_insert(slot);
     }
 
-    /// Whether the caller has to store the block: no other has it.
+    /// Returns whether the caller has to store the block, because no other worker does.
     pub(super) fn claim(&self, hash: Hash) -> bool {
         match self.slots().entry(hash) {
             Entry::Occupied(_) => false,
@@ -59,14 +60,15 @@ impl Index {
         }
     }
 
-    pub(super) fn place(&self, blocks: impl Iterator<Item = (Hash, Place)>) {
+    /// Sets the places of blocks that were written.
+    pub(super) fn set_places(&self, blocks: impl Iterator<Item = (Hash, BlockPlace)>) {
         let mut slots = self.slots();
         for (hash, place) in blocks {
             slots.entry(hash).or_default().place = Some(place);
         }
     }
 
-    /// A file refers to these.
+    /// Counts the references of a file to its blocks.
     pub(super) fn count(&self, blocks: &[Hash]) {
         let mut slots = self.slots();
         for hash in blocks {
@@ -78,7 +80,7 @@ impl Index {
         self.slots().values().filter(|slot| slot.before.is_none()).count() as u64
     }
 
-    /// Blocks that are new or have new references, in the order of their sums.
+    /// Returns the blocks that are new or have new references, in the order of their sums.
     pub(super) fn changed(&self) -> Vec<(Hash, Block)> {
         let slots = self.slots();
         let is_changed = |slot: &Slot| slot.added > 0 || slot.before.is_none();

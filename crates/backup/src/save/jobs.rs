@@ -1,4 +1,4 @@
-//! What threads of a backup hand to each other.
+//! Messages that the threads of a backup exchange.
 
 use std::{
     collections::VecDeque,
@@ -12,13 +12,13 @@ use model::{Error, Result};
 
 use crate::entry::{Hash, Stat};
 
-/// What the thread of the catalogue receives.
+/// An event that the thread of the catalogue receives.
 pub(super) enum Event {
     /// What is in a folder. Folders come after those that they are in.
     Listing(Listing),
-    /// There are no more.
+    /// There are no more folders.
     Walked,
-    /// A worker waits until the index has those of these that the catalogue has.
+    /// A worker waits until these blocks, as far as the catalogue has them, are in the index.
     Ask(Vec<Hash>, Sender<()>),
     /// Files of a batch, with what was read or why they could not be read.
     Stored(Vec<(FileJob, Result<Stored, String>)>),
@@ -26,16 +26,18 @@ pub(super) enum Event {
     Failed(Error),
 }
 
+/// The content of a folder.
 pub(super) struct Listing {
-    /// Below the folder that is backed up.
+    /// The path of the folder below the one that is backed up.
     pub(super) folder: PathBuf,
-    pub(super) found: io::Result<Vec<Result<Found, (OsString, String)>>>,
+    pub(super) found: io::Result<Vec<Result<FoundEntry, (OsString, String)>>>,
 }
 
-pub(super) struct Found {
+/// An entry that was found in a folder.
+pub(super) struct FoundEntry {
     pub(super) name: OsString,
     pub(super) stat: Stat,
-    /// What a link leads to.
+    /// The target, if it is a link.
     pub(super) target: Option<Vec<u8>>,
 }
 
@@ -45,7 +47,7 @@ pub(super) struct FileJob {
     pub(super) name: Vec<u8>,
     pub(super) path: PathBuf,
     pub(super) stat: Stat,
-    /// An earlier snapshot has something under this name.
+    /// Whether an earlier snapshot has an entry under this name.
     pub(super) known: bool,
 }
 
@@ -53,10 +55,11 @@ pub(super) struct FileJob {
 pub(super) struct Stored {
     pub(super) blocks: Vec<Hash>,
     pub(super) bytes: u64,
-    /// It is no longer what the walk found.
+    /// Whether the file is no longer what the walk found.
     pub(super) changed: bool,
-    /// Its mode without what its access list adds, and whether it has one.
+    /// Its mode without what its access list adds.
     pub(super) mode: u32,
+    /// Whether it has an access list.
     pub(super) has_list: bool,
 }
 
@@ -73,14 +76,14 @@ impl Jobs {
         self.news.notify_one();
     }
 
-    /// No more are taken up.
+    /// Ends the queue: waiting batches are dropped, and workers get no more.
     pub(super) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = (VecDeque::new(), true);
         self.news.notify_all();
     }
 
-    /// Waits for a batch; `None`: there are no more.
+    /// Waits for a batch; returns `None` if there are no more.
     pub(super) fn next(&self) -> Option<Vec<FileJob>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

@@ -1,4 +1,5 @@
-//! A backup. One thread walks; workers read, cut, sum and compress; this one uses the catalogue.
+//! Saves a backup. One thread walks the folder; workers read, cut, sum and compress; this thread
+//! uses the catalogue.
 
 mod index;
 mod jobs;
@@ -25,13 +26,15 @@ use crate::{
     repository::{Repository, StopCheck, workers},
 };
 use index::Index;
-use jobs::{Event, FileJob, Found, Jobs, Listing, Stored};
+use jobs::{Event, FileJob, FoundEntry, Jobs, Listing, Stored};
 use reader::Worker;
 
-/// What was not backed up as it is, and why.
+/// A path that was not backed up as it is, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// The path.
     pub path: PathBuf,
+    /// The reason.
     pub what: String,
 }
 
@@ -41,42 +44,50 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A backup that is complete.
+/// The outcome of a complete backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// The number of the snapshot, counted from 1.
     pub version: u32,
-    /// Files, folders and links.
+    /// The number of files, folders and links.
     pub entries: u64,
-    /// Bytes of all files.
+    /// The bytes of all files.
     pub bytes: u64,
-    /// Files that were read, because they are new or changed, and their bytes.
+    /// The number of files that were read, because they are new or changed.
     pub files_read: u64,
+    /// The bytes of the files that were read.
     pub bytes_read: u64,
-    /// Blocks that the repository did not have, and the bytes that they take up in packs.
+    /// The number of blocks that the repository did not have.
     pub new_blocks: u64,
+    /// The bytes that the new blocks take up in packs.
     pub stored_bytes: u64,
-    /// Paths that have an access list, which is not backed up.
+    /// The number of paths that have an access list, which is not backed up.
     pub access_lists: u64,
-    /// Packs that no catalogue mentions, which were moved to the folder `set-aside`: the catalogue had no
-    /// backup, and may have lost those that the packs are of.
+    /// The number of packs that no catalogue mentions and that were moved to the folder
+    /// `set-aside`: the catalogue had no backup, and may have lost those that the packs belong to.
     pub set_aside: u64,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,
+    /// The paths that were not backed up as they are.
     pub problems: Vec<Problem>,
 }
 
-/// What may wait to be taken up by this thread.
+/// The greatest number of events that wait for this thread.
 const EVENTS: usize = 64;
 
 /// Saves `folder` as a new snapshot. The catalogue mentions nothing of it until all of it is
 /// flushed.
+///
+/// # Errors
+///
+/// Fails if `folder` is not a folder, the catalogue is not the repository's, or the backup cannot
+/// be completed; problems of single paths are in the result.
 pub fn save(repository: &Repository, folder: &Path, stop: StopCheck<'_>) -> Result<Saved> {
     let mut catalogue = repository.catalogue(Mode::Write)?;
     save_with(repository, &mut catalogue, folder, stop)
 }
 
-/// The same with a catalogue whose transaction is open.
+/// Saves `folder` with a catalogue whose transaction is open, as [`save`] does.
 pub(crate) fn save_with(
     repository: &Repository,
     catalogue: &mut Catalogue<'_>,
@@ -114,22 +125,22 @@ pub(crate) fn save_with(
     saving.finish(&writer.finish()?, started.as_secs())
 }
 
-/// What the thread of the catalogue knows.
+/// The state of the thread of the catalogue.
 struct Saving<'a, 's> {
     catalogue: &'a mut Catalogue<'s>,
     index: &'a Index,
     root: &'a Path,
-    /// Folders below this number are of earlier snapshots.
+    /// The number of the first folder that is not of an earlier snapshot.
     first_folder: u32,
     next_folder: u32,
-    /// Folders that the walk has still to list, by their paths below the root.
+    /// The folders that the walk has still to list, by their paths below the root.
     folders: HashMap<PathBuf, u32>,
-    /// Files that were not handed to a worker yet.
+    /// The files that were not handed to a worker yet.
     batch: Batch<FileJob>,
-    /// Batches that workers have.
+    /// The number of batches that workers have.
     pending: usize,
     walked: bool,
-    /// Versions of paths that are new in the catalogue.
+    /// The number of versions of paths that are new in the catalogue.
     new_entries: u64,
     saved: Saved,
 }
@@ -158,7 +169,7 @@ impl<'a, 's> Saving<'a, 's> {
         }
     }
 
-    /// The folder itself.
+    /// Saves the entry of the folder itself.
     fn root(&mut self) -> Result<()> {
         let meta = fs::metadata(self.root).map_err(|e| Error::io(self.root.display(), e))?;
         let stat = os::stat(&meta).filter(|stat| stat.kind == Kind::Folder);
@@ -168,11 +179,11 @@ impl<'a, 's> Saving<'a, 's> {
         let name = root_name(self.root);
         let known = self.catalogue.children(ROOT, self.saved.version)?;
         let known = known.into_iter().find(|(known, _)| *known == name).map(|(_, known)| known);
-        let found = Found { name: os::name(&name), stat, target: None };
+        let found = FoundEntry { name: os::name(&name), stat, target: None };
         self.entry(ROOT, Path::new(""), found, known.as_ref())
     }
 
-    /// Takes up what walk and workers report until both are done.
+    /// Handles what the walk and the workers report until both have finished.
     fn run(&mut self, inbox: Receiver<Event>, jobs: &Jobs, stop: StopCheck<'_>) -> Result<()> {
         for event in inbox {
             stop()?;
@@ -233,15 +244,15 @@ impl<'a, 's> Saving<'a, 's> {
         known.into_keys().try_for_each(|name| self.put(number, &name, &Entry::GONE))
     }
 
-    /// An entry of the folder `number`, and what was known of it before.
+    /// Saves an entry of the folder `number`, given what was known of it before.
     fn entry(
         &mut self,
         number: u32,
         path: &Path,
-        found: Found,
+        found: FoundEntry,
         known: Option<&Entry>,
     ) -> Result<()> {
-        let Found { name, stat, target } = found;
+        let FoundEntry { name, stat, target } = found;
         let same = known.is_some_and(|known| known.stat == stat);
         self.saved.entries += 1;
         let name = os::bytes(name);
@@ -276,8 +287,8 @@ impl<'a, 's> Saving<'a, 's> {
         self.put(number, &name, &Entry { stat, mode, content })
     }
 
-    /// The mode of a folder without what its access list adds. A list that cannot be read leaves the
-    /// group nothing.
+    /// Returns the mode of a folder without what its access list adds. If the list cannot be read,
+    /// the group gets nothing.
     fn folder_mode(&mut self, path: &Path, mode: u32) -> u32 {
         let found =
             fs::symlink_metadata(path).and_then(|meta| host::mode_without_list(path, &meta));
@@ -286,7 +297,8 @@ impl<'a, 's> Saving<'a, 's> {
         plain
     }
 
-    /// A file that a worker read, or could not read: what an earlier snapshot has of it stays.
+    /// Saves a file that a worker read. If it could not be read, what an earlier snapshot has of it
+    /// stays.
     fn stored(&mut self, job: FileJob, stored: Result<Stored, String>) -> Result<()> {
         let FileJob { folder, name, path, stat, known } = job;
         match stored {
@@ -324,7 +336,7 @@ impl<'a, 's> Saving<'a, 's> {
         self.saved.problems.push(Problem { path, what });
     }
 
-    /// Everything is flushed: the catalogue notes it in one transaction.
+    /// Writes the snapshot to the catalogue in one transaction, after everything was flushed.
     fn finish(mut self, packs: &[(u32, u64)], seconds: u64) -> Result<Saved> {
         let blocks = self.index.changed();
         self.saved.new_blocks = self.index.new_blocks();

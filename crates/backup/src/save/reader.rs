@@ -1,5 +1,5 @@
-//! A worker: reads files, cuts them into blocks by their content, and stores those that are new in
-//! frames of several, which compress better than each alone.
+//! A worker of a backup: it reads files, cuts them into blocks by their content, and stores new
+//! blocks in frames of several, which compress better than each alone.
 
 use std::{
     fs::File,
@@ -16,31 +16,32 @@ use super::{
     jobs::{Event, FileJob, Jobs, Stored},
 };
 use crate::{
-    entry::{Hash, Place, Stat},
+    entry::{BlockPlace, Hash, Stat},
     os,
     packs::{Compressor, Writer},
 };
 
-/// Sizes of blocks in bytes: least, middle, greatest.
+/// The sizes of blocks in bytes: least, middle, greatest.
 const LEAST: u32 = 16 << 10;
 const MIDDLE: u32 = 64 << 10;
 const GREATEST: u32 = 256 << 10;
-/// Bytes that are read at once.
+/// The bytes that are read at once.
 const BUFFER: usize = 4 << 20;
-/// Bytes from which on a frame is written.
+/// The bytes from which on a frame is written.
 const FRAME: usize = 1 << 20;
 
+/// A worker with its buffers.
 pub(super) struct Worker<'a> {
     index: &'a Index,
     writer: &'a Writer,
     events: SyncSender<Event>,
     buffer: Vec<u8>,
     frame: Vec<u8>,
-    /// The blocks in the frame: where each starts in it, and its bytes.
+    /// The blocks in the frame: sum, offset in the frame, and length.
     inside: Vec<(Hash, u32, u32)>,
 }
 
-/// Why a file was not stored.
+/// The reason why a file was not stored.
 enum Trouble {
     /// It could not be read.
     Read(io::Error),
@@ -66,7 +67,7 @@ impl<'a> Worker<'a> {
         Self { index, writer, events, buffer, frame, inside: Vec::new() }
     }
 
-    /// Reads files until there are no more, and reports them, and what makes that impossible.
+    /// Reads files until there are no more, and reports them, or the error that prevents it.
     pub(super) fn run(mut self, jobs: &Jobs) {
         if let Err(error) = self.work(jobs) {
             // Nobody listens after another error.
@@ -100,7 +101,7 @@ impl<'a> Worker<'a> {
             let is_last = filled < self.buffer.len();
             let ranges = cut(&self.buffer[..filled], is_last);
             let used = ranges.last().map_or(0, |last| last.end);
-            self.take(&ranges, &mut blocks, compressor)?;
+            self.store_new(&ranges, &mut blocks, compressor)?;
             bytes += used as u64;
             self.buffer.copy_within(used..filled, 0);
             kept = filled - used;
@@ -115,8 +116,8 @@ impl<'a> Worker<'a> {
         Ok(Stored { blocks, bytes, changed, mode, has_list })
     }
 
-    /// Stores those blocks of the buffer that are new.
-    fn take(
+    /// Writes the blocks of the buffer that are new, and appends the sums of all to `blocks`.
+    fn store_new(
         &mut self,
         ranges: &[Range<usize>],
         blocks: &mut Vec<Hash>,
@@ -139,7 +140,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Waits until the index has what the catalogue has of these.
+    /// Waits until these blocks are in the index, as far as the catalogue has them.
     fn ask(&self, hashes: &[Hash]) -> Result<()> {
         let unknown = self.index.unknown(hashes);
         if unknown.is_empty() {
@@ -158,14 +159,15 @@ impl<'a> Worker<'a> {
         let compressed = compressor.compress(&self.frame)?;
         let (pack, offset) = self.writer.append(&compressed)?;
         let stored = short(compressed.len());
-        let place = |(hash, inner, length)| (hash, Place { pack, offset, stored, inner, length });
-        self.index.place(self.inside.drain(..).map(place));
+        let place =
+            |(hash, inner, length)| (hash, BlockPlace { pack, offset, stored, inner, length });
+        self.index.set_places(self.inside.drain(..).map(place));
         self.frame.clear();
         Ok(())
     }
 }
 
-/// Positions in a buffer or frame.
+/// Converts a length or an offset in a frame.
 fn short(length: usize) -> u32 {
     u32::try_from(length).expect("a frame has a few megabytes")
 }
@@ -184,7 +186,7 @@ fn fill(file: &mut File, room: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// The blocks of `bytes`; unless they are the last of a file, without the one that may go on.
+/// Cuts `bytes` into blocks; unless they are the last of a file, without the one that may continue.
 fn cut(bytes: &[u8], is_last: bool) -> Vec<Range<usize>> {
     if is_last && bytes.len() <= LEAST as usize {
         return Some(0..bytes.len()).into_iter().filter(|all| !all.is_empty()).collect();

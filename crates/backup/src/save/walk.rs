@@ -7,13 +7,13 @@ use std::{
     sync::mpsc::SyncSender,
 };
 
-use super::jobs::{Event, Found, Listing};
+use super::jobs::{Event, FoundEntry, Listing};
 use crate::{
     entry::{Kind, Stat},
     os::{self, Filesystems},
 };
 
-/// Lists `root` and all below it until nobody listens.
+/// Lists `root` and all below it until the receiver is gone.
 pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
     let (mut left, mut filesystems) = (vec![PathBuf::new()], Filesystems::default());
     while let Some(folder) = left.pop() {
@@ -29,9 +29,9 @@ pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
     let _ = out.send(Event::Walked);
 }
 
-type Entries = Vec<Result<Found, (std::ffi::OsString, String)>>;
+type Entries = Vec<Result<FoundEntry, (std::ffi::OsString, String)>>;
 
-/// What is in a folder, by name.
+/// Returns the entries of a folder, by name.
 fn list(folder: &Path, filesystems: &mut Filesystems) -> io::Result<Entries> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_cached_key(DirEntry::file_name);
@@ -39,7 +39,7 @@ fn list(folder: &Path, filesystems: &mut Filesystems) -> io::Result<Entries> {
     Ok(entries.iter().map(&mut found).collect())
 }
 
-fn found(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<Found, String> {
+fn found(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<FoundEntry, String> {
     let failed = |e: io::Error| format!("cannot be read: {e}");
     let meta = entry.metadata().map_err(failed)?;
     let stat = os::stat(&meta).ok_or("device, socket or pipe: not backed up")?;
@@ -47,5 +47,5 @@ fn found(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<Found, Strin
     let link = (stat.kind == Kind::Link).then(|| fs::read_link(entry.path()));
     let target = link.transpose().map_err(failed)?;
     let target = target.map(|target| os::bytes(target.into_os_string()));
-    Ok(Found { name: entry.file_name(), stat, target })
+    Ok(FoundEntry { name: entry.file_name(), stat, target })
 }
