@@ -32,7 +32,7 @@ use crate::{
 /// The program's, and the commit that it is built from.
 const VERSION: &str = env!("STOREMARK_VERSION");
 
-/// No line of help is wider.
+/// The widest line of help, in columns.
 const WIDTH: usize = 100;
 
 const EXAMPLES: &str = "\
@@ -124,10 +124,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("", &["init", "sqlite", "clean", "calibrate", "completions", "man"]),
 ];
 
-/// What is around the commands in the help of the program.
+/// The form of the help of the program, around its commands.
 const TEMPLATE: &str = "{about}\n\nUsage: storemark <COMMAND>{after-help}\n\nOptions:\n{options}";
 
-/// The commands of `all` under their headings; `rare` ones too, or their names.
+/// Lists the commands of `all` under their headings; `rare` ones too, or a line about them.
 fn groups(all: &clap::Command, rare: bool) -> String {
     let about = |name: &&str| {
         let about = all.find_subcommand(name).and_then(clap::Command::get_about);
@@ -144,17 +144,17 @@ fn groups(all: &clap::Command, rare: bool) -> String {
     shown.map(group).collect::<Vec<_>>().join("\n").trim_start().to_owned() + more
 }
 
-/// Options that kvtest also takes with a single dash.
+/// The options that kvtest also takes with a single dash.
 const KVTEST_OPTIONS: &str = "\
     asc blob-api cache-size count desc fsync integrity-check jmode max-id mmap multitrans \
     nocheckpoint nosync pagesize random size start stats tree update vacuum variance help version";
 
-/// Options of `run` that are enough for most runs: `-h` shows these, `--help` all.
+/// The options of `run` that are enough for most runs: `-h` shows these, `--help` all.
 const BRIEF: &str = "\
     targets data keys size read update mix ycsb cache batch durability threads memory time json \
     html dry_run verbose quiet";
 
-/// Arguments without a name that are words of storemark's.
+/// The arguments without a name whose values are words of storemark.
 const WORDS: &str = "name shell topic";
 
 fn is_among(words: &str, wanted: &str) -> bool {
@@ -176,7 +176,8 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
     })
 }
 
-/// The command with the subcommands that people type, without those that only storemark starts.
+/// Returns the command with the subcommands that people type, without those that only storemark
+/// starts.
 pub(crate) fn visible() -> clap::Command {
     let all = command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
@@ -205,8 +206,8 @@ fn command() -> clap::Command {
     })
 }
 
-/// An option of several values takes them with commas between. A negative number is the value of
-/// the option before it, which then says what it accepts.
+/// Lets an option of several values take them with commas between. A negative number is the value
+/// of the option before it, which then reports what it accepts.
 fn with_lists(arg: clap::Arg) -> clap::Arg {
     if arg.get_long().is_none() || !arg.get_action().takes_values() {
         return arg;
@@ -217,7 +218,7 @@ fn with_lists(arg: clap::Arg) -> clap::Arg {
     if is_list { arg.value_delimiter(',') } else { arg }
 }
 
-/// An argument whose value is a path has the shell complete it as one.
+/// Sets what a shell completes the argument with: a path if its value is one.
 fn hinted(arg: clap::Arg) -> clap::Arg {
     let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let hint = match name.unwrap_or_default().as_str() {
@@ -239,8 +240,8 @@ fn parsed(
     Command::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// What `--version` prints: the versions of the engines that are part of this program too, a line
-/// each, and the names of those that are not.
+/// Returns what `--version` prints: the versions of the engines that are part of this program, a
+/// line each, and the names of those that are not.
 fn long_version() -> String {
     let mut text = VERSION.to_owned();
     // Writing to a string does not fail.
@@ -265,7 +266,7 @@ fn with_two_dashes(argument: OsString) -> OsString {
     }
 }
 
-/// clap's message without its usage block, with the nearest match if it found one.
+/// Returns clap's message without its usage block, with the nearest match if it found one.
 fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();

@@ -11,13 +11,13 @@ use model::without_passwords;
 
 static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// The arguments of this process as they were given.
+/// Returns the arguments of this process as they were given.
 pub(crate) fn arguments() -> &'static [OsString] {
     ARGUMENTS.get().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the arguments, and overwrites the passwords in them where the system shows them (Linux). Between
-/// the start of this process and this call they can be seen.
+/// Returns the arguments, and overwrites the passwords in them if the system shows them to other
+/// users (Linux). Between the start of this process and this call they can be seen.
 pub(crate) fn take() -> &'static [OsString] {
     let arguments = ARGUMENTS.get_or_init(|| std::env::args_os().collect());
     if cfg!(target_os = "linux") {
@@ -37,13 +37,14 @@ fn overwrite() -> io::Result<()> {
     memory.write_all(&hidden)
 }
 
-/// Where the arguments are in memory: the 48th field, the 46th after the name in parentheses (proc(5)).
+/// Returns where the arguments are in memory: the 48th field, the 46th after the name in
+/// parentheses (proc(5)).
 fn start(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(45)?.parse().ok().filter(|start| *start > 0)
 }
 
-/// The arguments, each ended by a NUL, without passwords, in as many bytes.
+/// Returns the arguments without passwords, each ended by a NUL, in as many bytes.
 fn hidden(line: &[u8]) -> Vec<u8> {
     let arguments = line.split(|byte| *byte == 0).map(|argument| {
         let Ok(text) = std::str::from_utf8(argument) else { return argument.to_vec() };

@@ -7,21 +7,21 @@ use model::{Error, ErrorKind};
 
 use crate::output;
 
-/// Why a command did not end well.
+/// Why a command failed.
 pub(crate) enum Failure {
     /// An error, before or during the work.
     Error(Error),
-    /// The work had begun: what was done is kept.
+    /// An error after the work started: what was done is kept.
     PartWay(Error),
-    /// Why was printed; the exit code.
+    /// The reason was printed; this is the exit code.
     Printed(u8),
 }
 
 impl Failure {
-    /// A check failed; what failed was printed.
+    /// A check failed, and what failed was printed.
     pub(crate) const GATE: Self = Self::Printed(3);
 
-    /// The same, once something was done.
+    /// Converts an error into one after the work started.
     pub(crate) fn part_way(self) -> Self {
         if let Self::Error(error) = self { Self::PartWay(error) } else { self }
     }
@@ -33,10 +33,10 @@ impl From<Error> for Failure {
     }
 }
 
-/// Of a command that a signal ended.
+/// The exit code of a command that a signal ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The exit code of `result`; an error is said in one line.
+/// Returns the exit code of `result`, and prints its error in one line.
 pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
     let (error, part_way) = match result {
         Ok(()) => return ExitCode::SUCCESS,

@@ -20,7 +20,7 @@ use crate::output;
 /// The start of a record.
 pub(crate) const RECORD_HEAD: &str = r#"{"line":"header""#;
 
-/// `path` is to be read, and there is no such file: names the nearest in its folder.
+/// Returns the error for a missing file to read; it names the most similar one in the folder.
 pub(crate) fn missing(path: &Path, what: &str) -> Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
@@ -32,7 +32,7 @@ pub(crate) fn missing(path: &Path, what: &str) -> Error {
     Error::usage(format!("{}: no such {what}{near}", path.display()))
 }
 
-/// Refuses what is no folder.
+/// Fails unless `path` is a folder.
 pub(crate) fn check_folder(path: &Path) -> Result<()> {
     match path {
         _ if path.is_dir() => Ok(()),
@@ -41,7 +41,7 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// What a command writes.
+/// The form of a file that a command writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Form<'a> {
     /// The option that names the file.
@@ -56,7 +56,7 @@ pub(crate) const PLAN: Form<'_> =
 const PAGE: Form<'_> =
     Form { option: "--html", what: "a page of storemark", head: report::HTML_HEAD };
 
-/// Where a command must not write: what it measures, and what its other options name.
+/// The places where a command must not write: what it measures, and what its other options name.
 #[derive(Default)]
 pub(crate) struct Taken {
     measured: Vec<PathBuf>,
@@ -64,19 +64,22 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// What is measured: files, and folders with all in them.
+    /// Collects what is measured: files, and folders with everything in them.
     pub(crate) fn measured(paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { measured: paths.into_iter().map(|path| place(&path)).collect(), named: Vec::new() }
+        Self {
+            measured: paths.into_iter().map(|path| resolve_path(&path)).collect(),
+            named: Vec::new(),
+        }
     }
 
-    /// Refuses the file or folder at `path`, which `option` names, if it is what is measured or in it,
-    /// or a link that leads nowhere.
+    /// Fails if the file or folder at `path`, which `option` names, is measured or inside something
+    /// that is, or is a link that leads nowhere.
     pub(crate) fn check(&self, option: &str, path: &Path) -> Result<()> {
         let wrong = |why: &str| Err(refusal(option, path, why));
         if path.is_symlink() && !path.exists() {
             return wrong("is a link that leads nowhere; it is left as it is");
         }
-        let own = place(path);
+        let own = resolve_path(path);
         match self.measured.iter().find(|measured| own.starts_with(measured)) {
             Some(measured) if own == *measured => wrong("is measured; name another"),
             Some(measured) => {
@@ -89,7 +92,7 @@ impl Taken {
 
     fn take(&mut self, option: &'static str, path: &Path) -> Result<()> {
         self.check(option, path)?;
-        let own = place(path);
+        let own = resolve_path(path);
         if let Some((other, _)) = self.named.iter().find(|(_, named)| *named == own) {
             let why = format!("is the file of {other} as well; name another");
             return Err(refusal(option, path, &why));
@@ -103,11 +106,12 @@ fn refusal(option: &str, path: &Path, why: &str) -> Error {
     Error::usage(format!("{option} {}: {why}", path.display()))
 }
 
-/// Where `path` leads: links are followed as far as they exist.
-fn place(path: &Path) -> PathBuf {
+/// Returns where `path` leads: links are followed as far as they exist.
+fn resolve_path(path: &Path) -> PathBuf {
     let of_folder = || {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = place(folder.filter(|folder| *folder != path).unwrap_or(Path::new(".")));
+        let folder =
+            resolve_path(folder.filter(|folder| *folder != path).unwrap_or(Path::new(".")));
         Some(folder.join(path.file_name()?))
     };
     let found = fs::canonicalize(path).ok();
@@ -116,8 +120,8 @@ fn place(path: &Path) -> PathBuf {
     found.unwrap_or_else(|| path.to_owned())
 }
 
-/// Prints `text`, or with the file of `--json` writes `data` there: to standard output (-), where only
-/// that is printed then.
+/// Prints `text`; with `--json` writes `data` to its file, or prints only `data` if that is
+/// standard output (-).
 pub(crate) fn print(
     json: Option<&Path>,
     data: impl FnOnce() -> Result<String>,
@@ -130,19 +134,19 @@ pub(crate) fn print(
     try_json(json, &head(&data))?.print(&data, text)
 }
 
-/// How an object starts, up to its first name, which is the command's own.
+/// Returns how an object starts, up to its first name, which is the command's own.
 pub(crate) fn head(data: &str) -> String {
     data.split_inclusive(':').next().unwrap_or_default().to_owned()
 }
 
-/// Where `--json` leads.
+/// The destination of `--json`.
 pub(crate) enum Json<'a> {
     Nowhere,
     StandardOutput,
     File(&'a Path, Unfinished),
 }
 
-/// Tries the place of `--json`, for an object that starts with `head`.
+/// Checks that the file of `--json` can be written, for an object that starts with `head`.
 pub(crate) fn try_json<'a>(path: Option<&'a Path>, head: &str) -> Result<Json<'a>> {
     let form = Form { option: "--json", what: "JSON of this command", head };
     Ok(match path {
@@ -153,7 +157,7 @@ pub(crate) fn try_json<'a>(path: Option<&'a Path>, head: &str) -> Result<Json<'a
 }
 
 impl Json<'_> {
-    /// Prints `text`, or what [`print()`] prints instead.
+    /// Prints `text` and writes `data`, as [`print()`] does.
     pub(crate) fn print(self, data: &str, text: &str) -> Result<()> {
         match self {
             Self::Nowhere => output::print(text),
@@ -167,7 +171,7 @@ impl Json<'_> {
     }
 }
 
-/// Tries the file for the record of `command`.
+/// Checks that the file for the record of `command` can be written.
 pub(crate) fn record(
     shown: &Output,
     command: &str,
@@ -178,7 +182,7 @@ pub(crate) fn record(
     open(shown.json.as_ref().map(model::spec::Name::path), form, taken)
 }
 
-/// Tries a file that is written bit by bit (- for standard output).
+/// Checks that a file that is written in parts (- for standard output) can be.
 pub(crate) fn open(
     path: Option<&Path>,
     form: Form<'_>,
@@ -205,7 +209,7 @@ impl Write for StandardOutput {
 
 impl RecordFile for StandardOutput {}
 
-/// Whether the file at `path` is empty or starts with `head`.
+/// Reports whether the file at `path` is empty or starts with `head`.
 pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     // Opening a pipe would wait for its writer.
     if !path.is_file() {
@@ -217,28 +221,28 @@ pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     read.is_ok() && (first.is_empty() || first == head.as_bytes())
 }
 
-/// A file that is not whole yet. Nothing is created before there is something to write.
+/// A file that is not complete yet. Nothing is created before there is something to write.
 pub(crate) struct Unfinished {
-    /// As the user wrote it.
+    /// Its path as the user wrote it.
     named: PathBuf,
-    /// Where it will be: links are followed.
+    /// Its final path: links are followed.
     path: PathBuf,
-    /// Where it is written, in the same folder: `run.json.unfinished`. What a killed process left
-    /// there can be read, and is replaced by the next file of that name.
+    /// The path at which it is written, in the same folder: `run.json.unfinished`. What a killed
+    /// process left there can be read, and is replaced by the next file of that name.
     partial: PathBuf,
     file: Option<File>,
     failed: bool,
 }
 
 impl Unfinished {
-    /// Tries the place of a file, and takes it.
+    /// Checks that a file can be written, and reserves its place.
     pub(crate) fn new(named: &Path, form: Form<'_>, taken: &mut Taken) -> Result<Self> {
         let text = named.as_os_str().to_string_lossy();
         if text.is_empty() || text.ends_with(is_separator) {
             return Err(no_file(form, named));
         }
         taken.take(form.option, named)?;
-        let path = place(named);
+        let path = resolve_path(named);
         let mut partial = path.clone().into_os_string();
         partial.push(".unfinished");
         let partial = PathBuf::from(partial);
@@ -270,7 +274,7 @@ impl Unfinished {
         host::check_writable(self.path.parent().unwrap_or(Path::new(".")))
     }
 
-    /// The file that is written, created and locked when it is first asked for, with the permissions
+    /// Returns the file that is written, created and locked by the first call, with the permissions
     /// of the file that it replaces.
     fn file(&mut self) -> io::Result<&mut File> {
         if self.file.is_none() {
@@ -298,7 +302,7 @@ impl Unfinished {
         })
     }
 
-    /// Writes all of it.
+    /// Writes all of `bytes` and moves the file to its place.
     pub(crate) fn write_whole(mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.write_all(bytes).and_then(|()| self.take_place());
         if written.is_err() && self.file.is_some() {
@@ -308,7 +312,7 @@ impl Unfinished {
         written
     }
 
-    /// Puts what was written in its place.
+    /// Moves what was written to its place.
     fn take_place(&mut self) -> io::Result<()> {
         if self.failed || self.file.is_none() {
             return Ok(());
@@ -335,7 +339,7 @@ impl RecordFile for Unfinished {
 }
 
 impl Drop for Unfinished {
-    /// An empty file is of no use to anybody.
+    /// Removes an empty file, which is of no use.
     fn drop(&mut self) {
         let empty = |file: &File| file.metadata().is_ok_and(|data| data.len() == 0);
         if self.file.as_ref().is_some_and(empty) {
@@ -344,10 +348,10 @@ impl Drop for Unfinished {
     }
 }
 
-/// A place for a page.
+/// A file for a page.
 pub(crate) struct PageFile(Unfinished);
 
-/// Tries the place of a page.
+/// Checks that the file of a page can be written.
 pub(crate) fn page(path: Option<&Path>, taken: &mut Taken) -> Result<Option<PageFile>> {
     match path {
         None => Ok(None),
@@ -374,7 +378,7 @@ impl PageFile {
     }
 }
 
-/// Writes files of a `form` into `folder`, which is created if needed, and returns how many. Those
+/// Writes files of a `form` into `folder`, which is created if needed, and returns how many. Files
 /// that may not be overwritten are found before the first is written.
 pub(crate) fn write_into(
     folder: &Path,

@@ -12,13 +12,13 @@ use model::{spec::Talk, units::show_count};
 
 use crate::output;
 
-/// How something looks of which nobody knows when it ends.
+/// The form of progress without a known end.
 const OPEN: &str = "{count}{elapsed_precise}  {prefix}{wide_msg}";
 const STEPS: &str = "[{bar:30}] {about}  {prefix}{wide_msg}";
-/// The bar is about time, in milliseconds since the listener began.
+/// The form of a bar over time, in milliseconds since the listener started.
 const ROUNDS: &str = "[{bar:30}] at most {at_most} left  {prefix}{wide_msg}";
 
-/// Shows what the lab is doing.
+/// Shows the progress of the lab.
 pub(crate) struct Listener {
     bar: ProgressBar,
     talk: Talk,
@@ -27,7 +27,8 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Draws on standard error, unless nothing is to be printed or that is not a terminal.
+    /// Creates a listener that draws on standard error, unless nothing is to be printed or that is
+    /// not a terminal.
     pub(crate) fn new(talk: Talk) -> Self {
         let bar = ProgressBar::new_spinner();
         bar.set_draw_target(if talk.quiet {
@@ -37,22 +38,22 @@ impl Listener {
         });
         let in_rounds = AtomicBool::new(false);
         let listener = Self { bar, talk, began: Instant::now(), in_rounds };
-        listener.look(OPEN);
+        listener.set_form(OPEN);
         listener.bar.enable_steady_tick(Duration::from_millis(200));
         listener
     }
 
-    /// Shows what the lab does during `work`.
+    /// Shows the progress of the lab during `work`.
     pub(crate) fn during<T>(talk: Talk, work: impl FnOnce(&Self) -> T) -> T {
         work(&Self::new(talk))
     }
 
-    /// What follows is part of something larger: which part.
+    /// Sets the name of the part of something larger that is in progress.
     pub(crate) fn part(&self, name: &str) {
         self.bar.set_prefix(format!("{name}: "));
     }
 
-    fn look(&self, form: &str) {
+    fn set_form(&self, form: &str) {
         let began = self.began;
         let at_most = move |state: &ProgressState, out: &mut dyn Write| {
             let left = state.len().unwrap_or(0).saturating_sub(milliseconds(began.elapsed()));
@@ -67,7 +68,7 @@ impl Listener {
     }
 }
 
-/// How long the rest takes, when it goes on as it did.
+/// Writes how long the rest takes if it goes on as it did.
 fn about(state: &ProgressState, out: &mut dyn Write) {
     let (done, all) = (state.pos(), state.len().unwrap_or(0));
     let _ = if done == 0 {
@@ -104,7 +105,7 @@ impl Progress for Listener {
         if let Some(steps) = steps {
             self.bar.set_length(steps);
         }
-        self.look(if steps.is_some() { STEPS } else { OPEN });
+        self.set_form(if steps.is_some() { STEPS } else { OPEN });
     }
 
     fn done(&self, steps: u64) {
@@ -117,13 +118,13 @@ impl Progress for Listener {
         self.bar.set_message(what.to_owned());
         let Some(left) = left else {
             self.bar.set_position(0);
-            return self.look(OPEN);
+            return self.set_form(OPEN);
         };
         self.in_rounds.store(true, Relaxed);
         let spent = milliseconds(self.began.elapsed());
         self.bar.set_length(spent.saturating_add(milliseconds(left)));
         self.bar.set_position(spent);
-        self.look(ROUNDS);
+        self.set_form(ROUNDS);
     }
 
     fn say(&self, what: &str) {

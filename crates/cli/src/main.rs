@@ -21,8 +21,8 @@ use exit::Failure;
 
 static STOP: Stop = Stop::new();
 
-/// The first signal asks to stop and clean up. A second one, where something does not listen,
-/// ends the process at once; what it leaves is swept by the next run.
+/// Handles a signal. The first one asks to stop and clean up. A second one, if something does not
+/// react, ends the process at once; what it leaves is removed by the next run.
 fn on_signal() {
     if STOP.is_set() {
         output::clear_line();

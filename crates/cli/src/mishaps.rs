@@ -14,21 +14,22 @@ use model::{Error, Result};
 
 use crate::{exit::Failure, output};
 
-/// What the last panic was, for where it ends up.
+/// The message of the last panic.
 static LAST: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
-    /// The stores, if any, that this thread was at when it panicked before.
+    /// The stores in which this thread was at work when it panicked before; `None` for a panic
+    /// outside of stores.
     static UNWINDING: RefCell<Vec<Option<&'static Path>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Prepares for both.
+/// Prepares for panics and for files beyond their limit.
 pub(crate) fn prepare() -> Result<()> {
     set_hook(Box::new(on_panic));
     file_limits()
 }
 
-/// `ulimit -f` ends a process by a signal unless that is caught; a write then fails as on a full disk.
+/// Catches the signal that `ulimit -f` ends a process by; a write then fails as on a full disk.
 #[cfg(unix)]
 fn file_limits() -> Result<()> {
     use std::sync::{Arc, atomic::AtomicBool};
@@ -43,8 +44,8 @@ fn file_limits() -> Result<()> {
     Ok(())
 }
 
-/// Where a library ends this process, its last line names the store: on standard error, or as the reply of
-/// a worker, which the process that started it prints.
+/// Sets the last line of a process that a library ends. It names the store: on standard error, or
+/// as the reply of a worker, which the process that started it prints.
 pub(crate) fn end_with_a_line(worker: bool) {
     engines::end_with(if worker {
         LastLine { to: 1, line: lab::failure }
@@ -53,7 +54,7 @@ pub(crate) fn end_with_a_line(worker: bool) {
     });
 }
 
-/// Does `work`; a panic in it is an error.
+/// Runs `work`, and returns a panic in it as an error.
 pub(crate) fn caught(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::PartWay(last())))
 }
@@ -62,8 +63,8 @@ fn last() -> Error {
     Error::failed(LAST.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// Prints nothing yet, as a panic may be caught; except in a thread of a library, of which nobody else
-/// learns. One on the way of another one ends the process at once: Rust would abort it.
+/// Remembers the message of a panic, which may be caught; prints it in a thread of a library, where
+/// it never is. A panic while another one unwinds ends the process at once: Rust would abort it.
 fn on_panic(info: &PanicHookInfo<'_>) {
     let store = engines::store_at_work();
     if UNWINDING.with_borrow(|earlier| earlier.last() == Some(&store)) {

@@ -20,7 +20,7 @@ pub(crate) fn print_lines(text: &str) -> Result<()> {
     print(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// What came of writing to standard output: a closed pipe is no error.
+/// Converts the outcome of writing to standard output: a closed pipe is no error.
 pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
     match outcome {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -30,13 +30,13 @@ pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
     }
 }
 
-/// `data` as indented JSON.
+/// Returns `data` as indented JSON.
 pub(crate) fn json(data: &impl serde::Serialize) -> Result<String> {
     let wrong = |error| Error::failed(format!("JSON cannot be made: {error}"));
     Ok(serde_json::to_string_pretty(data).map_err(wrong)? + "\n")
 }
 
-/// Swallows what a reader no longer wants: a closed pipe is no error.
+/// A writer that ignores a closed pipe, whose reader wants no more.
 pub(crate) struct Quietly<W>(pub(crate) W);
 
 impl<W: Write> Write for Quietly<W> {
@@ -73,19 +73,20 @@ fn print_aside(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Takes progress off the line that a terminal is at.
+/// Clears the line of a terminal, which may show progress.
 pub(crate) fn clear_line() {
     if io::stderr().is_terminal() {
         print_aside("\r\u{1b}[K");
     }
 }
 
-/// Says one line on standard error, without passwords; what a terminal would obey is replaced.
+/// Prints one line on standard error, without passwords and without characters that a terminal
+/// would obey.
 pub(crate) fn say(text: &str) {
     print_aside(&line(text));
 }
 
-/// The line that [`say`] writes.
+/// Returns the line that [`say`] prints.
 pub(crate) fn line(text: &str) -> String {
     format!("storemark: {}\n", harmless(&without_passwords(text)))
 }
@@ -94,8 +95,8 @@ pub(crate) fn page(page: &Page) -> String {
     page.terminal(&style())
 }
 
-/// How tables look: as wide as the terminal, 100 columns elsewhere; coloured on a terminal
-/// unless `NO_COLOR` is set, with bars on one that shows UTF-8.
+/// Returns the style of tables: as wide as the terminal, 100 columns elsewhere; coloured on a
+/// terminal unless `NO_COLOR` is set, with bars on one that shows UTF-8.
 fn style() -> Style {
     let terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| terminal);
@@ -107,7 +108,8 @@ fn style() -> Style {
     }
 }
 
-/// By the locale, of which the first that is set counts (POSIX, Base Definitions, 8.2).
+/// Reports whether the locale has UTF-8. The first variable that is set counts (POSIX, Base
+/// Definitions, 8.2).
 fn shows_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

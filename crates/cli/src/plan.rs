@@ -17,7 +17,7 @@ use model::{
 
 use crate::files;
 
-/// The most that a plan file may hold in bytes.
+/// The largest plan file in bytes.
 const LONGEST: u64 = 1 << 20;
 
 /// What a word among the targets names, if it is no target.
@@ -27,16 +27,16 @@ enum Kind {
     Record,
 }
 
-/// What was named among the targets, and what was typed laid over.
+/// The plan or the record named among the targets, over which the typed options are laid.
 #[derive(Default)]
 pub(crate) struct Origin {
     pub(crate) file: Option<PlanFile>,
-    /// Of a record of one run, not of a sweep.
+    /// The plan of a record of one run; `None` for a sweep.
     pub(crate) recorded: Option<Plan>,
 }
 
-/// Understands what was typed, with the plan or record among it. So that it can be asked for again,
-/// it gets a seed.
+/// Interprets the typed options, with the plan or the record among them. The result has a seed, so
+/// that it can be repeated.
 pub(crate) fn understand(typed: RunSpec) -> Result<(RunSpec, Origin)> {
     let (mut spec, origin) = with_plan(typed)?;
     let seed = &mut spec.running_mut().seed;
@@ -48,7 +48,7 @@ pub(crate) fn understand(typed: RunSpec) -> Result<(RunSpec, Origin)> {
 }
 
 impl Origin {
-    /// The same error, led by the place in the plan file that it is about.
+    /// Puts the place in the plan file before an error that is about it.
     pub(crate) fn blame(&self, error: Error, spec: &RunSpec) -> Error {
         match &self.file {
             Some(file) if error.kind() == ErrorKind::Usage => file.blame(error, spec),
@@ -57,14 +57,15 @@ impl Origin {
     }
 }
 
-/// From the clock: runs differ unless a seed is given. Printed and recorded.
+/// Returns a seed from the clock: runs differ unless a seed is given. It is printed and recorded.
 pub(crate) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // Nine digits are easy to type again.
     now.map_or(1, |since| u64::from(since.subsec_nanos()))
 }
 
-/// What the plan or record among the targets asks for, with all else that was typed laid over it.
+/// Returns what the plan or record among the targets asks for, with all other typed options laid
+/// over it.
 fn with_plan(mut typed: RunSpec) -> Result<(RunSpec, Origin)> {
     let words = std::mem::take(typed.targets_mut());
     let (plans, targets): (Vec<Name>, Vec<Name>) =
@@ -83,8 +84,8 @@ fn with_plan(mut typed: RunSpec) -> Result<(RunSpec, Origin)> {
     Ok((file.spec.overlaid(&typed)?, Origin { file: Some(file), recorded: None }))
 }
 
-/// What `word` names; `None`: a target. A store that exists is a target whatever it is called; a
-/// record is known by its first line, and both by their endings.
+/// Returns what `word` names; `None` for a target. A store that exists is a target whatever its
+/// name; a record is recognised by its first line, and both by their extensions.
 fn kind(word: &OsStr) -> Option<Kind> {
     let path = Path::new(word);
     let by_name = match path.extension().and_then(OsStr::to_str) {
@@ -114,7 +115,7 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
     }
 }
 
-/// What the record was asked for, and its plan if it is the only one.
+/// Returns what the record was asked for, and its plan if it is the only one.
 fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     let name = path.display();
     let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;

@@ -16,22 +16,22 @@ use model::{
 
 use crate::files;
 
-/// A target string, understood.
+/// A resolved target string: its engine, its place and its settings.
 #[derive(Clone)]
 pub(crate) struct Resolved {
-    /// As the user wrote it, without a password.
+    /// The text as the user wrote it, without a password.
     pub(crate) text: String,
     pub(crate) engine: &'static dyn Blobs,
-    /// `None`: the target string has no location on disk.
+    /// Path of the store; `None` if the target string has none.
     pub(crate) location: Option<PathBuf>,
-    /// Where on a server its stores are made (`//user:password@host/database`).
+    /// Address of the server in which its stores are created (`//user:password@host/database`).
     pub(crate) address: Option<Secret>,
-    /// Settings in the order written.
+    /// Settings in the order in which they were written.
     pub(crate) settings: Vec<(String, String)>,
 }
 
 impl Resolved {
-    /// The settings, checked, laid over `defaults` as far as the engine has them.
+    /// Checks the settings, laid over those of `defaults` that the engine has.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
         let table = self.engine.settings(Facet::Blobs);
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
@@ -46,7 +46,7 @@ impl Resolved {
         checked.map_err(|e| e.context(&self.text))
     }
 
-    /// The target with its settings, laid over `defaults`.
+    /// Returns the target with its settings, laid over `defaults`.
     pub(crate) fn with_settings(
         &self,
         defaults: &[(&str, String)],
@@ -59,12 +59,13 @@ impl Resolved {
         })
     }
 
-    /// Whether storemark makes the store, on this machine.
+    /// Reports whether storemark creates the store, on this machine.
     pub(crate) fn is_scratch(&self) -> bool {
         self.location.is_none() && self.address.is_none()
     }
 
-    /// Its name in tables: engine and settings of a scratch store, else what the user wrote.
+    /// Returns its name in tables: engine and settings of a scratch store, otherwise what the user
+    /// wrote.
     fn label(&self) -> String {
         if self.is_scratch() {
             scratch_label(self.engine.name(), &self.settings)
@@ -73,8 +74,8 @@ impl Resolved {
         }
     }
 
-    /// A target for each combination of the settings that have several values: in `shared`, or in
-    /// the target string, where commas separate values unless the setting takes any text.
+    /// Returns a target for each combination of the settings that have several values: in `shared`,
+    /// or in the target string, where commas separate values unless the setting takes any text.
     pub(crate) fn swept(mut self, shared: &[SharedSetting], zip: bool) -> Result<Vec<Self>> {
         let cached = self.sets_cache();
         for SharedSetting { name, values, .. } in shared.iter().filter(|s| s.values.len() > 1) {
@@ -110,7 +111,8 @@ impl Resolved {
         }
     }
 
-    /// This with one value for each setting: the lists among `values` have `places`.
+    /// Returns a target with one value for each setting; `places` are the indices into those of
+    /// `values` that are lists.
     fn with(&self, values: &[Vec<String>], places: &[usize]) -> Self {
         if places.is_empty() {
             return self.clone();
@@ -130,7 +132,7 @@ impl Resolved {
     }
 }
 
-/// Adds a number to each of the labels that is taken.
+/// Appends a number to each label that occurs before.
 pub(crate) fn number(labels: &mut [&mut String]) {
     let mut counts = BTreeMap::new();
     for label in labels {
@@ -142,8 +144,9 @@ pub(crate) fn number(labels: &mut [&mut String]) {
     }
 }
 
-/// The index of the target that `--baseline` names: by its label, or by its number from 1; else
-/// that of the target labelled `default`, or the first.
+/// Returns the index of the target that `--baseline` names, by its label or by its number from 1;
+/// without it the index of the target labelled `default`, or of the first. Fails if there is no
+/// such target.
 pub(crate) fn baseline(
     wanted: Option<String>,
     default: Option<&str>,
@@ -165,7 +168,7 @@ pub(crate) fn baseline(
     })
 }
 
-/// `target` on each of the file systems; as it is if none was asked for.
+/// Returns `target` on each of the file systems; as it is if none was asked for.
 pub(crate) fn on_each<E: ?Sized>(
     target: &lab::Target<E>,
     placements: &Placements,
@@ -179,12 +182,12 @@ pub(crate) fn on_each<E: ?Sized>(
     placements.or_none().map(on).collect()
 }
 
-/// The word before the colon.
+/// Returns the word before the colon.
 pub(crate) fn engine_word(text: &str) -> &str {
     text.split(':').next().unwrap_or_default()
 }
 
-/// Understands a target that is only measured in a scratch store: an engine with settings.
+/// Resolves a target that is only measured in a scratch store: an engine with settings.
 pub(crate) fn scratch<E: Engine + ?Sized>(
     text: &OsStr,
     facet: Facet,
@@ -220,7 +223,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
     of_engine().map_err(|e| e.context(without_password(&words)))
 }
 
-/// What the user named, or what is measured if that is nothing.
+/// Returns what the user named, or the default if that is nothing.
 pub(crate) fn or_default<'a>(named: &'a [Name], default: &[&'static str]) -> Vec<&'a OsStr> {
     match named {
         [] => default.iter().map(|text| OsStr::new(*text)).collect(),
@@ -228,7 +231,7 @@ pub(crate) fn or_default<'a>(named: &'a [Name], default: &[&'static str]) -> Vec
     }
 }
 
-/// Understands a target that may name a store that exists, a server, or neither.
+/// Resolves a target that may name a store that exists, a server, or neither.
 pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     // A path that exists wins over any reading of its characters.
     if Path::new(text).exists() {
@@ -262,7 +265,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     Ok(Resolved { text, engine, location, address: None, settings })
 }
 
-/// Refuses a location that ends in settings without values.
+/// Fails if a location ends in settings without values.
 fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
     let Some((path, tail)) = location.rsplit_once('?') else { return Ok(()) };
     let known = engine.settings(Facet::Blobs).iter().any(|setting| setting.name == tail);
@@ -274,7 +277,7 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
     Ok(())
 }
 
-/// Understands a target that must name a store that exists.
+/// Resolves a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
     let resolved = resolve(text)?;
     match resolved.location.clone() {
@@ -284,7 +287,7 @@ pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
     }
 }
 
-/// `path` must exist: a store to read is never made.
+/// Returns the error for a path that must exist: a store to read is never created.
 pub(crate) fn missing(path: &Path) -> Error {
     let missing = files::missing(path, "file or folder");
     if let Some(partial) = lab::interrupted_copy(path) {
@@ -310,7 +313,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Re
     Ok(Resolved { text, engine, location, address: None, settings })
 }
 
-/// Why a path without an engine is no store.
+/// Returns the error for a path without an engine that is no store.
 pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
     Error::usage(match registry::marked(path) {
@@ -325,7 +328,7 @@ pub(crate) fn unknown(path: &Path) -> Error {
     })
 }
 
-/// What a link leads to: a store's other files are next to that, not next to the link.
+/// Follows a link: a store's other files are next to what it leads to, not next to the link.
 pub(crate) fn followed(path: PathBuf) -> PathBuf {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => path.canonicalize().unwrap_or(path),

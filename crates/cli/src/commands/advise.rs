@@ -150,7 +150,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     })
 }
 
-/// Where the values are, and a store like it.
+/// Returns where the values are, and a store like it.
 fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, Target<dyn Blobs>)> {
     let folder = || Target::scratch(&now(registry::folders().name()), registry::folders());
     if let Some(path) = &options.data {
@@ -168,12 +168,13 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, Target<dyn Blobs>)>
     Ok((Data::Store { engine: resolved.engine, path, settings }, target))
 }
 
-/// The label of what is there now.
+/// Returns the label of the present store.
 fn now(label: &str) -> String {
     format!("{label} now")
 }
 
-/// The command that measures all candidates in one run; empty: there is none, as the data are in a store.
+/// Returns the command that measures all candidates in one run; empty if there is none, because the
+/// data are in a store.
 fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> String {
     let data = match &request.data {
         Data::Store { engine, path, .. } if engine.name() == registry::folders().name() => {

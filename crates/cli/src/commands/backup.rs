@@ -91,10 +91,10 @@ fn check_order(spec: &BackupSpec) -> Result<()> {
     )))
 }
 
-/// How a repository is opened.
+/// A function that opens a repository.
 type Opening = fn(&Path, &dyn Blobs, &Settings) -> Result<KeptRepository>;
 
-/// The repository in a folder, which exists.
+/// Opens the repository in a folder. Fails if there is none.
 fn open(folder: &Path, opening: Opening) -> Result<KeptRepository> {
     let about = About::read(folder)?.ok_or_else(|| {
         Error::usage(format!("{}: is no repository of storemark backup", folder.display()))
@@ -153,7 +153,7 @@ fn restore(
     say_all(&restored.problems, "paths that could not be restored as they were")
 }
 
-/// Names each path; an error if there is any.
+/// Prints each problem; fails if there is any.
 fn say_all(problems: &[Problem], what: &str) -> Result<(), Failure> {
     for problem in problems {
         output::say(&problem.to_string());
@@ -249,7 +249,7 @@ fn check_same(stores: &[Name], about: &About, keep: &Path) -> Result<Option<(Str
     )))
 }
 
-/// A repository in the folder would be backed up into itself.
+/// Fails if the repository is inside the folder, which would be backed up into itself.
 fn check_places(folder: &Path, keep: &Path) -> Result<()> {
     let full = |path: &Path| path.canonicalize();
     let folder = full(folder).map_err(|e| Error::io(folder.display(), e))?;
@@ -264,7 +264,7 @@ fn check_places(folder: &Path, keep: &Path) -> Result<()> {
     }
 }
 
-/// Where a new repository has its catalogue.
+/// Returns where a new repository has its catalogue.
 fn catalogue(stores: &[Name], class: Durability) -> Result<(&'static dyn Blobs, Settings)> {
     let text = match stores {
         [] => "sqlite:".as_ref(),
@@ -294,7 +294,7 @@ fn summary(saved: &Saved, seconds: f64) -> String {
     )
 }
 
-/// `2026-11-23T02:10:00Z`; a time that no calendar has, as it is.
+/// Formats a time, `2026-11-23T02:10:00Z`; one that no calendar has is printed in seconds.
 fn utc(seconds: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     let mut text = String::new();

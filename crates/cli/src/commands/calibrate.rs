@@ -86,7 +86,7 @@ pub(crate) struct CalibrateOptions {
 const FORMS: [&str; 8] =
     ["same", "copies", "table", "updates", "cold", "threads", "slowed", "gate"];
 
-/// More than the limit would take weeks.
+/// Returns the accepted numbers of runs: more would take weeks.
 fn count() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=1_000_000)
 }
@@ -136,8 +136,8 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
     })
 }
 
-/// What is compared, in the order of the help. Only generated data has copies: a store of the user's
-/// is what it is.
+/// Returns what is compared, in the order of the help. Only generated data has copies; a store of
+/// the user is one store.
 fn forms(options: &CalibrateOptions, target: &Resolved) -> Result<Vec<Form>> {
     let CalibrateOptions { forms, slow_down, .. } = options;
     let asked = |word: &str| forms.iter().any(|form| form == word);
@@ -184,14 +184,15 @@ fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
     Ok(())
 }
 
-/// The lab takes engines that live forever, and a command slows one only once.
+/// Slows an engine; `None` if it cannot be slowed. The result is leaked, because the lab takes
+/// engines that live forever, and a command slows one only once.
 fn slow(engine: &'static dyn Blobs, ns: f64) -> Result<Option<SlowedEngine>> {
     let Some(slowed) = Slowed::new(engine, ns) else { return Ok(None) };
     let slowed: &'static Slowed = Box::leak(Box::new(slowed));
     Ok(Some(SlowedEngine { engine: slowed, measured_ns: slowed.measured_ns()? }))
 }
 
-/// What the gate of `compare --fail-above 5%` says.
+/// Returns the verdict of `compare --fail-above 5%`.
 fn gate([old, new]: &[Record; 2]) -> Result<Gate> {
     Ok(report::comparison(slice::from_ref(old), slice::from_ref(new), None)?.gate(GATE))
 }

@@ -145,7 +145,7 @@ pub(crate) fn copy(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
 pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(options.database.as_os_str())?;
     let layout = options.tree.then_some(("layout", "tree"));
-    let to = place(registry::folders(), &options.directory, layout)?;
+    let to = new_location(registry::folders(), &options.directory, layout)?;
     carry_out(from, to, &options.flags, stop)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure
         let page_size = page_size.map(|(name, size)| (name, size.to_owned()));
         resolved(options.database.as_os_str(), page_size.as_slice())?
     } else {
-        place(registry::databases()?, &options.database, page_size)?
+        new_location(registry::databases()?, &options.database, page_size)?
     };
     carry_out(from, to, &options.flags, stop)
 }
@@ -166,7 +166,7 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
     let InitOptions { count, size, variance, .. } = *options;
     let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
     let page_size = Some(("page_size", options.pagesize.as_str()));
-    let to = place(registry::databases()?, &options.database, page_size)?;
+    let to = new_location(registry::databases()?, &options.database, page_size)?;
     carry_out(from, to, &options.flags, stop)
 }
 
@@ -186,13 +186,13 @@ fn carry_out(from: Place, to: Place, flags: &CopyFlags, stop: &Stop) -> Result<(
     Ok(output::print_lines(&format!("{name}: {count} values, {size} in {took}{there}\n"))?)
 }
 
-/// A store that exists, to be read.
+/// Resolves a store that exists, to be read.
 fn source(text: &OsStr) -> Result<Place> {
     let (resolved, path) = targets::existing(text)?;
     Ok(Place { engine: resolved.engine, path, settings: resolved.settings(&[])? })
 }
 
-/// A store to be created: its engine has to be named, unless it replaces one that exists.
+/// Resolves a store to be created: its engine has to be named, unless it replaces one that exists.
 fn destination(text: &OsStr) -> Result<Place> {
     let words = text.to_string_lossy();
     if Target::parse(text).engine.is_none() && !Path::new(text).exists() {
@@ -212,7 +212,7 @@ fn destination(text: &OsStr) -> Result<Place> {
     resolved(text, &[])
 }
 
-/// The store that a target with an engine names, with `defaults` below its settings.
+/// Resolves a target with an engine, with `defaults` below its settings.
 fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<Place> {
     let resolved = targets::resolve(text)?;
     let settings = resolved.settings(defaults)?;
@@ -222,7 +222,11 @@ fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<Place> {
     }
 }
 
-fn place(engine: &'static dyn Blobs, path: &Path, setting: Option<(&str, &str)>) -> Result<Place> {
+fn new_location(
+    engine: &'static dyn Blobs,
+    path: &Path,
+    setting: Option<(&str, &str)>,
+) -> Result<Place> {
     let settings = Settings::check(engine.settings(Facet::Blobs), setting)?;
     Ok(Place { engine, path: path.to_owned(), settings })
 }
@@ -239,7 +243,7 @@ pub(super) fn say_left_out(store: &Path, entries: &[Entry]) {
     }
 }
 
-/// A line for each kind of entry: how many, and the first ten.
+/// Returns a line for each kind of entry: how many, and the first ten.
 pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> {
     let mut kinds = BTreeMap::<_, BTreeSet<_>>::new();
     for entry in entries {
@@ -268,7 +272,7 @@ pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
 }
 
-/// Has the engine repair a store, and prints what that removed.
+/// Repairs a store, and prints what that removed.
 fn repair(place: &Place) -> Result<(), Failure> {
     let Removed { files, bytes } = place.repair()?;
     if files > 0 {
@@ -324,7 +328,7 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
     text
 }
 
-/// `3 values, 12 B and 1 other entry`.
+/// Formats what was counted: `3 values, 12 B and 1 other entry`.
 fn amount(Looked { values, bytes, others }: Looked) -> String {
     let values = format!("{} values, {}", show_count(values), show_size(bytes));
     match others {

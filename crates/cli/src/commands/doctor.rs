@@ -40,7 +40,7 @@ pub(crate) struct DoctorOptions {
     pub(crate) talk: Talk,
 }
 
-/// What `--quick` takes.
+/// The time of `--quick`.
 const QUICK: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
@@ -75,7 +75,7 @@ fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
     })
 }
 
-/// The folder without links: its mount is looked for by its path.
+/// Returns the folder without links, because its mount is found by its path.
 fn folder(path: &Path) -> Result<PathBuf> {
     let folder = path
         .canonicalize()

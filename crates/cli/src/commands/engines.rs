@@ -24,7 +24,7 @@ pub(crate) fn run(options: &EnginesOptions) -> Result<(), Failure> {
     Ok(output::print(&text)?)
 }
 
-/// A line on the engines that other builds have.
+/// Returns a line on the engines that only other builds have.
 fn left_out() -> String {
     match registry::left_out().collect::<Vec<_>>().as_slice() {
         [] => String::new(),

@@ -47,7 +47,7 @@ Lists
 
 type Topic = (&'static str, fn() -> String);
 
-/// What is no command and worth a page.
+/// The topics that are no commands and have a page.
 const TOPICS: [Topic; 3] = [
     ("targets", || output::page(&pages::targets(registry::all_blobs()))),
     ("durability", || output::page(&pages::durability(registry::all_blobs()))),
@@ -96,7 +96,7 @@ pub(crate) fn man(options: &ManOptions, all: Command) -> Result<(), Failure> {
     ))?)
 }
 
-/// Names of files and what is in them: the program's page, and one for each command.
+/// Returns names and contents of the manual pages: one for the program, and one for each command.
 fn pages(mut all: Command) -> Result<Vec<(String, String)>> {
     all.build();
     let commands: Vec<Command> = all.get_subcommands().cloned().collect();
@@ -125,7 +125,7 @@ fn page(man: &Man, command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// `page` with an escape for each character that not every formatter reads.
+/// Converts `page` to ASCII, with an escape for each character that not every formatter reads.
 fn ascii(page: &[u8]) -> String {
     let mut text = String::new();
     for c in String::from_utf8_lossy(page).chars() {
@@ -138,7 +138,7 @@ fn ascii(page: &[u8]) -> String {
     text
 }
 
-/// The text below the options with its lines as they are: `clap_mangen` would fill them.
+/// Formats the text below the options with its lines as they are: `clap_mangen` would fill them.
 fn literal(text: &str) -> String {
     let mut section = String::from(".SH EXAMPLES\n.nf\n");
     for line in text.lines().filter(|line| *line != "Examples:") {
@@ -149,8 +149,8 @@ fn literal(text: &str) -> String {
     section + ".fi\n"
 }
 
-/// An argument that takes one of a few words, with those words. They are for completions only: what is
-/// typed is read by the types of the model, which say what they accept.
+/// Adds the accepted words to an argument that takes one of a few. They are for completions only:
+/// what is typed is read by the types of the model, which report what they accept.
 fn with_words(command: &str, commands: &[String], arg: Arg) -> Arg {
     let words: Vec<&str> = match (command, arg.get_id().as_str()) {
         ("engines", "name") => registry::engines().iter().map(|engine| engine.name()).collect(),
@@ -197,7 +197,8 @@ pub(crate) fn completions(options: &CompletionsOptions, all: Command) -> Result<
     Ok(output::print(&script)?)
 }
 
-/// What clap leaves out for fish: the words of arguments that no option names.
+/// Returns the completions that clap leaves out for fish: the words of arguments that no option
+/// names.
 fn fish_words(command: &Command) -> String {
     let words = |arg: &Arg| {
         let words = arg.get_possible_values();

@@ -69,12 +69,12 @@ pub(crate) struct FormOptions {
     pub(crate) json: Option<PathBuf>,
 }
 
-/// The record at `path`, or those of a sweep; what could not be read of it is said.
+/// Reads the record at `path`, or the records of a sweep, and prints what could not be read.
 fn read(path: &Path) -> Result<Vec<Record>> {
     read_with(path, false)
 }
 
-/// The same, `quiet` or not.
+/// Reads the record at `path`, and prints what could not be read unless it is `quiet`.
 fn read_with(path: &Path, quiet: bool) -> Result<Vec<Record>> {
     let (records, warnings) = report::read(open(path)?).map_err(|e| e.context(path.display()))?;
     for warning in warnings.into_iter().filter(|_| !quiet) {
@@ -83,7 +83,7 @@ fn read_with(path: &Path, quiet: bool) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The record at `path`, or the records in that folder, by name, as the runs of one.
+/// Reads the record at `path`, or the records in that folder, by name, as the runs of one.
 fn read_runs(path: &Path) -> Result<Vec<Record>> {
     if !path.is_dir() {
         return read(path);
@@ -133,7 +133,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
     Ok(print(all, options)?)
 }
 
-/// One record given twice would look like two machines that agree.
+/// Fails if a record is given twice: it would look like two machines that agree.
 fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
     let headers = || options.records.iter().zip(all).map(|(path, runs)| (path, &runs[0].header));
     for (number, (path, header)) in headers().enumerate() {
@@ -182,7 +182,7 @@ pub(super) fn write_hdr(records: &[Record], folder: &Path, taken: &Taken) -> Res
 pub(super) const EXPORT_HDR: Form<'_> =
     Form { option: "--export-hdr", what: "a listing of latencies", head: report::HDR_HEAD };
 
-/// The stores and folders that a record is of, as far as they are still there.
+/// Returns the stores and folders that a record is about, if they still exist.
 fn measured(record: &Record) -> Vec<PathBuf> {
     let plan = &record.header.plan;
     let stores = plan.targets.iter().filter(|target| target.owner != Owner::Scratch);
@@ -203,7 +203,7 @@ Examples:
   storemark compare before.json after.json --markdown          for a pull request
   storemark compare before/ after/                             folders of records, taken in turns
 
-Exit codes with --fail-above: 0 every row passes; 3 a row fails, or cannot be told; 2 no row can be
+Exit codes with --fail-above: 0 every row passes; 3 a row fails, or is undecided; 2 no row can be
 judged, or the new record lacks what the old one has.")]
 pub(crate) struct CompareOptions {
     /// The record to compare with, or a folder of records of one plan, each of which is a run
@@ -234,7 +234,7 @@ pub(crate) struct CompareOptions {
     pub(crate) quiet: bool,
 }
 
-/// What a gate that cannot tell does.
+/// What a gate does if it is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Inconclusive {
     Fail,
@@ -257,7 +257,7 @@ fn shown(compared: &Comparison, options: &CompareOptions) -> String {
     if options.markdown { page.markdown() } else { output::page(&page) }
 }
 
-/// Prints which times fail, and of which it cannot tell. What is no longer measured fails too.
+/// Prints which times fail, and which are undecided. A time that is no longer measured fails too.
 fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result<(), Failure> {
     let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
     let limit = units::exact_percent(share);

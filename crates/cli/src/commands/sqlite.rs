@@ -48,7 +48,7 @@ struct BuildOptions {
     flags: Vec<String>,
 }
 
-/// A build without SQLite says so.
+/// Fails in a build without SQLite.
 #[cfg(not(feature = "sqlite"))]
 pub(crate) fn run(_: &SqliteOptions, _: &Stop) -> std::result::Result<(), Failure> {
     engines::registry::databases().map(drop).map_err(Failure::from)

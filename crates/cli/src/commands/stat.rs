@@ -28,7 +28,7 @@ pub(crate) struct StatOptions {
     pub(crate) vacuum: bool,
 }
 
-/// A build without SQLite says so.
+/// Fails in a build without SQLite.
 #[cfg(not(feature = "sqlite"))]
 pub(crate) fn run(_: &StatOptions, _: &lab::Stop) -> Result<(), Failure> {
     engines::registry::databases().map(drop).map_err(Failure::from)
@@ -72,8 +72,8 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The engine of the store at `path`, which must be one that has a database. `None`: a file that is no
-/// store.
+/// Returns the engine of the store at `path`, which must be one with a database; `None` for a file
+/// that is no store.
 #[cfg(feature = "sqlite")]
 fn recognised(path: &Path) -> Result<Option<&'static dyn Blobs>, Error> {
     const WITH_DATABASE: [&str; 2] = ["sqlite", "hybrid"];

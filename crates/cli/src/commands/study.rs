@@ -70,7 +70,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     check(options, study.steps.len())?;
     let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
-    let done = all(study, name, options, stop);
+    let done = carry_out_all(study, name, options, stop);
     let claims: Vec<_> = done.iter().map(|done| done.claims.clone()).collect();
     let end = output::page(&pages::study_end(&claims));
     if !end.is_empty() {
@@ -102,7 +102,7 @@ fn check(options: &StudyOptions, all: usize) -> Result<()> {
 }
 
 /// A step that was carried out.
-struct Done<'a> {
+struct MeasuredStep<'a> {
     /// Its number, and what became of published figures.
     claims: (usize, Vec<StudyFigure>),
     /// Whether there is a record of it.
@@ -112,8 +112,13 @@ struct Done<'a> {
     ended: Result<(), Failure>,
 }
 
-/// The steps that were chosen, one after the other, unless the user stops them.
-fn all<'a>(study: &'a Study, name: &str, options: &StudyOptions, stop: &Stop) -> Vec<Done<'a>> {
+/// Carries out the chosen steps, one after the other, until the user stops them.
+fn carry_out_all<'a>(
+    study: &'a Study,
+    name: &str,
+    options: &StudyOptions,
+    stop: &Stop,
+) -> Vec<MeasuredStep<'a>> {
     let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
     let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
     let (began, mut done) = (Instant::now(), Vec::new());
@@ -123,7 +128,7 @@ fn all<'a>(study: &'a Study, name: &str, options: &StudyOptions, stop: &Stop) ->
         let claims = (number, report::study_claims(part, &shown.records));
         let measured = !shown.records.is_empty();
         let shown = options.html.is_some().then_some(shown);
-        done.push(Done { claims, measured, shown, ended });
+        done.push(MeasuredStep { claims, measured, shown, ended });
     }
     done
 }
@@ -173,7 +178,7 @@ fn list() -> String {
     studies::all_studies().iter().map(line).collect()
 }
 
-/// What a step asks for in the size that is wanted.
+/// Returns what a step asks for, in the size that is wanted.
 fn sized(step: &StudyCommand, options: &StudyOptions) -> Result<RunSpec> {
     let as_written = Options::new();
     step.spec(match (options.quick, options.full) {
@@ -183,8 +188,8 @@ fn sized(step: &StudyCommand, options: &StudyOptions) -> Result<RunSpec> {
     })
 }
 
-/// The time for the first of `steps`: of what is left, as much as it has of what their plans give to
-/// all. None: no step is left.
+/// Returns the time for the first of `steps`: the part of the remaining time that its plan has of
+/// the plans of all. Returns `None` if no step remains.
 fn share(
     steps: &VecDeque<(usize, &StudyCommand)>,
     options: &StudyOptions,
@@ -200,8 +205,8 @@ fn share(
     Some(left.mul_f64(own.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE)))
 }
 
-/// What a step asks for, with the options of the study laid over it. Targets whose engine cannot be
-/// used here are left out; why, is added to `gaps`, a sentence each.
+/// Returns what a step asks for, with the options of the study laid over it. Targets whose engine
+/// cannot be used here are left out; the reason is added to `gaps`, a sentence each.
 fn spec(
     step: &StudyCommand,
     (number, time): (usize, Duration),

@@ -19,7 +19,7 @@ use crate::{command_line::arguments, exit::Failure, output};
 /// Set for the process that a daemon's starter starts.
 const MARK: &str = "STOREMARK_CACHE_DAEMON";
 
-/// Whether this process was started to continue in the background.
+/// Reports whether this process was started to continue in the background.
 pub(super) fn is_daemon() -> bool {
     env::var_os(MARK).is_some()
 }

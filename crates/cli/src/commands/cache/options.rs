@@ -85,12 +85,12 @@ pub(crate) struct CacheOptions {
 
 #[cfg(unix)]
 impl CacheOptions {
-    /// Whether pages are to be held in memory.
+    /// Reports whether pages are to be held in memory.
     pub(crate) fn holds(&self) -> bool {
         self.lock || self.lock_all
     }
 
-    /// What the crawl visits and does.
+    /// Returns what the crawl visits and does.
     pub(crate) fn crawl(&self) -> CrawlOptions {
         CrawlOptions {
             action: match self {
@@ -112,7 +112,7 @@ impl CacheOptions {
     }
 }
 
-/// A size as vmtouch reads it.
+/// Parses a size as vmtouch does.
 fn size(text: &str) -> Result<u64> {
     let wrong = || Error::usage(format!("{text:?} is no size (accepted: 4096, 4k, 100M, 1.5G)"));
     let lower = text.to_ascii_lowercase();
@@ -141,7 +141,7 @@ fn whole(bytes: f64) -> u64 {
     bytes as u64
 }
 
-/// A range as vmtouch reads it: `4k-50k`, `1M-`, `-10k`; `10k` alone is `-10k`.
+/// Parses a range as vmtouch does: `4k-50k`, `1M-`, `-10k`; `10k` alone is `-10k`.
 fn range(text: &str) -> Result<Span> {
     let (start, end) = text.split_once('-').unwrap_or(("", text));
     let bound = |text: &str| if text.is_empty() { Ok(None) } else { size(text).map(Some) };

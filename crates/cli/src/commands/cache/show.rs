@@ -58,7 +58,7 @@ impl From<Problem> for Failure {
 /// Characters for the pages without a terminal: as many as vmtouch has.
 const WIDTH: u64 = 60;
 
-/// How many characters may show the pages; leaves room for the counts after them.
+/// Returns how many characters may show the pages, with room for the counts after them.
 fn width() -> u64 {
     let size = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
     size.map_or(WIDTH, |(columns, _)| u64::from(columns.0).saturating_sub(24).max(10))
@@ -103,7 +103,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// One line for all problems, if there are any.
+    /// Returns one line for all problems; `None` if there are none.
     pub(super) fn failed(&self) -> Option<String> {
         match self.problems {
             0 => None,
@@ -119,7 +119,8 @@ impl<'a> Show<'a> {
 impl Visitor for Show<'_> {
     type Error = Failure;
 
-    /// Root may lock more than there is, and the machine would stop responding.
+    /// Subtracts locked bytes from the memory that may be locked. Fails if they exceed it: root may
+    /// lock more than there is, and the machine would stop responding.
     fn lock(&mut self, bytes: u64) -> io::Result<()> {
         let Some(room) = &mut self.room else { return Ok(()) };
         *room = room.checked_sub(bytes).ok_or_else(|| {
@@ -172,8 +173,8 @@ fn per_cell(pages: u64, width: u64) -> u64 {
     if pages <= width { 1 } else { pages / width + 1 }
 }
 
-/// Full, empty and partly filled cells on one line: `[OOoo  ] 5/9`. None: the system does not
-/// report them.
+/// Draws full, empty and partly filled cells on one line: `[OOoo  ] 5/9`. `cells` is `None` if the
+/// system does not report them.
 fn draw(cells: Option<&[u64]>, per_cell: u64, pages: Pages) -> String {
     let Some(cells) = cells else { return format!("[?] ?/{}", pages.total) };
     let mut left = pages.total;

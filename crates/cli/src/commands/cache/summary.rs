@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use super::CacheOptions;
 use super::show::Show;
 
-/// vmtouch's lines in vmtouch's columns; more lines only if there is something to report.
+/// Formats vmtouch's lines in vmtouch's columns; more lines only if there is something to report.
 pub(super) fn text(options: &CacheOptions, found: &CrawlReport, elapsed: Duration) -> String {
     let mut lines =
         vec![("Files", found.files.to_string()), ("Directories", found.directories.to_string())];
@@ -67,12 +67,12 @@ fn skipped(skipped: &Skipped) -> Option<Line> {
 /// Start of the line that reports that all is locked.
 pub(super) const LOCKED: &str = "LOCKED ";
 
-/// What vmtouch prints once all is locked.
+/// Formats what vmtouch prints once all is locked.
 pub(super) fn locked(found: &CrawlReport) -> String {
     format!("{LOCKED}{} pages ({})\n", found.pages.total, size(found.pages.total))
 }
 
-/// Everything that was counted.
+/// Formats everything that was counted.
 pub(super) fn json(found: &CrawlReport, show: &Show<'_>, elapsed: Duration) -> String {
     let pages = found.pages;
     let kinds = found.skipped.kinds();
@@ -104,7 +104,7 @@ fn amount(pages: u64) -> String {
     format!("{pages} ({})", size(pages))
 }
 
-/// As vmtouch prints sizes: powers of 1024, cut off.
+/// Formats a size as vmtouch does: powers of 1024, cut off.
 fn size(pages: u64) -> String {
     let mut amount = pages * page_size();
     let mut unit = "";
@@ -117,7 +117,7 @@ fn size(pages: u64) -> String {
     format!("{amount}{unit}")
 }
 
-/// Empty if there is nothing to have a share of, as in vmtouch.
+/// Formats a share; empty if the whole is 0, as in vmtouch.
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();
@@ -125,7 +125,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}%", general(100.0 * part as f64 / whole as f64, 3))
 }
 
-/// C's `%.*g`: so many significant digits, without zeros at the end.
+/// Formats as C's `%.*g`: with `digits` significant digits, without zeros at the end.
 fn general(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

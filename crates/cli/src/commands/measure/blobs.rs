@@ -57,8 +57,9 @@ pub(super) fn request(
 /// The durability class of all targets, and the server that it is adopted from.
 pub(super) type Class = (Option<Durability>, Option<String>);
 
-/// An existing server is not changed: if no class is asked for, it keeps its own, and the others get
-/// the same as far as they have it.
+/// Returns the durability class, and the label of the server that determines it. An existing server
+/// is not changed: if no class is asked for, it keeps its own, and the others get the same if they
+/// have it.
 fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
     let Some(class) = default.filter(|_| given_value(&spec.work.durability).is_none()) else {
@@ -78,8 +79,8 @@ fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> 
     Ok((Some(class), Some(label)))
 }
 
-/// `class`, or none if one of the targets cannot give it: all give the same. Limits of the machine are
-/// measured as they are.
+/// Returns `class`, or none if one of the targets cannot give it, so that all give the same. Limits
+/// of the machine are measured as they are.
 fn common_class(class: Durability, targets: &mut [Target<dyn Blobs>]) -> Durability {
     let gives = |target: &Target<dyn Blobs>| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
@@ -93,7 +94,7 @@ fn common_class(class: Durability, targets: &mut [Target<dyn Blobs>]) -> Durabil
     if all_give { class } else { Durability::None }
 }
 
-/// A time or a number of rounds is for all of the data.
+/// Returns how much of the data is measured. A given time or number of rounds is for all of it.
 fn coverage(spec: &BlobsSpec) -> Coverage {
     match given_value(&spec.data.sample) {
         Some(count) => Coverage::Sample(count),
@@ -111,7 +112,7 @@ fn blob_work(work: Work) -> Option<BlobWork> {
     }
 }
 
-/// The targets, one for each combination of settings that are lists.
+/// Resolves the targets, one for each combination of settings that are lists.
 fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
     let shared = spec.settings.settings()?;
     let mut all = Vec::new();
@@ -121,8 +122,8 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
     Ok(all)
 }
 
-/// The targets as the user wrote them; if there are none, those of the default that this program has,
-/// and that several processes can have open if there are to be several.
+/// Returns the targets as the user wrote them; if there are none, those default targets that this
+/// program has, and that several processes can open if there are to be several.
 pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
     let default = if spec.settings.settings()?.is_empty() {
         &BlobsSpec::TARGETS[..]
@@ -167,9 +168,9 @@ fn chosen(
 /// The label of a build of a library that is loaded twice.
 const AGAIN: &str = "the same build again";
 
-/// If targets differ in nothing but the build of a library, the first one that is loaded, from a copy once
-/// more: a difference between builds that is not larger than that between both shows nothing. None if the
-/// user has named a copy.
+/// Returns the first target with a loaded library once more, with a copy of that library, if
+/// targets differ only in the build of a library: a difference between builds that is not larger
+/// than the one between both shows nothing. Returns `None` if the user has named a copy.
 fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> {
     let build = |target: &Target<dyn Blobs>| target.settings.get(LIBRARY).map(str::to_owned);
     let rest = |target: &Target<dyn Blobs>| {
@@ -193,7 +194,8 @@ fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> 
     Some(again)
 }
 
-/// Only stores that storemark makes on a disk can be placed on several file systems.
+/// Fails if a target cannot be placed on several file systems: only stores that storemark creates
+/// on a disk can.
 fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
     let fixed =
         |target: &&Resolved| !target.is_scratch() || !target.engine.capabilities().persistent;
@@ -206,7 +208,8 @@ fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
     }
 }
 
-/// What `--memory` gives an engine that has a cache of its own.
+/// Returns the cache that `--memory` gives an engine with a cache of its own; `None` without that
+/// option.
 fn equal_cache(spec: &BlobsSpec, target: &Resolved) -> Option<String> {
     let [threads, processes] =
         [&spec.work.threads, &spec.work.processes].map(|of| given_value(of).unwrap_or(1));
@@ -252,7 +255,7 @@ fn say_hard_links(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A user's folder, every file by its path.
+/// Opens a folder of the user, in which every file is a value named by its path.
 pub(crate) fn directory(path: &Path) -> Result<Data> {
     files::check_folder(path).map_err(|error| error.context("--data"))?;
     let engine = registry::folders();

@@ -13,7 +13,7 @@ use super::requests_ceiling::RequestTotals;
 /// A sweep that takes longer is started only if the user insists.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The plan as people read it. Nothing is created or measured for it.
+/// Describes the plan. Nothing is created or measured for it.
 pub(super) fn show(
     requests: &[Request],
     sent: Option<&RequestTotals>,
@@ -77,7 +77,7 @@ pub(super) fn refuse_unbearable(requests: &[Request], stop: &Stop) -> Result<()>
     )))
 }
 
-/// What varies in `request`: `size=4k threads=2`.
+/// Returns what varies in `request`: `size=4k threads=2`.
 pub(super) fn varied(request: &Request) -> Option<String> {
     let varied =
         request.point.as_ref()?.varied.iter().map(|(name, value)| format!("{name}={value}"));
@@ -88,7 +88,8 @@ fn forecasts(requests: &[Request], stop: &Stop) -> Result<Vec<Forecast>> {
     requests.iter().map(|request| lab::forecast(request, stop)).collect()
 }
 
-/// The least number of rounds of each run, or all the time that is given if that is more.
+/// Returns the time of the smallest number of rounds of each run, or the time that is given if that
+/// is more.
 fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     let runs = requests.iter().zip(forecasts).enumerate();
     let least = runs.fold(Duration::ZERO, |sum, (number, (request, forecast))| {
@@ -98,7 +99,7 @@ fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     if limited { least.max(budget(&requests[0])) } else { least }
 }
 
-/// The least number of rounds, those of all its runs together.
+/// Returns the smallest number of rounds of all runs together.
 pub(super) fn least_rounds(request: &Request) -> u32 {
     request.rounds.min.saturating_mul(request.rounds.runs)
 }
@@ -107,7 +108,7 @@ fn budget(request: &Request) -> Duration {
     duration_of(request.rounds.seconds)
 }
 
-/// The most that any of the runs takes in each folder: each leaves the room to the next.
+/// Returns the most space that any run takes in each folder: each run leaves the space to the next.
 fn rooms(forecasts: &[Forecast]) -> Vec<Room> {
     let mut rooms: Vec<Room> = Vec::new();
     for room in forecasts.iter().flat_map(|forecast| &forecast.disk) {
@@ -137,7 +138,7 @@ fn describe_workload(workload: &Workload) -> String {
     format!("{work}: {count} operations or more{order}, {batch}, {workers}")
 }
 
-/// Whether a run needs the same data and stores as the one before it.
+/// Reports whether a run needs the same data and stores as the one before it.
 fn is_again(requests: &[Request], number: usize) -> bool {
     let needs = |number: usize| Needs::of(&requests[number]);
     number > 0 && needs(number).is_some_and(|needed| needs(number - 1) == Some(needed))

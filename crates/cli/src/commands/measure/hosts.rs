@@ -18,13 +18,13 @@ const PRESETS: [(&str, &str); 3] = [
     ("kubernetes", "kubectl exec -i {host} -- storemark worker"),
 ];
 const SLURM: &str = "slurm";
-/// Where Slurm names the hosts of an allocation.
+/// The environment variable in which Slurm names the hosts of an allocation.
 const NODES: &str = "SLURM_JOB_NODELIST";
 
-/// Three times what passes between two signs of life of a worker.
+/// The shortest limit: three times the interval between two signs of life of a worker.
 const LEAST_LIMIT: Duration = Duration::from_secs(6);
 
-/// The hosts that `clients` asks for; absent: this one.
+/// Returns the hosts that `clients` asks for; `None` for this one.
 pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
     let (names, launch) = (given_values(&clients.hosts), given_value(&clients.launch));
     let go_on = given_value(&clients.lost_host) == Some(LostHost::GoOn);
@@ -64,7 +64,7 @@ pub(super) fn hosts(clients: &ClientOptions) -> Result<Option<Hosts>> {
     Ok(Some(Hosts { names, launch: template(&launch)?, go_on, limit }))
 }
 
-/// What a shell runs, with `{host}` in it.
+/// Returns the command that a shell runs, with `{host}` in it.
 fn template(launch: &str) -> Result<String> {
     let preset = PRESETS.iter().find(|(name, _)| *name == launch);
     match preset {
@@ -91,7 +91,7 @@ fn check(name: &str) -> Result<()> {
     )))
 }
 
-/// The hosts of the Slurm allocation that this process runs in.
+/// Returns the hosts of the Slurm allocation that this process runs in.
 fn allocated() -> Result<Vec<String>> {
     let nodes = std::env::var(NODES).map_err(|_| {
         Error::usage(format!(

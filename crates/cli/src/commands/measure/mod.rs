@@ -33,14 +33,15 @@ use crate::{
     output, plan, targets,
 };
 
-/// What one run or several gave, complete or not.
+/// The records of one run or several, complete or not.
 pub(crate) struct Measured {
     pub(crate) records: Vec<Record>,
     /// How each ended; an error is about the last.
     pub(crate) ended: Result<Vec<Outcome>, Failure>,
 }
 
-/// All that is needed to measure. The file systems are held to the end: stores are on them.
+/// A measurement that is ready to start. The file systems stay mounted to the end, because stores are on
+/// them.
 struct Ready {
     /// Since when the time of the command counts.
     began: Instant,
@@ -50,7 +51,7 @@ struct Ready {
 }
 
 impl Ready {
-    /// Where nothing may be written to.
+    /// Returns the places in which nothing may be written.
     fn taken(&self) -> Taken {
         let blobs = self.requests.iter().filter_map(Request::blobs);
         Taken::measured(blobs.flat_map(BlobsRequest::existing))
@@ -102,7 +103,7 @@ pub(crate) fn measured(spec: RunSpec, study: &StudyPart, stop: &Stop) -> Result<
     measure(ready, record, stop)
 }
 
-/// What only `run` can be asked for.
+/// Returns the options that only `run` has.
 fn extras(spec: &RunSpec) -> Extras {
     if let RunSpec::Run(blobs) = spec { blobs.extras.clone() } else { Extras::default() }
 }
@@ -238,7 +239,7 @@ pub(crate) fn check_complete(outcomes: &[Outcome]) -> Result<(), Failure> {
     Err(Failure::PartWay(Error::failed(why)))
 }
 
-/// `--strict`: a finding above a note fails the run.
+/// Fails if there is a finding above a note, for `--strict`.
 fn check_findings(records: &[Record]) -> Result<(), Failure> {
     let findings = records.iter().flat_map(|record| &record.findings);
     let above = findings.map(|finding| &finding.kind);
@@ -249,8 +250,8 @@ fn check_findings(records: &[Record]) -> Result<(), Failure> {
     Err(Failure::GATE)
 }
 
-/// Whether the engine of the target string can be used here, with its settings: a build of a library may
-/// be missing.
+/// Fails if the engine of the target string cannot be used here with its settings: a build of a
+/// library may be missing.
 pub(crate) fn usable(spec: &RunSpec, target: &str) -> Result<()> {
     let name = targets::engine_word(target);
     let (engine, facet): (&dyn Engine, _) = match spec {

@@ -20,7 +20,7 @@ use model::{
 use super::{blobs, rows};
 use crate::{commands::worker, files, targets};
 
-/// The file systems that scratch stores are placed on.
+/// Returns the file systems on which scratch stores are placed.
 pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
     let placing = match spec {
         RunSpec::Run(spec) => spec.placing.clone(),
@@ -35,8 +35,8 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
     Placements::open(&choices, placing.image_size(), spec.running().scratch())
 }
 
-/// A request for each run, in the order in which they are run: those that need the same data and
-/// stores one after the other, else as they were asked for.
+/// Returns a request for each run in the order in which they run: those that need the same data and
+/// stores follow each other, otherwise as they were asked for.
 pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Request>> {
     let runs = with_limit(spec)?.points()?;
     let of = runs.len();
@@ -64,8 +64,8 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
     Ok(ordered.into_iter().enumerate().map(with_spec).collect())
 }
 
-/// Several numbers of clients are measured on a target that does nothing as well: that is how much the
-/// clients themselves can do.
+/// Adds a target that does nothing if several numbers of clients are measured: it shows how much
+/// the clients themselves can do.
 fn with_limit(spec: &RunSpec) -> Result<RunSpec> {
     let mut spec = spec.clone();
     if let RunSpec::Run(blobs) = &mut spec
@@ -200,7 +200,7 @@ fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
     Ok(BackupRequest { targets, folder, files: spec.files(), replay: spec.replay })
 }
 
-/// The store of a catalogue.
+/// Resolves the store of a catalogue.
 pub(crate) fn catalogue(text: &OsStr) -> Result<Target<dyn Blobs>> {
     let target = scratch_only(text, "catalogues are")?;
     let capabilities = target.engine.capabilities();
@@ -235,7 +235,7 @@ fn scratch_targets<'t>(
     texts.into_iter().map(|text| scratch_only(text, what)).collect()
 }
 
-/// A target in a scratch store.
+/// Resolves a target in a scratch store.
 fn scratch_only(text: &OsStr, what: &str) -> Result<Target<dyn Blobs>> {
     let target = targets::resolve(text)?;
     if !target.is_scratch() {

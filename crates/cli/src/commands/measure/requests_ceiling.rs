@@ -70,7 +70,7 @@ fn is_charged(request: &Request) -> bool {
 }
 
 impl RequestTotals {
-    /// The forecast in words, if anybody may charge for it.
+    /// Describes the forecast; `None` if no target charges for requests.
     pub(super) fn text(&self) -> Option<String> {
         let all = self.preparing + self.rounds;
         let further = if self.by_time {
@@ -91,7 +91,7 @@ impl RequestTotals {
     }
 }
 
-/// The cost, if prices are given.
+/// Formats the cost after `lead`; empty without prices.
 fn cost(requests: &Requests, lead: &str) -> String {
     requests.cost.map_or_else(String::new, |cost| format!("{lead}{}", show_amount(cost)))
 }

@@ -36,7 +36,7 @@ pub(super) fn request(spec: &RowsSpec) -> Result<RowsRequest> {
     Ok(RowsRequest { targets, rows, batch, groups: groups(spec), missing })
 }
 
-/// Each number of processes once, with a database each, then on one.
+/// Returns each number of processes once, with a database each, then on one.
 fn groups(spec: &RowsSpec) -> Vec<Group> {
     let mut groups = Vec::new();
     for processes in spec.processes() {
@@ -55,7 +55,8 @@ fn resolve(text: &OsStr) -> Result<Target<dyn Rows>> {
     targets::scratch(text, Facet::Rows, registry::rows)
 }
 
-/// A named target, and the rows of a transaction that it has of its own: `sqlite:?batch=30k`.
+/// Resolves a named target, and the rows of a transaction that it has of its own:
+/// `sqlite:?batch=30k`.
 fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
     let mut words = model::Target::parse(text);
     let Some(place) = words.settings.iter().position(|(name, _)| name == BATCH) else {
@@ -71,7 +72,8 @@ fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
     Ok((Target { label: format!("{} {BATCH}={value}", target.label), ..target }, Some(batch)))
 }
 
-/// A default target; one that cannot be measured here is added to `missing`: its name, and why.
+/// Resolves a default target; `None` if it cannot be measured here: it is then added to `missing`,
+/// with its name and the reason.
 fn usable(
     spec: &RowsSpec,
     text: &str,
@@ -95,7 +97,8 @@ fn usable(
     Ok(None)
 }
 
-/// A target for each style asked for that it has. One that has one way only is measured in that.
+/// Returns a target for each requested style that it has. A target with a single style is measured
+/// in that.
 fn in_styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<Vec<RowTarget>> {
     let has = target.engine.styles(&target.settings);
     let wanted = spec.styles(every);
