@@ -1,5 +1,5 @@
-//! Existing files: opening them, their first bytes, and reading and writing at an offset, all of it
-//! or an error.
+//! Existing files: opens them, reads their first bytes, and reads and writes at an offset, all of
+//! it or an error.
 
 use std::{
     fs::{self, File},
@@ -10,13 +10,21 @@ use std::{
 use model::{Access, Error, Result};
 
 /// Opens a regular file.
+///
+/// # Errors
+///
+/// Fails if there is no file or something else is there.
 pub(crate) fn open(path: &Path, access: Access) -> Result<File> {
     length(path)?;
     let file = File::options().read(true).write(access == Access::Write).open(path);
     file.map_err(|e| Error::io(path.display(), e))
 }
 
-/// The length of a regular file; what is none is refused: opening a pipe would wait for its writer.
+/// Returns the length of a regular file.
+///
+/// # Errors
+///
+/// Fails if it is no regular file: opening a pipe would wait for its writer.
 pub(crate) fn length(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
     if !metadata.is_file() {
@@ -33,6 +41,7 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
     feature = "rocksdb",
     feature = "sqlite"
 ))]
+/// Checks that a store of `engine` is at `location`.
 pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;
     if engine.recognises(location) {
@@ -41,7 +50,7 @@ pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     Err(Error::corrupt(format!("{}: is no {} store", location.display(), engine.name())))
 }
 
-/// The first bytes of a regular file, if it has as many.
+/// Returns the first bytes of a regular file, if it has as many.
 pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
     length(path).ok()?;
     let mut start = [0; N];
@@ -49,7 +58,8 @@ pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
     Some(start)
 }
 
-/// Flushes the names in a folder to the device; systems that cannot open one do that themselves.
+/// Flushes the names in a folder to the device; systems that cannot open a folder do that
+/// themselves.
 pub(crate) fn flush_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let flushed = File::open(folder).and_then(|folder| folder.sync_all());
@@ -58,7 +68,7 @@ pub(crate) fn flush_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same for the folder that `path` is in.
+/// Flushes the names in the folder that `path` is in.
 pub(crate) fn flush_folder_of(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     flush_folder(parent.unwrap_or(Path::new(".")))

@@ -1,5 +1,5 @@
-//! Libraries that give up on a damaged store: a panic is an error with the store's name, and what ends
-//! the process (see [`crate::crashes`]) finds that name here.
+//! Libraries that give up on a damaged store: a panic becomes an error with the store's name, and
+//! the handler for what ends the process (see [`crate::crashes`]) finds that name here.
 
 use std::{
     any::Any,
@@ -21,24 +21,25 @@ use crate::{
 /// time.
 pub(crate) struct StoreName {
     path: PathBuf,
-    /// What is said if the process ends while a library works on it.
+    /// The two parts of the line that is written if the process ends while a library works on the
+    /// store.
     last_line: Option<[String; 2]>,
 }
 
 thread_local! {
-    /// The store that this thread's call into a library is about. Has no destructor and is never
+    /// The store that this thread's call into a library is about. It has no destructor and is never
     /// prepared, so that a signal's handler may read it.
     static AT_WORK: Cell<Option<&'static StoreName>> = const { Cell::new(None) };
 }
 
-/// The store that this thread has called a library for. A panic within it can be named after the
-/// store even where it cannot be caught.
+/// Returns the path of the store that this thread has called a library for. A panic in the call can
+/// be named after the store even if it cannot be caught.
 pub fn store_at_work() -> Option<&'static Path> {
     at_work().map(|store| &*store.path)
 }
 
-/// From now on this process ends with a line and the exit code 2 where a library ends it while it works
-/// on a store.
+/// Makes this process end with a line and the exit code 2 if a library ends it while it works on a
+/// store.
 pub fn end_with(line: LastLine) {
     crashes::end_with(line, || at_work()?.last_line.as_ref());
 }
@@ -47,7 +48,7 @@ fn at_work() -> Option<&'static StoreName> {
     AT_WORK.get()
 }
 
-/// The store that the thread was at before.
+/// A guard that restores the store that the thread worked on before.
 struct Before(Option<&'static StoreName>);
 
 impl Drop for Before {
@@ -57,6 +58,7 @@ impl Drop for Before {
 }
 
 impl StoreName {
+    /// Returns the name of the store at `path`, the same for all calls.
     pub(crate) fn of(path: &Path) -> &'static Self {
         static ALL: Mutex<BTreeMap<PathBuf, &'static StoreName>> = Mutex::new(BTreeMap::new());
         lock::hold(&ALL).entry(path.to_owned()).or_insert_with(|| {
@@ -72,14 +74,15 @@ impl StoreName {
         work()
     }
 
-    /// The same; a panic is an error. What `work` left half done is not used again.
+    /// Lets `work` call a library about the store, and turns a panic into an error. What `work`
+    /// left half finished is not used again.
     #[inline]
     pub(crate) fn caught<T>(&'static self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let done = self.at_work(|| catch_unwind(AssertUnwindSafe(work)));
         done.unwrap_or_else(|panic| Err(self.panicked(&*panic)))
     }
 
-    /// An error about damage that does not name the store does so afterwards.
+    /// Adds the store's name to an error about damage that lacks it.
     #[cold]
     pub(crate) fn names(&self, error: Error) -> Error {
         let path = self.path.display();
@@ -94,19 +97,19 @@ impl StoreName {
     }
 }
 
-/// Lets `work` call a library about the store at `path`; a panic is an error.
+/// Lets `work` call a library about the store at `path`, and turns a panic into an error.
 pub(crate) fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     StoreName::of(path).caught(work)
 }
 
-/// What a panic says, on one line.
+/// Returns the message of a panic, on one line.
 pub fn panic_message(panic: &dyn Any) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("it panicked").replace('\n', " ")
 }
 
-/// A library has given up on the store at `path`.
+/// Creates the error of a library that gave up on the store at `path`.
 #[cold]
 pub fn given_up(path: &Path, why: &str) -> Error {
     let path = path.display();

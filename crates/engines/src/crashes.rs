@@ -1,34 +1,36 @@
-//! Libraries in C that end the process on a damaged store: one of their own assertions fails, or they
-//! touch memory that it led them to. A line with the store's name is written in place of the signal.
+//! Libraries in C that end the process on a damaged store: one of their own assertions fails, or
+//! they touch memory that it led them to. A line with the store's name is written in place of the
+//! signal.
 
 use std::sync::OnceLock;
 
-/// The last line of a process whose library ended it.
+/// The last line of a process that a library ended.
 #[derive(Clone, Copy)]
 pub struct LastLine {
-    /// The descriptor that it goes to.
+    /// The descriptor that the line is written to.
     pub to: i32,
-    /// The whole line, with its end, that says why.
+    /// The function that forms the whole line, with its end, from the reason.
     pub line: fn(&str) -> String,
 }
 
-/// The line, with what finds the parts of it that are about the store which this thread works on.
+/// The line, with the function that finds the parts of it that are about the store which this
+/// thread works on.
 static LAST_LINE: OnceLock<(LastLine, Parts)> = OnceLock::new();
 
-/// May be called by a signal's handler.
+/// A function that a signal's handler may call.
 type Parts = fn() -> Option<&'static [String; 2]>;
 
-/// Stands for what is only known when it is said.
+/// The character in place of the reason, which is known only when the line is written.
 const LATER: char = '…';
 
-/// The line that `say` makes of what is said last, before and after what only shows then.
+/// Returns the parts of the last line before and after the reason; `say` forms its text.
 pub(crate) fn last_line(say: impl FnOnce(&str) -> String) -> Option<[String; 2]> {
     let line = (LAST_LINE.get()?.0.line)(&say(LATER.encode_utf8(&mut [0; 4])));
     line.rsplit_once(LATER).map(|(start, end)| [start, end].map(str::to_owned))
 }
 
-/// From now on this process ends with a line and the exit code 2 where a library ends it while it works
-/// on a store.
+/// Makes this process end with a line and the exit code 2 if a library ends it while it works on a
+/// store.
 pub(crate) fn end_with(line: LastLine, parts: Parts) {
     if LAST_LINE.set((line, parts)).is_ok() {
         #[cfg(target_os = "linux")]
@@ -53,7 +55,8 @@ mod os {
         (SIGSEGV, "it touched memory that it does not have (SIGSEGV)"),
     ];
 
-    /// What libraries in C have printed on their standard error and is not written yet, ended by zeros.
+    /// A buffer for what libraries in C have printed on their standard error and is not written
+    /// yet, ended by zeros.
     struct Printed(UnsafeCell<[u8; 4096]>);
 
     // SAFETY: only the C library writes to it, under its own lock.
@@ -89,7 +92,7 @@ mod os {
     // SAFETY: written once, before any of the handlers that read it.
     unsafe impl Sync for Before {}
 
-    /// What was done about each signal before.
+    /// The action of each signal before.
     static BEFORE: Before =
         Before(UnsafeCell::new([const { MaybeUninit::zeroed() }; SIGNALS.len()]));
 
@@ -120,7 +123,8 @@ mod os {
         SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, meaning)| meaning)
     }
 
-    /// The last line that a library has printed, if any, as it may be in a line of any form.
+    /// Returns the last line that a library has printed, if any, in a form that fits into a line of
+    /// any form.
     fn said(into: &mut [u8; 256]) -> Option<&[u8]> {
         // SAFETY: the thread that would write to it is in this handler; another one may change bytes,
         // which are then others.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use model::{Item, Visit, Visitor};
 
-/// `visit`, stopped after `limit` items.
+/// Returns a visitor that passes items to `visit` and stops after `limit` items.
 pub(crate) fn first(limit: u64, visit: &mut Visitor<'_>) -> impl FnMut(Item<'_>) -> Visit {
     let mut left = limit;
     move |item| {

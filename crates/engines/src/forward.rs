@@ -1,4 +1,4 @@
-//! Methods of a wrapper that do no more than call the wrapped value's.
+//! Methods of a wrapper that only call the wrapped value's.
 
 /// `forward!(inner: fn name(&self, argument: Type) -> Result;)` calls `self.inner.name(argument)`.
 macro_rules! forward {

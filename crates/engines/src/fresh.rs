@@ -1,4 +1,4 @@
-//! Creating a store where nothing exists yet, and leaving nothing there.
+//! Creates a store where nothing exists yet, and leaves nothing there after a failure.
 
 use std::{
     fs::{self, File},
@@ -7,7 +7,7 @@ use std::{
 
 use model::{Error, Result, Store};
 
-/// A store in a new file, open to read and write.
+/// Creates a store in a new file, open to read and write.
 pub(crate) fn file<S: Store + 'static>(
     location: &Path,
     create: impl FnOnce(File) -> Result<S>,
@@ -20,7 +20,7 @@ pub(crate) fn file<S: Store + 'static>(
     Ok(Box::new(created?))
 }
 
-/// A store in a new folder.
+/// Creates a store in a new folder.
 #[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb", feature = "sqlite"))]
 pub(crate) fn folder<S: Store + 'static>(
     location: &Path,
@@ -34,7 +34,7 @@ pub(crate) fn folder<S: Store + 'static>(
     Ok(Box::new(created?))
 }
 
-/// Removes those of `files` that exist.
+/// Removes the `files` that exist.
 pub(crate) fn remove(files: impl IntoIterator<Item = PathBuf>) -> Result<()> {
     let mut existing = files.into_iter().filter(|file| file.exists());
     existing.try_for_each(|file| fs::remove_file(&file).map_err(|e| Error::io(file.display(), e)))

@@ -1,5 +1,7 @@
 //! The stores that storemark measures: one module for each engine, and the only list of them.
 
+#![warn(missing_docs)]
+
 mod at;
 #[cfg_attr(
     not(any(feature = "fjall", feature = "redb")),
@@ -67,7 +69,7 @@ pub use crashes::LastLine;
 pub use hybrid::stat;
 pub use slowed::Slowed;
 
-/// Lets no operation on a server go on for long, because the user wishes to stop.
+/// Ends waiting for servers soon, because the user wishes to stop.
 pub fn end_waits() {
     #[cfg(all(
         unix,
@@ -78,8 +80,8 @@ pub fn end_waits() {
 
 use model::Engine;
 
-/// In the order in which they are asked whether a path is theirs: `files` recognises any folder, so
-/// it is last.
+/// The engines in the order in which they are asked whether a path is a store of theirs: `files`
+/// recognises any folder, so it is last.
 static ENGINES: &[&dyn Engine] = &[
     &null::Null,
     &memory::Memory,
@@ -117,7 +119,7 @@ static ENGINES: &[&dyn Engine] = &[
     &lines::JSONL,
 ];
 
-/// Engines that a cargo feature brings in.
+/// The engines that a cargo feature adds, with the feature.
 const OPTIONAL: &[(&str, &str)] = &[
     ("bucket", "s3"),
     ("fjall", "fjall"),

@@ -21,9 +21,10 @@ use crate::{
     row_folder::{RowFile, RowFolder},
 };
 
+/// A row of two integers.
 type Row = (i64, i64);
 
-/// What a line looks like.
+/// The form of a line.
 pub(crate) trait Form: Send + Sync + 'static {
     const NAME: &'static str;
     const TITLE: &'static str;
@@ -35,7 +36,7 @@ pub(crate) trait Form: Send + Sync + 'static {
     fn read(file: File) -> impl Iterator<Item = Result<Row>>;
 }
 
-/// `1,2`, written and parsed by the crate `csv`.
+/// The form `1,2`, written and parsed by the crate `csv`.
 pub(crate) struct Csv;
 
 impl Form for Csv {
@@ -63,7 +64,7 @@ fn csv_error(cause: csv::Error) -> Error {
     Error::new(kind, cause.to_string())
 }
 
-/// `[1,2]`, written and parsed by `serde_json`.
+/// The form `[1,2]`, written and parsed by `serde_json`.
 pub(crate) struct JsonLines;
 
 impl Form for JsonLines {
@@ -109,7 +110,8 @@ const SETTINGS: &[Setting] = &[Setting::new(
     "whether each batch, and each file renamed over another with its folder, is flushed",
 )];
 
-/// Not `consistent`: a file that is appended to may end within a row.
+/// The durability classes. `consistent` is missing: a file that is appended to may end within a
+/// row.
 const CLASSES: &[DurabilitySettings] = &[
     Durability::None.kept_by(&[("sync", "none")], "written and renamed, nothing flushed"),
     Durability::Durable.kept_by(
@@ -194,7 +196,7 @@ impl<F: Form> LineSession<F> {
         if self.sync { file.sync_all().map_err(self.failed()) } else { Ok(()) }
     }
 
-    /// What `next` makes of all values of the second column.
+    /// Folds all values of the second column with `next`.
     fn fold<T: Default>(&self, next: impl Fn(T, i64) -> T) -> Result<T> {
         let result = self.read()?.try_fold(T::default(), |sum, row| Ok(next(sum, row?.1)));
         result.map_err(|e: Error| e.context(self.path.display()))

@@ -1,4 +1,4 @@
-//! Locks without poison: a panic leaves nothing that is guarded here half changed.
+//! Locks that ignore poison: a panic leaves nothing that is guarded here half changed.
 
 use std::{
     cell::Cell,
@@ -19,7 +19,7 @@ pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, and counts in `waits` if it has to wait.
+/// Locks as [`hold`] does, and counts in `waits` if it has to wait.
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "lmdb", feature = "fjall", feature = "rocksdb")),
     expect(dead_code, reason = "of all engines, only these take turns")

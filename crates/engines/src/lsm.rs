@@ -23,15 +23,15 @@ use crate::{
     refusal,
 };
 
-/// What a batch changes, by key; `None` removes.
+/// The changes of a batch by key; `None` removes the key.
 pub(crate) type Changes<V> = BTreeMap<Box<[u8]>, Option<V>>;
 
-/// Gets a key, the length of what is stored for it, and the stored bytes or nothing.
+/// A visitor that gets a key, the length of what is stored for it, and the stored bytes or nothing.
 pub(crate) type Visitor<'a> = dyn FnMut(&[u8], u64, &[u8]) -> Visit + 'a;
 
 /// The library as one session uses it.
 pub(crate) trait Tree {
-    /// As [`Library::PANICS`].
+    /// Whether the library panics, as [`Library::PANICS`].
     const PANICS: bool;
 
     /// The store as it was at one moment.
@@ -44,7 +44,7 @@ pub(crate) trait Tree {
 
     fn view(&self) -> Self::View;
 
-    /// What `take` makes of the value of `key`: in `view`, or as it is now.
+    /// Applies `take` to the value of `key`: in `view`, or as it is now.
     fn read<T>(
         &self,
         view: Option<&Self::View>,
@@ -52,7 +52,7 @@ pub(crate) trait Tree {
         take: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>>;
 
-    /// The length of what is stored for `key`: in `view`, or as it is now.
+    /// Returns the length of what is stored for `key`: in `view`, or as it is now.
     fn length(&self, view: Option<&Self::View>, key: &[u8]) -> Result<Option<u64>> {
         self.read(view, key, |stored| stored.len() as u64)
     }
@@ -61,11 +61,11 @@ pub(crate) trait Tree {
         Ok(self.read(None, key, |_| ())?.is_some())
     }
 
-    /// Writes all of `changes` or nothing. Called by one session at a time.
+    /// Writes all of `changes` or nothing. It is called by one session at a time.
     fn write(&self, changes: Changes<Self::Value>) -> Result<()>;
 
-    /// What the durability class asks for between `write` and the end of a commit; other sessions
-    /// may write meanwhile.
+    /// Persists what the durability class requires between `write` and the end of a commit; other
+    /// sessions may write meanwhile.
     fn persist(&self) -> Result<()> {
         Ok(())
     }
@@ -79,15 +79,15 @@ pub(crate) trait Tree {
         visit: &mut Visitor<'_>,
     ) -> Result<()>;
 
-    /// The library's own counters since they were last asked for.
+    /// Returns the library's own counters since the last call.
     fn counters(&self) -> Vec<(&'static str, i64)>;
 }
 
-/// What the sessions of a store share.
+/// The state that the sessions of a store share.
 pub(crate) struct Shared {
     pub(crate) keys: KeyKind,
     pub(crate) access: Access,
-    /// Held by the session that writes.
+    /// The lock of the session that writes.
     writer: Mutex<()>,
 }
 
@@ -103,22 +103,22 @@ pub(crate) struct Buffered<'s, T> {
     pub(crate) shared: &'s Shared,
 }
 
-/// What a batch changes, and its turn to write.
+/// The changes of a batch, with its turn to write.
 pub(crate) struct Writing<'s, V> {
     own: Changes<V>,
     turn: MutexGuard<'s, ()>,
 }
 
-/// The library counts the length of a value in 32 bits.
+/// The longest value: the library counts the length of a value in 32 bits.
 const LONGEST_VALUE: u64 = u32::MAX as u64;
 
 impl<T: Tree> Buffered<'_, T> {
-    /// Whether there is a value of `key`, as the batch sees it.
+    /// Returns whether there is a value of `key`, as the batch sees it.
     fn holds(&self, own: &Changes<T::Value>, key: &[u8]) -> Result<bool> {
         own.get(key).map_or_else(|| self.tree.holds(key), |value| Ok(value.is_some()))
     }
 
-    /// Visits what the tree holds from `from` on, with the changes of a batch laid over it.
+    /// Visits what the tree contains from `from` on, with the changes of a batch applied.
     fn walk_over(
         &self,
         own: &Changes<T::Value>,
@@ -128,7 +128,7 @@ impl<T: Tree> Buffered<'_, T> {
     ) -> Result<()> {
         let beyond = (Bound::Included(from), Bound::Unbounded);
         let mut own = own.range::<[u8], _>(beyond).peekable();
-        // Passes over what the batch removed.
+        // Skips what the batch removed.
         let show = |key: &[u8], value: Option<&[u8]>, visit: &mut Visitor<'_>| match value {
             Some(value) => visit(key, value.len() as u64, value),
             None => Ok(ControlFlow::Continue(())),
@@ -157,7 +157,7 @@ impl<T: Tree> Buffered<'_, T> {
     }
 }
 
-/// Refuses what no such store holds.
+/// Checks that such a store can hold a key and a value of this length.
 pub(crate) fn check(key: Key<'_>, length: u64, longest_key: usize) -> Result<()> {
     refusal::check_name(key, longest_key)?;
     // Room for what is kept behind a value.
@@ -168,7 +168,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     const PANICS: bool = T::PANICS;
 
     type Key<'k> = &'k [u8];
-    /// `None`: as it is now.
+    /// `None` for the current state.
     type Read = Option<T::View>;
     type Write = Writing<'s, T::Value>;
 
@@ -281,7 +281,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     }
 }
 
-/// The bytes of mode and time.
+/// The number of bytes of mode and time.
 const META: usize = 16;
 const NO_META: u32 = u32::MAX;
 
@@ -293,7 +293,7 @@ fn wrap<V: for<'a> From<&'a [u8]>>(value: &[u8], meta: Option<Meta>, keys: KeyKi
     V::from(&[value, &meta::bytes(meta)].concat()[..])
 }
 
-/// How many of `length` stored bytes are the value's own.
+/// Returns how many of `length` stored bytes are the value's own.
 fn own_length(length: u64, keys: KeyKind) -> Result<u64> {
     match keys {
         KeyKind::Integers => Ok(length),
@@ -301,7 +301,7 @@ fn own_length(length: u64, keys: KeyKind) -> Result<u64> {
     }
 }
 
-/// The value in what is stored, and its meta.
+/// Splits what is stored into the value and its mode and time.
 #[inline]
 fn unwrap(stored: &[u8], keys: KeyKind) -> Result<(&[u8], Option<Meta>)> {
     if keys == KeyKind::Integers {

@@ -1,4 +1,4 @@
-//! `memory:` keeps values in a map of this process: what an engine costs that has no storage.
+//! `memory:` keeps values in a map of this process: what an engine without storage costs.
 
 use std::{path::Path, sync::RwLock};
 
@@ -9,6 +9,7 @@ use model::{
 
 use crate::{lock, table::Table};
 
+/// The engine of a map in memory.
 pub(crate) struct Memory;
 
 static DECLARATION: Declaration = Declaration {
@@ -37,6 +38,7 @@ impl Blobs for Memory {
     }
 }
 
+/// An open map.
 struct Map {
     keys: KeyKind,
     values: RwLock<Table<Value>>,
@@ -52,13 +54,14 @@ impl Store for Map {
     }
 }
 
+/// A value with its mode and time.
 struct Value {
     bytes: Vec<u8>,
     meta: Option<Meta>,
 }
 
 impl Value {
-    /// Takes new bytes, into the room of the old ones where they fit.
+    /// Replaces the bytes, in the room of the old ones if they fit.
     fn replace(&mut self, bytes: &[u8], meta: Option<Meta>) {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
@@ -66,7 +69,8 @@ impl Value {
     }
 }
 
-/// Every operation locks by itself; batches add nothing. A scan holds off writers to its end.
+/// A session on the map. Every operation locks by itself; batches add nothing. A scan holds off
+/// writers to its end.
 struct Reference<'s>(&'s RwLock<Table<Value>>);
 
 impl Session for Reference<'_> {

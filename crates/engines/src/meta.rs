@@ -2,7 +2,7 @@
 
 use model::Meta;
 
-/// Mode, seconds and nanoseconds, lowest byte first.
+/// Encodes mode, seconds and nanoseconds, lowest byte first.
 pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&meta.mode.to_le_bytes());
@@ -11,7 +11,7 @@ pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
     bytes
 }
 
-/// The reverse of [`bytes`]; `None` for any other length.
+/// Decodes the bytes of [`bytes`]; returns `None` for any other length.
 pub(crate) fn of(bytes: &[u8]) -> Option<Meta> {
     let (mode, rest) = bytes.split_first_chunk()?;
     let (seconds, rest) = rest.split_first_chunk()?;

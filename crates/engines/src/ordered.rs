@@ -1,4 +1,4 @@
-//! What engines share whose library keeps bytes in the order of their keys.
+//! Shared code of the engines whose library keeps bytes in the order of their keys.
 
 use std::{cell::Cell, mem, path::Path};
 
@@ -6,11 +6,15 @@ use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, V
 
 use crate::{caught::StoreName, first::first, refusal::wrong_kind};
 
-/// The bytes of `key`, in the order of the keys: an integer with its sign bit flipped, highest
-/// byte first; a name as it is. An integer's bytes are put into `room`.
+/// Returns the bytes of `key`, in the order of the keys: an integer with its sign bit flipped,
+/// highest byte first; a name as it is. An integer's bytes are put into `room`.
 ///
 /// The key is matched by reference: copied whole, it would be read back before its parts are
 /// written out, which waits for the end of the last value's copy.
+///
+/// # Errors
+///
+/// Fails if the key is of another kind than `held`.
 #[inline]
 pub(crate) fn bytes<'k>(key: &Key<'k>, held: KeyKind, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
     match held {
@@ -40,8 +44,11 @@ pub(crate) fn key(bytes: &[u8], held: KeyKind) -> Result<Key<'_>> {
     }
 }
 
-/// The kind of keys of the store at `path`, in which a database, table or the like is called after
-/// it.
+/// Returns the kind of keys of the store at `path`, which has a database or table named after it.
+///
+/// # Errors
+///
+/// Fails if there is none for either kind.
 pub(crate) fn kind(path: &Path, mut has: impl FnMut(&str) -> bool) -> Result<KeyKind> {
     KeyKind::ALL.into_iter().find(|keys| has(keys.as_str())).ok_or_else(|| {
         let path = path.display();
@@ -60,12 +67,12 @@ pub(crate) trait Library: Sized {
     /// A transaction that writes, and sees what it wrote.
     type Write;
 
-    /// The key as the library takes it; `room` is for its bytes.
+    /// Returns the key in the library's form; `room` is for its bytes.
     fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<Self::Key<'k>>;
 
     fn read(&self) -> Result<Self::Read>;
 
-    /// What one operation reads that is in no batch.
+    /// Returns the view for one operation that is in no batch.
     fn now(&self) -> Result<Self::Read> {
         self.read()
     }
@@ -78,7 +85,7 @@ pub(crate) trait Library: Sized {
     fn get(&self, txn: Txn<'_, Self>, key: Self::Key<'_>, into: &mut [u8])
     -> Result<Option<usize>>;
 
-    /// The length of a value.
+    /// Returns the length of a value.
     fn length(&self, txn: Txn<'_, Self>, key: Self::Key<'_>) -> Result<Option<u64>> {
         Ok(self.get(txn, key, &mut [])?.map(|length| length as u64))
     }
@@ -93,7 +100,8 @@ pub(crate) trait Library: Sized {
 
     fn delete(&self, txn: &mut Self::Write, key: Self::Key<'_>) -> Result<bool>;
 
-    /// Visits items in key order from `from` on; `values`: the caller needs more than their lengths.
+    /// Visits items in key order from `from` on; `values` is whether the caller needs more than
+    /// their lengths.
     fn scan(
         &self,
         txn: Txn<'_, Self>,
@@ -102,36 +110,36 @@ pub(crate) trait Library: Sized {
         visit: &mut Visitor<'_>,
     ) -> Result<()>;
 
-    /// The library's own counters since they were last asked for.
+    /// Returns the library's own counters since the last call.
     fn counters(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 }
 
-/// What an operation reads from.
+/// The transaction or view that an operation reads from.
 pub(crate) enum Txn<'t, L: Library> {
     Read(&'t L::Read),
     Write(&'t L::Write),
 }
 
-/// What is open between `begin` and `commit`; without it, each operation has its own transaction.
+/// The batch between `begin` and `commit`; without one, each operation has its own transaction.
 enum Batch<L: Library> {
     None,
     Read(L::Read),
     Write(L::Write),
 }
 
-/// One worker's use of a store whose library has transactions over keys in order.
+/// A session on a store whose library has transactions over keys in order.
 pub(crate) struct TransactionSession<L: Library> {
     library: L,
     store: &'static StoreName,
     batch: Batch<L>,
-    /// Transactions that had to wait for another session's, since last asked.
+    /// The number of transactions that had to wait for another session's, since the last call.
     waits: Cell<i64>,
 }
 
 impl<L: Library> TransactionSession<L> {
-    /// Of the store at `path`.
+    /// Creates a session on the store at `path`.
     pub(crate) fn new(library: L, path: &Path) -> Self {
         Self { library, store: StoreName::of(path), batch: Batch::None, waits: Cell::new(0) }
     }
@@ -145,7 +153,7 @@ impl<L: Library> TransactionSession<L> {
         done.map_err(|error| store.names(error))
     }
 
-    /// The batch, or what `now` is to hold for one operation.
+    /// Returns the batch, or a view for one operation, which is put into `now`.
     #[inline]
     fn txn<'t>(&'t self, now: &'t mut Option<L::Read>) -> Result<Txn<'t, L>> {
         Ok(match &self.batch {

@@ -1,23 +1,23 @@
-//! Errors that several engines answer with.
+//! Errors that several engines return.
 
 #[cfg(feature = "fjall")]
 use std::{fmt, io};
 
 use model::{Error, Key, KeyKind, Result};
 
-/// A key of the kind that the store does not hold.
+/// Creates the error of a key of another kind than the store's.
 #[cold]
 pub(crate) fn wrong_kind(key: Key<'_>, held: KeyKind) -> Error {
     Error::usage(format!("the store's keys are {held}; {key} is of the kind {}", key.kind()))
 }
 
-/// A write to a store that was opened to read.
+/// Creates the error of a write to a store that was opened to read.
 #[cold]
 pub(crate) fn read_only() -> Error {
     Error::usage("the store was opened to read; nothing was written")
 }
 
-/// Refuses a value above the engine's limit.
+/// Checks that a value is not longer than the engine's limit.
 pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()> {
     if length <= longest {
         return Ok(());
@@ -27,7 +27,7 @@ pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()>
     )))
 }
 
-/// Refuses a name that is longer than the engine's keys, or empty where that cannot be.
+/// Checks that a name is neither longer than the engine's keys nor empty.
 #[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
 pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
     match key {
@@ -38,8 +38,8 @@ pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
     }
 }
 
-/// Returns the error of a library that could not read a file of its store: one that is missing, empty or
-/// cut short is damage.
+/// Returns the error of a library that could not read a file of its store: one that is missing,
+/// empty or cut short is damage.
 #[cfg(feature = "fjall")]
 #[cold]
 pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
@@ -53,7 +53,7 @@ pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
     }
 }
 
-/// A length as the address space has it.
+/// Converts a length to the width of the address space.
 #[inline]
 pub(crate) fn size(length: u64) -> Result<usize> {
     usize::try_from(length).map_err(|_| too_long(length))

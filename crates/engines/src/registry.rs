@@ -1,4 +1,4 @@
-//! Finding engines by name, address and path.
+//! Finds engines by name, address and path.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -6,28 +6,28 @@ use model::{Blobs, Engine, Error, Library, Result, Rows, Settings, Tasks, did_yo
 
 use crate::{ENGINES, OPTIONAL};
 
-/// All engines of this build.
+/// Returns all engines of this build.
 pub fn engines() -> &'static [&'static dyn Engine] {
     ENGINES
 }
 
-/// The engines of this build that store values.
+/// Returns the engines of this build that store values.
 pub fn all_blobs() -> impl Iterator<Item = &'static dyn Blobs> + Clone {
     engines().iter().filter_map(|engine| engine.blobs())
 }
 
-/// The engines of this build that store rows.
+/// Returns the engines of this build that store rows.
 pub fn all_rows() -> impl Iterator<Item = &'static dyn Rows> + Clone {
     engines().iter().filter_map(|engine| engine.rows())
 }
 
-/// The engines of this build that store tasks.
+/// Returns the engines of this build that store tasks.
 pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
     engines().iter().filter_map(|engine| engine.tasks())
 }
 
-/// The engines that a user's data can be in, those that take the least care first: folders of files,
-/// then in the order of the list.
+/// Returns the engines that a user's data can be in, those that need the least care first: folders
+/// of files, then in the order of the list.
 pub fn plainest_first() -> impl Iterator<Item = &'static dyn Blobs> {
     let folder = |engine: &&'static dyn Blobs| engine.name() == folders().name();
     let others = all_blobs().filter(move |engine| !folder(engine));
@@ -39,12 +39,12 @@ fn has(name: &str) -> bool {
     engines().iter().any(|engine| engine.name() == name)
 }
 
-/// The engines that other builds have.
+/// Returns the names of the engines that other builds have.
 pub fn left_out() -> impl Iterator<Item = &'static str> {
     OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has(name))
 }
 
-/// The libraries that are linked into this program, each once. No server is asked.
+/// Returns the libraries that are linked into this program, each once, without servers.
 pub fn linked() -> impl Iterator<Item = Library> {
     let mut seen = BTreeSet::new();
     let linked = engines().iter().filter(|engine| !engine.declaration().server);
@@ -52,23 +52,37 @@ pub fn linked() -> impl Iterator<Item = Library> {
     libraries.filter(move |library| seen.insert(library.name.clone()))
 }
 
-/// The engines of this build that are programs of their own, which the system may have.
+/// Returns the names of the engines of this build that are programs of their own, which the system
+/// may have.
 pub fn servers() -> impl Iterator<Item = &'static str> {
-    let servers = engines().iter().map(|engine| engine.declaration()).filter(|of| of.server);
-    servers.filter(|of| of.schemes.is_empty()).map(|of| of.name)
+    let servers =
+        engines().iter().map(|engine| engine.declaration()).filter(|engine| engine.server);
+    servers.filter(|engine| engine.schemes.is_empty()).map(|engine| engine.name)
 }
 
-/// The engine called `name`, as a store of values.
+/// Returns the engine called `name`, as a store of values.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn blobs(name: &str) -> Result<&'static dyn Blobs> {
     facet(name, "values", all_blobs())
 }
 
-/// The engine called `name`, as a store of rows.
+/// Returns the engine called `name`, as a store of rows.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn rows(name: &str) -> Result<&'static dyn Rows> {
     facet(name, "rows", all_rows())
 }
 
-/// The engine called `name`, as a store of tasks.
+/// Returns the engine called `name`, as a store of tasks.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn tasks(name: &str) -> Result<&'static dyn Tasks> {
     facet(name, "tasks", all_tasks())
 }
@@ -95,27 +109,35 @@ fn facet<E: Engine + ?Sized>(
     })
 }
 
-/// The engine of folders of files, which is in every build.
+/// Returns the engine of folders of files, which is in every build.
 pub fn folders() -> &'static dyn Blobs {
     &crate::files::Files
 }
 
-/// The engine that needs the processor and memory only.
+/// Returns the engine that needs the processor and memory only.
 pub fn in_memory() -> &'static dyn Blobs {
     &crate::memory::Memory
 }
 
-/// The engine whose times vary least, in every build: a file and an offset table.
+/// Returns the engine whose times vary least, in every build: a file and an offset table.
 pub fn steadiest() -> &'static dyn Blobs {
     &crate::pack::Pack
 }
 
-/// The engine of the databases that kvtest reads and writes.
+/// Returns the engine of the databases that kvtest reads and writes.
+///
+/// # Errors
+///
+/// Fails if this build has no SQLite.
 pub fn databases() -> Result<&'static dyn Blobs> {
     blobs("sqlite")
 }
 
-/// The engine that takes addresses `scheme://…`.
+/// Returns the engine that opens addresses `scheme://…`.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     let schemes = |engine: &'static dyn Blobs| engine.declaration().schemes;
     if let Some(engine) = all_blobs().find(|engine| schemes(*engine).contains(&scheme)) {
@@ -130,20 +152,21 @@ pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     Err(Error::usage(format!("no server {scheme}://{hint} (accepted: {accepted}://)")))
 }
 
-/// The engine whose store the file or folder at `path` looks like. A folder with an engine's own files
-/// that is not a whole store of it is nobody's.
+/// Returns the engine whose store the file or folder at `path` looks like. A folder with an
+/// engine's own files that is not a whole store of it belongs to no engine.
 pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
     let engine = all_blobs().find(|engine| engine.recognises(path))?;
     let is_folder = engine.name() == folders().name();
     if is_folder && marked(path).is_some() { None } else { Some(engine) }
 }
 
-/// Names by which a folder is an engine's, also when it is damaged and in a build without that engine.
+/// The names by which a folder is an engine's, also if it is damaged and in a build without that
+/// engine.
 struct Marks {
     engine: &'static str,
-    /// Names that others hardly use, one of which is there; a `*` is any text.
+    /// The names that others hardly use, at least one of which exists; a `*` is any text.
     own: &'static [&'static str],
-    /// Names that others use too. Of all names two are there, unless there is nothing else.
+    /// The names that others use too. Of all names two exist, unless there is nothing else.
     common: &'static [&'static str],
 }
 
@@ -170,7 +193,7 @@ const MARKS: &[Marks] = &[
     Marks { engine: "valkey", own: &["appendonlydir", "dump.rdb"], common: &["appendonly.aof*"] },
 ];
 
-/// The engine whose own files the folder at `path` has, with one of their names.
+/// Returns the engine whose own files the folder at `path` has, with one of their names.
 pub fn marked(path: &Path) -> Option<(&'static str, String)> {
     let entries =
         path.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

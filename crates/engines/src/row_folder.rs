@@ -13,7 +13,7 @@ use model::{
 
 use crate::fresh;
 
-/// What is in such a file. All functions get the settings that were asked for.
+/// The format of such a file. All functions get the settings that were asked for.
 pub(crate) trait RowFile: Send + Sync + 'static {
     const EXTENSION: &'static str;
 
@@ -24,18 +24,18 @@ pub(crate) trait RowFile: Send + Sync + 'static {
 
     fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)>;
 
-    /// The files that hold a database, present or not.
+    /// Returns the files of a database, present or not.
     fn files(path: &Path, _: &Settings) -> Vec<PathBuf> {
         vec![path.to_owned()]
     }
 
-    /// Does for a database what [`RowTables::flush_writes`] does.
+    /// Flushes a database, as [`RowTables::flush_writes`] does.
     fn settle(_: &Path, _: &Settings) -> Result<()> {
         Ok(())
     }
 }
 
-/// The folder, and as many databases in it.
+/// A folder with a number of databases in it.
 pub(crate) struct RowFolder<F> {
     folder: PathBuf,
     databases: u32,
@@ -49,7 +49,7 @@ impl<F: RowFile> RowFolder<F> {
         Ok(Box::new(Self::new(location, 0, settings)))
     }
 
-    /// The databases that another process created there.
+    /// Opens the databases that another process created there.
     pub(crate) fn join(location: &Path, settings: &Settings) -> Box<dyn RowTables> {
         Box::new(Self::new(location, 0, settings))
     }

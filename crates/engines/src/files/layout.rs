@@ -1,4 +1,5 @@
-//! How keys become paths, which layout an existing folder has, and which keys are in it.
+//! The layouts of a folder: how keys become paths, which layout an existing folder has, and which
+//! keys are in it.
 
 use std::{io, path::Path};
 
@@ -9,6 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::{name, os};
 use crate::refusal::wrong_kind;
 
+/// The layout of a folder of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Layout {
@@ -25,7 +27,7 @@ impl Layout {
         if self == Self::Names { KeyKind::Names } else { KeyKind::Integers }
     }
 
-    /// Finds the layout of `dir`; an empty one is taken for a new store.
+    /// Finds the layout of `dir`; an empty folder is taken for a new store.
     pub(super) fn find(dir: &Path) -> Result<Self> {
         let mut top = Self::Flat.entries(dir).peekable();
         if top.peek().is_none() || top.any(|entry| Self::Flat.has(&entry)) {
@@ -36,7 +38,11 @@ impl Layout {
         Ok(if is_tree { Self::Tree } else { Self::Names })
     }
 
-    /// Puts the path of `key` into `out`, ended by a zero byte.
+    /// Writes the path of `key` into `out`, ended by a zero byte.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the key is of another kind than the layout's, or no path below the store.
     #[inline]
     pub(super) fn path(self, key: Key<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
@@ -53,8 +59,12 @@ impl Layout {
         Ok(())
     }
 
-    /// The keys below `dir`. A numbered layout with anything else next to the numbered files is an
-    /// error that names the first such thing.
+    /// Lists the keys below `dir`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything else is next to the numbered files of a numbered layout; the error names
+    /// the first such entry.
     pub(super) fn list(self, dir: &Path) -> Result<Keys> {
         let (mut keys, mut odd) = (Keys::default(), None);
         for entry in self.entries(dir) {
@@ -77,7 +87,7 @@ impl Layout {
     }
 
     #[cfg(feature = "sqlite")]
-    /// The numbers of the numbered files below `dir`, in no particular order.
+    /// Lists the numbers of the numbered files below `dir`, in no particular order.
     pub(super) fn numbers(self, dir: &Path) -> Result<Vec<i64>> {
         let number = |entry: Result<Entry>| match entry {
             Ok(entry) => self.number(&entry.name).filter(|_| entry.is_file).map(Ok),
@@ -86,7 +96,7 @@ impl Layout {
         self.entries(dir).filter_map(number).collect()
     }
 
-    /// The key of kvtest's file `name`, if it is one.
+    /// Returns the key of kvtest's file `name`, or `None` if it is no such file.
     fn number(self, name: &[u8]) -> Option<i64> {
         match self {
             Self::Flat => name::parse_flat(name),
@@ -95,13 +105,13 @@ impl Layout {
         }
     }
 
-    /// Whether `entry` is one of kvtest's files.
+    /// Returns whether `entry` is one of kvtest's files.
     fn has(self, entry: &Result<Entry>) -> bool {
         entry.as_ref().is_ok_and(|entry| entry.is_file && self.number(&entry.name).is_some())
     }
 
-    /// What `dir` holds, in no particular order: all at its top in a flat layout, else what is below
-    /// it except folders. A folder that cannot be read is an error.
+    /// Lists the entries of `dir`, in no particular order: all at its top in a flat layout, else
+    /// all below it except folders. A folder that cannot be read is an error.
     fn entries(self, dir: &Path) -> impl Iterator<Item = Result<Entry>> {
         let depth = if self == Self::Flat { 1 } else { usize::MAX };
         let is_folder = |found: &DirEntry| found.file_type().is_dir();
@@ -115,13 +125,15 @@ impl Layout {
     }
 }
 
+/// An entry of a folder.
 struct Entry {
-    /// Its path from the top of the folder.
+    /// The path from the top of the folder.
     name: Vec<u8>,
     is_file: bool,
 }
 
-/// Visits what is below `dir`, folders before what they hold. Follows no links, opens no files.
+/// Visits what is below `dir`, folders before their content. It follows no links and opens no
+/// files.
 pub(super) fn walk(
     dir: &Path,
     depth: usize,
@@ -129,19 +141,20 @@ pub(super) fn walk(
     WalkDir::new(dir).min_depth(1).max_depth(depth).into_iter()
 }
 
-/// Whether it is a file that a session of storemark writes, or wrote when it was killed.
+/// Returns whether the entry is a file that a session of storemark writes, or wrote when it was
+/// killed.
 pub(super) fn is_temporary(found: &DirEntry) -> bool {
     found.file_type().is_file() && name::is_temporary(found.file_name().as_encoded_bytes())
 }
 
-/// What kept [`walk`] from going on.
+/// Creates an error from what interrupted [`walk`].
 pub(super) fn failed(dir: &Path, error: walkdir::Error) -> Error {
     let path = error.path().unwrap_or(dir).to_owned();
     // Only a loop of links, which are not followed, has no such error.
     Error::io(path.display(), error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))
 }
 
-/// All keys of a folder: numbers or names, held compactly.
+/// The keys of a folder: numbers or names, held compactly.
 #[derive(Default)]
 pub(super) struct Keys {
     numbers: Vec<i64>,
@@ -149,7 +162,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Those not less than `from`, in order.
+    /// Returns the keys that are not less than `from`, in order.
     pub(super) fn sorted(&self, from: Option<Key<'_>>) -> Vec<Key<'_>> {
         let numbers = self.numbers.iter().map(|number| Key::Int(*number));
         let all = numbers.chain(self.names.iter().map(|name| Key::Name(name)));
@@ -159,12 +172,16 @@ impl Keys {
     }
 }
 
-/// What nearly all file systems take for the name of a file.
+/// The most bytes of a file's name on nearly all file systems.
 const LONGEST_PART: usize = 255;
-/// What systems take for a path, less its end.
+/// The most bytes of a path that systems accept, less its end.
 const LONGEST_PATH: usize = 4095;
 
-/// Refuses what is not a relative path below the store.
+/// Checks that a name is a relative path below the store.
+///
+/// # Errors
+///
+/// Fails if it is not, or is longer than file systems accept.
 pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let bad = |part: &[u8]| matches!(part, b"" | b"." | b"..");
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {

@@ -1,4 +1,4 @@
-//! What is in a user's folder and is no value, to be reported by a copy.
+//! Finds what is in a user's folder and is no value, for the report of a copy.
 
 use std::{
     fs::{self, File},
@@ -13,9 +13,11 @@ use super::{
     os,
 };
 
-/// Walks `dir` and returns what is below it and no value, and what files have that a copy does not keep.
-/// Opens each file for reading: one that cannot be read is an error, as a copy without it would pass for
-/// whole.
+/// Lists what is below `dir` and no value, and the properties of files that a copy does not keep.
+///
+/// # Errors
+///
+/// Fails if a file cannot be read: it opens each, as a copy without it would pass for whole.
 pub(super) fn of(dir: &Path) -> Result<Vec<Entry>> {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for found in walk(dir, usize::MAX) {
@@ -36,7 +38,7 @@ pub(super) fn of(dir: &Path) -> Result<Vec<Entry>> {
     if unreadable.is_empty() { Ok(entries) } else { Err(refused(dir, unreadable)) }
 }
 
-/// `None`: it is a value, or a folder with something in it.
+/// Returns the entry of a path; `None` if it is a value, or a folder with something in it.
 fn entry(dir: &Path, found: &DirEntry) -> Option<Entry> {
     let (path, is) = (found.path(), found.file_type());
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -55,7 +57,7 @@ fn name(dir: &Path, path: &Path) -> Vec<u8> {
     os::name(path.strip_prefix(dir).unwrap_or(path))
 }
 
-/// An error that names the first ten.
+/// Creates an error that names the first ten.
 fn refused(dir: &Path, mut unreadable: Vec<PathBuf>) -> Error {
     const SHOWN: usize = 10;
     unreadable.sort_unstable();

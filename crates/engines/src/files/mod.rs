@@ -41,6 +41,7 @@ use self::{
 };
 use crate::at;
 
+/// The engine of plain files.
 pub(crate) struct Files;
 
 static DECLARATION: Declaration = Declaration {

@@ -44,8 +44,8 @@ fn prints_as(key: i64, print: impl Fn(i64, &mut Vec<u8>), name: &[u8]) -> bool {
     canonical == name
 }
 
-/// Appends `printf("%0<width>d", value)`: the width includes the sign. By hand, because it is
-/// part of every read.
+/// Appends `printf("%0<width>d", value)`: the width includes the sign. It is written by hand,
+/// because it is part of every read.
 fn padded(value: i64, width: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
@@ -61,7 +61,7 @@ fn padded(value: i64, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[start..]);
 }
 
-/// Puts the `n`-th temporary name of a session into `out`, in the folder of `path`. Both end in a
+/// Writes the `n`-th temporary name of a session into `out`, in the folder of `path`. Both end in a
 /// zero byte.
 pub(super) fn next_to(path: &[u8], session: u32, n: u64, out: &mut Vec<u8>) {
     out.clear();
@@ -70,13 +70,13 @@ pub(super) fn next_to(path: &[u8], session: u32, n: u64, out: &mut Vec<u8>) {
         .expect("writing to memory does not fail");
 }
 
-/// The folder part of `path`, with the slash; empty at the top.
+/// Returns the folder part of `path`, with the slash; it is empty at the top.
 pub(super) fn folder(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     &path[..end]
 }
 
-/// Whether the last part of `path` is a temporary name of any process.
+/// Returns whether the last part of `path` is a temporary name of any process.
 pub(super) fn is_temporary(path: &[u8]) -> bool {
     let name = &path[folder(path).len()..];
     let Some(middle) = name.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(TAIL)) else {

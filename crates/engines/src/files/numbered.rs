@@ -7,12 +7,12 @@ use model::{Access, Key, Result};
 use super::{Folder, Sync, layout::Layout, session::Worker};
 
 impl Folder {
-    /// An existing folder of another engine's numbered files, in a tree of folders.
+    /// Opens an existing folder of another engine's numbered files, in a tree of folders.
     pub(crate) fn numbered(path: &Path, access: Access, sync: Sync) -> Result<Self> {
         Self::new(path, Layout::Tree, access, sync)
     }
 
-    /// The numbers of all files; others are passed over.
+    /// Lists the numbers of all numbered files, and skips others.
     pub(crate) fn numbers(&self) -> Result<Vec<i64>> {
         self.layout.numbers(&self.path)
     }
@@ -25,7 +25,7 @@ impl Worker<'_> {
         self.remove().map(drop)
     }
 
-    /// The path of the file of `key`.
+    /// Returns the path of the file of `key`.
     pub(crate) fn path(&mut self, key: Key<'_>) -> Result<PathBuf> {
         self.select(key)?;
         Ok(self.current())

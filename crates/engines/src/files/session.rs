@@ -17,18 +17,19 @@ use super::{
 };
 use crate::{at, first::first, refusal};
 
-/// Longest path that systems take (Linux's `PATH_MAX`): its room is allocated once.
+/// The longest path that systems accept (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
 
+/// A worker's session on a folder of files.
 pub(crate) struct Worker<'s> {
     pub(super) store: &'s Folder,
     number: u32,
     temporaries: u64,
     /// The path of the current key, ended by a zero byte.
     pub(super) path: Vec<u8>,
-    /// The temporary file next to it, likewise.
+    /// The path of the temporary file next to it, ended by a zero byte.
     temporary: Vec<u8>,
-    /// Folders whose entries changed in this batch. Kept only for `sync=full`.
+    /// The folders whose entries changed in this batch; only kept for `sync=full`.
     touched: BTreeSet<PathBuf>,
     in_batch: bool,
 }
@@ -59,7 +60,7 @@ impl<'s> Worker<'s> {
         self.select(key)
     }
 
-    /// An error about the current file.
+    /// Creates an error about the current file.
     #[cold]
     pub(super) fn failed(&self, cause: io::Error) -> Error {
         let what = self.current();
@@ -96,7 +97,7 @@ impl<'s> Worker<'s> {
     }
 
     /// Opens the current file or its temporary one for writing, in folders created as needed;
-    /// `None` if `how` forbids it.
+    /// returns `None` if `how` forbids it.
     fn open(&mut self, how: How) -> io::Result<Option<File>> {
         let Folder { root, write, .. } = self.store;
         let rename = *write == Writing::Rename;
@@ -125,12 +126,12 @@ impl<'s> Worker<'s> {
         self.store.sync.flush(file)
     }
 
-    /// The folder of the current file.
+    /// Returns the folder of the current file.
     fn folder(&self) -> PathBuf {
         self.store.path.join(os::path(name::folder(&self.path)))
     }
 
-    /// Creates the folders of the current path; `false` if there are none above it.
+    /// Creates the folders of the current path; returns `false` if there are none above it.
     fn create_folders(&mut self) -> io::Result<bool> {
         if !self.path.contains(&b'/') {
             return Ok(false);
@@ -144,7 +145,7 @@ impl<'s> Worker<'s> {
         Ok(true)
     }
 
-    /// Notes that the folder of the current file changed, and flushes it outside a batch.
+    /// Records that the folder of the current file changed, and flushes it outside a batch.
     fn changed(&mut self) -> Result<()> {
         if self.store.sync == Sync::Full {
             self.touched.insert(self.folder());
@@ -172,13 +173,13 @@ impl<'s> Worker<'s> {
         Ok(Some(facts))
     }
 
-    /// Puts all of the file of `key` into `value`; `false`: there is none.
+    /// Reads all of the file of `key` into `value`; returns `false` if there is none.
     pub(crate) fn load(&mut self, key: Key<'_>, value: &mut Vec<u8>) -> Result<bool> {
         self.select(key)?;
         Ok(self.read(value)?.is_some())
     }
 
-    /// Removes the current file; `false`: there is none.
+    /// Removes the current file; returns `false` if there is none.
     pub(super) fn remove(&self) -> Result<bool> {
         match self.store.root.remove(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -242,7 +243,8 @@ impl Session for Worker<'_> {
         self.flush_folders()
     }
 
-    /// A folder has no order: it is listed whole, and sorted, for each scan.
+    /// Visits the files in order. A folder has no order: it is listed whole, and sorted, for each
+    /// scan.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let mut visit = first(scan.limit, visit);
         let named = self.store.layout.keys() == KeyKind::Names;

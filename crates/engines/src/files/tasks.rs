@@ -43,12 +43,13 @@ impl Queue for Folder {
         Ok(self.layout.list(&self.path)?.sorted(None).len() as u64)
     }
 
-    /// Removes an empty folder only: what a worker left behind is not removed unseen.
+    /// Removes an empty folder only: what a worker left is not removed unnoticed.
     fn remove(self: Box<Self>) -> Result<()> {
         fs::remove_dir(&self.path).map_err(|e| Error::io(self.path.display(), e))
     }
 }
 
+/// A worker's use of a queue of files.
 struct TaskWorker<'a> {
     files: Worker<'a>,
     /// The current task as it is written.

@@ -1,5 +1,6 @@
-//! Whether the files of a database are all there and list what they listed: the library takes a list of
-//! tables as it is, whatever it holds, and without its journals or a list it shows an empty store.
+//! Checks that the files of a database exist and list what they listed: the library accepts a list
+//! of tables as it is, whatever it contains, and without its journals or a list it shows an empty
+//! store.
 
 use std::{
     fs, io,
@@ -9,8 +10,11 @@ use std::{
 use model::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Refuses the database at `location` if a journal or a list of tables is missing, or a list is not as
-/// it was written.
+/// Checks the journals and the lists of tables of the database at `location`.
+///
+/// # Errors
+///
+/// Fails if one is missing, or a list is not as it was written.
 pub(super) fn check(location: &Path) -> Result<()> {
     check_journals(location)?;
     for tree in entries(&location.join("keyspaces"))? {
@@ -35,8 +39,8 @@ fn missing(file: &Path) -> Error {
     Error::corrupt(format!("{}: is damaged: this file is missing", file.display()))
 }
 
-/// An open database always has a journal, and the library numbers them without gaps. It removes those
-/// that are in the tables, oldest first.
+/// Checks that journals exist and have no gap: an open database always has a journal, and the
+/// library numbers them without gaps. It removes those that are in the tables, oldest first.
 fn check_journals(location: &Path) -> Result<()> {
     let number = |path: PathBuf| path.file_name()?.to_str()?.strip_suffix(".jnl")?.parse().ok();
     let mut numbers: Vec<u64> = entries(location)?.into_iter().filter_map(number).collect();
@@ -51,7 +55,8 @@ fn check_journals(location: &Path) -> Result<()> {
     }
 }
 
-/// `current` has the number of the list, its checksum, and 0 for its kind (XXH3 of 128 bits).
+/// Checks the list of tables that `current` names: `current` has the number of the list, its
+/// checksum, and 0 for its kind (XXH3 of 128 bits).
 fn check_tree(tree: &Path) -> Result<()> {
     let read = |path: PathBuf| {
         fs::read(&path).map_err(|cause| match cause.kind() {

@@ -1,5 +1,5 @@
-//! fjall: a folder with a log-structured merge tree; the keyspace that holds the dataset is called
-//! after the kind of its keys.
+//! The engine fjall: a folder with a log-structured merge tree. The keyspace with the dataset has
+//! the name of the kind of its keys.
 
 mod manifest;
 mod store;
@@ -17,9 +17,11 @@ use model::{
 use crate::{at, caught::caught, fresh};
 use store::FjallStore;
 
+/// The engine fjall.
 pub(crate) struct Fjall;
 
-/// The library does not report it; a test of the registry compares it with the lock file.
+/// The version, which the library does not report; a test of the registry compares it with the lock
+/// file.
 const VERSION: &str = "3.1.13";
 
 static DECLARATION: Declaration = Declaration {
@@ -108,7 +110,8 @@ impl Blobs for Fjall {
         path.join("keyspaces").is_dir() && at::start(&path.join("version")) == Some(*b"FJL")
     }
 
-    /// Values stay where they are: opened to read, a store has no threads that would move them.
+    /// Returns why opening to read changes files. Values stay where they are: opened to read, a
+    /// store has no threads that would move them.
     fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
         location.exists().then(|| {
             "opening a fjall store cuts its journal to its length and removes what no longer \
@@ -136,8 +139,8 @@ impl Blobs for Fjall {
     }
 }
 
-/// Holds the library's own lock, as no process has the store open; a store that never had one is
-/// nobody's.
+/// Takes the library's own lock, as no process has the store open. A store that never had a lock is
+/// in use by nobody.
 fn locked(location: &Path) -> Result<Option<File>> {
     let lock = File::open(location.join("lock")).ok();
     let taken = lock.as_ref().map(File::try_lock);

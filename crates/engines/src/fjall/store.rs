@@ -22,6 +22,7 @@ use crate::{
     refusal,
 };
 
+/// An open store.
 pub(super) struct FjallStore {
     path: PathBuf,
     // Dropped before the database, which waits for its threads.
@@ -29,12 +30,12 @@ pub(super) struct FjallStore {
     database: Database,
     shared: Shared,
     persist: Option<PersistMode>,
-    /// Counters when last asked for.
+    /// The counters at the last call, to return differences.
     before: [AtomicI64; 2],
 }
 
-/// Words of the setting `sync`, what each asks of a commit, and the class that it gives; the first
-/// is the library's default.
+/// The words of the setting `sync`, what each asks of a commit, and the class that it gives; the
+/// first is the library's default.
 const COMMITS: [(&str, Option<PersistMode>, Durability); 4] = [
     ("buffer", Some(PersistMode::Buffer), Durability::Consistent),
     ("off", None, Durability::None),
@@ -42,7 +43,8 @@ const COMMITS: [(&str, Option<PersistMode>, Durability); 4] = [
     ("all", Some(PersistMode::SyncAll), Durability::Durable),
 ];
 
-/// After so many reads the library finds out which deleted values nobody can see any longer.
+/// The number of reads after which the library finds out which deleted values nobody can see any
+/// longer.
 const READS: u32 = 10_000;
 
 fn compression(settings: &Settings) -> CompressionType {
@@ -52,8 +54,8 @@ fn compression(settings: &Settings) -> CompressionType {
     }
 }
 
-/// The database at `path`, created if there is none. Opened to read it has no threads, which would
-/// rewrite files.
+/// Opens the database at `path`, or creates it if there is none. Opened to read it has no threads,
+/// which would rewrite files.
 fn database(path: &Path, settings: &Settings, access: Access) -> Result<Database> {
     let mut builder = Database::builder(path).journal_compression(compression(settings));
     if let Some(bytes) = settings.parse("cache") {
@@ -87,7 +89,7 @@ impl FjallStore {
         Self::new(path, database, Shared::new(keys, options.access), &options.settings)
     }
 
-    /// The settings count for a keyspace that does not exist yet.
+    /// Opens the keyspace with the dataset. The settings only count if it does not exist yet.
     fn new(path: &Path, database: Database, shared: Shared, settings: &Settings) -> Result<Self> {
         let keyspace = database.keyspace(shared.keys.as_str(), || keyspace_options(settings));
         let keyspace = keyspace.map_err(|e| failed(path, e))?;
@@ -107,7 +109,7 @@ impl FjallStore {
             || self.database.outstanding_flushes() > 0
             || self.database.active_compactions() > 0
         {
-            // Says so if the thread that is waited for has failed.
+            // This fails if the thread that is waited for has failed.
             self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))?;
             thread::sleep(Duration::from_micros(200));
         }
@@ -115,7 +117,7 @@ impl FjallStore {
     }
 }
 
-/// What the library's error means, on one line.
+/// Converts the library's error to an error on one line.
 #[cold]
 fn failed(path: &Path, error: fjall::Error) -> Error {
     let path = path.display();
@@ -144,7 +146,7 @@ fn failed(path: &Path, error: fjall::Error) -> Error {
     }
 }
 
-/// What the error of the library below means; it has no words of its own for it.
+/// Returns the meaning of an error of the library below, which has no words of its own for it.
 fn of_tree(error: &LsmError) -> &'static str {
     match error {
         LsmError::ChecksumMismatch { .. } => "is damaged: the checksum of a block is another",
@@ -192,7 +194,7 @@ impl Store for FjallStore {
         Some(under_way.filter_map(|(is, name)| is.then_some(name)).collect())
     }
 
-    /// Writes what is in memory to tables, and waits for it: what the journal put off.
+    /// Writes what is in memory to tables, which the journal deferred, and waits for it.
     fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
             self.keyspace.rotate_memtable().map_err(|e| self.failed(e))?;

@@ -28,6 +28,7 @@ use crate::{
 };
 use store::HybridStore;
 
+/// The engine of SQLite with files.
 pub(crate) struct Hybrid;
 
 /// The name of the setting, in the database as well.
@@ -37,7 +38,7 @@ const INLINE: &str = "inline";
 /// (<https://sqlite.org/intern-v-extern-blob.html>).
 const USUAL_INLINE: u64 = 100_000;
 
-/// Half of what a row of SQLite can have.
+/// The largest threshold: half of what a row of SQLite can have.
 const MAX_INLINE: u64 = 500_000_000;
 
 static DECLARATION: Declaration = Declaration {
@@ -156,7 +157,12 @@ impl Blobs for Hybrid {
     }
 }
 
-/// Looks at the store or SQLite database at `path`; with `vacuum`, rewrites its database first.
+/// Returns statistics of the store or SQLite database at `path`; with `vacuum`, it rewrites the
+/// database first.
+///
+/// # Errors
+///
+/// Fails if it is no such store, or cannot be read.
 pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     if !Hybrid.recognises(path) {
         return sqlite::stat(path, &sqlite::OWN, vacuum);
@@ -168,12 +174,12 @@ pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
     Ok(Stat { left_out: store.left_out()?, inline: Some(store.inline()), ..stat })
 }
 
-/// The database of the store at `location`.
+/// Returns the path of the database of the store at `location`.
 fn database(location: &Path) -> PathBuf {
     location.join("hybrid.db")
 }
 
-/// The folder of its files.
+/// Returns the folder of the store's files.
 fn folder(location: &Path) -> PathBuf {
     location.join("hybrid.files")
 }

@@ -1,4 +1,4 @@
-//! Rows and files held against each other: files that no row names, and rows whose file is not whole.
+//! Compares rows with files: finds files that no row names, and rows whose file is not whole.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use model::{Error, Key, Removed, Result, Session};
 
 use super::{parts::Parts, table::Reference};
 
-/// Complaints at most, as `PRAGMA integrity_check` has.
+/// The most complaints, as in `PRAGMA integrity_check`.
 const COMPLAINTS: usize = 100;
 
-/// `column` of all rows that name a file; by the index on them alone, if there is one.
+/// Returns `column` of all rows that name a file, by the index on them alone if there is one.
 fn named(parts: &Parts, column: &str) -> Result<Vec<String>> {
     let table = parts.rows.table().name;
     parts.rows.column(&format!("SELECT {column} FROM {table} WHERE file IS NOT NULL"), 0)
@@ -19,7 +19,7 @@ fn number(text: &str) -> Result<i64> {
     text.parse().map_err(|_| Error::corrupt(format!("a row names no file: {text:?}")))
 }
 
-/// The numbers of files that no row names, or that belong to a batch under way.
+/// Returns the numbers of files that no row names, or that belong to a batch under way.
 pub(super) fn find(parts: &Parts) -> Result<Vec<i64>> {
     // Before the rows: a file that gets its row meanwhile is not among them.
     let mut numbers = parts.files.numbers()?;
@@ -53,7 +53,7 @@ fn remove_alone(parts: &Parts) -> Result<Removed> {
     Ok(removed)
 }
 
-/// Rows whose file is missing, has another length, or belongs to two.
+/// Returns complaints about rows whose file is missing, has another length, or belongs to two.
 pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
     let (mut files, mut seen, mut complaints) = (parts.files.worker(), HashSet::new(), Vec::new());
     for text in named(parts, "file||' '||value")? {

@@ -1,4 +1,4 @@
-//! What an open store consists of: its database and its folder of files, and which files are to be
+//! The parts of an open store: its database and its folder of files, and the files that are to be
 //! removed.
 
 use std::{
@@ -21,20 +21,22 @@ use crate::{
     sqlite::{SqliteStore, with_suffix},
 };
 
-/// The first SQLite that has them; without one, the rows that name files are found by looking at all.
+/// The first SQLite with partial indexes; without one, the rows that name files are found by
+/// looking at all.
 const PARTIAL_INDEXES: i32 = 3_008_000;
 
-/// Files that were replaced and wait for the flush of the log: so many share one.
+/// The number of replaced files that wait for the flush of the log and share it.
 const WAITING: usize = 64;
 
+/// The parts of an open store.
 pub(super) struct Parts {
     pub(super) path: PathBuf,
     pub(super) rows: SqliteStore,
     pub(super) files: Folder,
-    /// The largest value that is kept in the database.
+    /// The length of the largest value that is kept in the database.
     pub(super) inline: u64,
     class: Durability,
-    /// Numbers of files that no row names since a commit that a power cut may still undo.
+    /// The numbers of files that no row names since a commit that a power cut may still undo.
     waiting: Mutex<Vec<i64>>,
 }
 
@@ -47,8 +49,8 @@ impl Parts {
         let rows = SqliteStore::create(&database, table, options)?;
         let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
         if rows.version_number() >= PARTIAL_INDEXES {
-            let of = format!("{}(file) WHERE file IS NOT NULL", table.name);
-            rows.execute(&format!("CREATE INDEX in_files ON {of}"))?;
+            let columns = format!("{}(file) WHERE file IS NOT NULL", table.name);
+            rows.execute(&format!("CREATE INDEX in_files ON {columns}"))?;
         }
         rows.execute("CREATE TABLE hybrid(next INTEGER, inline INTEGER)")?;
         rows.execute(&format!("INSERT INTO hybrid VALUES(1, {inline})"))?;
@@ -74,8 +76,8 @@ impl Parts {
         Ok(Self { path, rows, files, inline, class, waiting })
     }
 
-    /// Removes files that no row names since the commit of the caller's, or later if a power cut may
-    /// undo it.
+    /// Removes files that no row names since the caller's commit, or later if a power cut may undo
+    /// it.
     pub(super) fn release(
         &self,
         numbers: &mut Vec<i64>,
@@ -106,8 +108,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Makes sure that no power cut undoes a commit: flushes the log or journal, and that its name is
-    /// gone if it was removed.
+    /// Makes sure that no power cut undoes a commit: flushes the log or journal, and the removal of
+    /// its name.
     pub(super) fn flush_log(&self) -> Result<()> {
         if self.class == Durability::None {
             return Ok(());
@@ -125,14 +127,14 @@ impl Parts {
         at::flush_folder(&self.path)
     }
 
-    /// An error about the value of a key.
+    /// Creates an error about the value of a key.
     #[cold]
     pub(super) fn corrupt(&self, key: Key<'_>, why: &str) -> Error {
         Error::corrupt(format!("{}: the value of {key}: {why}", self.path.display()))
     }
 }
 
-/// Removes files. One that cannot be removed is an orphan, which the next opening finds.
+/// Removes files. A file that cannot be removed is an orphan, which the next opening finds.
 fn discard(numbers: impl IntoIterator<Item = i64>, files: &mut FilesWorker<'_>) {
     for number in numbers {
         let _ = files.discard(Key::Int(number));

@@ -17,23 +17,25 @@ use crate::{
     sqlite::{SqliteSession, Statement, Table},
 };
 
-/// Numbers that a session takes from the store at once: as many as a folder has files.
+/// The number of file numbers that a session takes from the store at once: as many as a folder has
+/// files.
 const RESERVED: i64 = 100;
 
+/// A worker's session.
 pub(super) struct HybridSession<'s> {
     parts: &'s Parts,
     batch: Option<Mode>,
-    /// Numbers for new files, which no other session has.
+    /// The numbers for new files, which no other session has.
     numbers: Range<i64>,
-    /// Files that no row names once this batch is committed.
+    /// The files that no row names once this batch is committed.
     replaced: Vec<i64>,
     files: FilesWorker<'s>,
-    /// The number of a value's file, or NULL.
+    /// The query for the number of a value's file, or NULL.
     named: Statement,
-    /// These are for small values alone: they find no row of one that is in a file.
+    /// The statements for small values alone: they find no row of a value in a file.
     update: Statement,
     delete: Statement,
-    /// These are for all values.
+    /// The statements for all values.
     insert: Statement,
     replace: Statement,
     reserve: Statement,
@@ -41,11 +43,11 @@ pub(super) struct HybridSession<'s> {
     rows: SqliteSession,
 }
 
-/// Where a value is.
+/// The place of a value.
 enum Found {
-    /// In its row; of so many bytes.
+    /// In its row, with this many bytes.
     Inline(usize),
-    /// In a file; `None`: the row's text names none.
+    /// In a file; `None` if the row's text names none.
     File(Option<Reference>),
 }
 
@@ -110,8 +112,12 @@ impl<'s> HybridSession<'s> {
     }
 
     /// Ends the transaction in which the row of `key` names a file that is gone, so that the row is
-    /// read again. Fails if the row named the same file before, or if this session has the only
-    /// transaction that can change it.
+    /// read again.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the row named the same file before, or if this session has the only transaction
+    /// that can change it.
     fn renew(&mut self, key: Key<'_>, file: Reference, before: Option<Reference>) -> Result<()> {
         if before == Some(file) || self.batch == Some(Mode::Write) {
             return Err(self.parts.corrupt(key, &format!("its file {} is missing", file.number)));
@@ -123,7 +129,7 @@ impl<'s> HybridSession<'s> {
         Ok(())
     }
 
-    /// Does `work` in the batch that is open, or in one of its own.
+    /// Runs `work` in the batch that is open, or in one of its own.
     fn writing<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.batch.is_some() {
             return work(self);
@@ -136,7 +142,7 @@ impl<'s> HybridSession<'s> {
         done
     }
 
-    /// Undoes a batch that failed. Its new files are orphans then.
+    /// Undoes a batch that failed. Its new files become orphans.
     #[cold]
     fn abandon(&mut self) {
         self.batch = None;
@@ -146,12 +152,13 @@ impl<'s> HybridSession<'s> {
         self.rows.roll_back();
     }
 
-    /// The number of the file of a value, 0 if it is in its row; `None`: there is none.
+    /// Returns the number of the file of a value, 0 if it is in its row, `None` if there is no
+    /// value.
     fn held(&mut self, key: Key<'_>) -> Result<Option<i64>> {
         self.rows.read_by(&mut self.named, key, |row| row.integer(0))
     }
 
-    /// Notes that no row names the file of a value any longer, once the batch is committed.
+    /// Records that no row names the file of a value any longer, once the batch is committed.
     fn replaced(&mut self, held: Option<i64>) {
         self.replaced.extend(held.filter(|number| *number > 0));
     }
@@ -191,7 +198,8 @@ impl<'s> HybridSession<'s> {
         }
     }
 
-    /// Shows items until the file of one is gone, which is returned with its key. Counts down `left`.
+    /// Visits items until the file of one is gone, which is returned with its key. Counts down
+    /// `left`.
     fn scan_part(
         &mut self,
         part: Scan<'_>,
@@ -218,7 +226,7 @@ impl<'s> HybridSession<'s> {
         Ok(gone)
     }
 
-    /// A number that no file had before; called in a batch that writes.
+    /// Returns a number that no file had before; called in a batch that writes.
     fn number(&mut self) -> Result<i64> {
         if let Some(number) = self.numbers.next() {
             return Ok(number);
@@ -296,8 +304,8 @@ impl Session for HybridSession<'_> {
         self.files.begin(mode)
     }
 
-    /// Flushes the folders of new files, then commits the rows that name them, then removes the files
-    /// that none names any longer.
+    /// Flushes the folders of new files, then commits the rows that name them, then removes the
+    /// files that no row names any longer.
     fn commit(&mut self) -> Result<()> {
         let committed = self.files.commit().and_then(|()| self.rows.commit());
         if committed.is_err() {

@@ -10,6 +10,7 @@ use model::{
 use super::{Hybrid, INLINE, orphans, parts::Parts, session::HybridSession};
 use crate::sqlite::Sqlite;
 
+/// An open store.
 pub(super) struct HybridStore {
     parts: Parts,
     removed: Removed,
@@ -29,7 +30,7 @@ impl HybridStore {
         Ok(Self { parts, removed })
     }
 
-    /// The largest value that is in the database.
+    /// Returns the length of the largest value that is in the database.
     pub(super) fn inline(&self) -> u64 {
         self.parts.inline
     }
@@ -53,7 +54,7 @@ impl Store for HybridStore {
         settings.set(INLINE, self.parts.inline);
         let has = |of: &[&Setting], name: &str| of.iter().any(|setting| setting.name == name);
         let (own, all) = (Hybrid.settings(Facet::Blobs), Sqlite.settings(Facet::Blobs));
-        // What is no setting is what a loaded library says of itself.
+        // What is no setting is reported by a loaded library about itself.
         settings.0.retain(|name, _| has(&own, name) || !has(&all, name));
         Ok((settings, class))
     }
@@ -69,7 +70,8 @@ impl Store for HybridStore {
         if rows.is_empty() { orphans::damage(&self.parts).map(Some) } else { Ok(Some(rows)) }
     }
 
-    /// Of a store that another process writes to, also files whose rows are yet to come.
+    /// Lists the files that no row names. If another process writes to the store, these include
+    /// files whose rows are not committed yet.
     fn left_out(&self) -> Result<Vec<Entry>> {
         let mut files = self.parts.files.worker();
         let entry = |number| {

@@ -6,7 +6,7 @@ use model::KeyKind;
 
 use crate::sqlite::Table;
 
-/// An expression for the length of a value. SQLite has `instr` only from 3.7.15 on.
+/// An expression for the length of a value. SQLite has `instr` only since 3.7.15.
 const LENGTH: &str = "CASE WHEN file IS NULL THEN octet_length(value) \
                       ELSE CAST(ltrim(value,'0123456789') AS INTEGER) END";
 
@@ -46,22 +46,23 @@ pub(super) fn of(keys: KeyKind) -> &'static Table {
     if keys == KeyKind::Names { &NAMES } else { &INTEGERS }
 }
 
-/// The column `file` of the value ?2. As an integer, a text is the number that it begins with.
+/// An expression for the column `file` of the value ?2. As an integer, a text is the number that it
+/// starts with.
 const FILE: &str = "CASE typeof(?2) WHEN 'text' THEN CAST(?2 AS INTEGER) END";
 
-/// Inserts a value of either kind.
+/// Returns the statement that inserts a value of either kind.
 pub(super) fn insert(table: &Table) -> String {
     let columns = table.insert.replacen('(', "(file,", 1);
     columns.replacen("VALUES(", &format!("VALUES({FILE},"), 1)
 }
 
-/// Replaces a value of either kind by one of either kind.
+/// Returns the statement that replaces a value of either kind by one of either kind.
 pub(super) fn replace(table: &Table) -> String {
     let Table { name, key, set, .. } = table;
     format!("UPDATE {name} SET {set}, file={FILE} WHERE {key}=?1")
 }
 
-/// What a row says of the file that holds its value.
+/// A row's reference to the file with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) number: i64,
@@ -69,11 +70,11 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// `None`: the text names no file.
+    /// Parses a reference; returns `None` if the text names no file.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let (number, length) = std::str::from_utf8(text).ok()?.split_once(' ')?;
-        let of = Self { number: number.parse().ok()?, length: length.parse().ok()? };
-        (of.number > 0).then_some(of)
+        let reference = Self { number: number.parse().ok()?, length: length.parse().ok()? };
+        (reference.number > 0).then_some(reference)
     }
 
     pub(super) fn text(self) -> String {

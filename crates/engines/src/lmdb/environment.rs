@@ -11,12 +11,13 @@ use model::{Access, Error, OpenOptions, Result, Settings};
 use super::MAP;
 use crate::refusal;
 
-/// Two that a store of names has, and one that is looked for as well.
+/// The number of databases: two that a store of names has, and one that is looked for as well.
 const DATABASES: u32 = 3;
 
-/// Readers at once, of all processes; each costs 64 bytes of the lock file.
+/// The most readers at once, of all processes; each costs 64 bytes of the lock file.
 const READERS: u32 = 1000;
 
+/// An open environment.
 pub(super) struct Environment {
     pub(super) path: PathBuf,
     settings: Settings,
@@ -25,7 +26,8 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// `shared`: others have it open. If none has, it is read without locks.
+    /// Opens the environment at `path`. `shared` is whether others have it open; if none has, it is
+    /// read without locks.
     pub(super) fn open(
         path: &Path,
         settings: &Settings,
@@ -46,7 +48,7 @@ impl Environment {
         Ok(Self { path: path.to_owned(), settings: settings.clone(), access, env })
     }
 
-    /// Whether it is open as `options` ask for it, to read.
+    /// Returns whether the environment is open to read as `options` ask for it.
     pub(super) fn serves(&self, location: &Path, options: &OpenOptions) -> bool {
         self.access == Access::Read
             && options.access == Access::Read
@@ -54,8 +56,8 @@ impl Environment {
             && location.canonicalize().is_ok_and(|location| location == self.env.path())
     }
 
-    /// Pages put in use and given up within one batch are never written, and the file may end
-    /// before them: lengthened, it passes for whole.
+    /// Makes the file as long as its pages. Pages that are used and freed within one batch are
+    /// never written, and the file may end before them: lengthened, it passes for whole.
     pub(super) fn make_whole(&self) -> Result<()> {
         let lengthen = || {
             if self.env.real_disk_size()? >= extent(&self.env) {
@@ -91,7 +93,7 @@ impl Environment {
         Ok(copy)
     }
 
-    /// The settings as LMDB reports them.
+    /// Returns the settings as LMDB reports them.
     pub(super) fn settings(&self) -> Result<Settings> {
         let flags = self.env.get_flags().map_err(|e| self.failed(e))?;
         let flags = EnvFlags::from_bits_truncate(flags);
@@ -126,20 +128,20 @@ impl Environment {
     }
 }
 
-/// A store that is dropped, not closed, is made whole as far as possible.
+/// Makes a store whole as far as possible that is dropped, not closed.
 impl Drop for Environment {
     fn drop(&mut self) {
         let _ = self.make_whole();
     }
 }
 
-/// Bytes up to the end of the last page that was ever in use.
+/// Returns the bytes up to the end of the last page that was ever in use.
 fn extent(env: &Env<WithoutTls>) -> u64 {
     let page_size = u64::from(env.unnamed_database_stat().page_size);
     (env.info().last_page_number as u64 + 1) * page_size
 }
 
-/// A page that the file lacks would end the process when it is touched.
+/// Checks that the file has all pages: one that it lacks would end the process when it is touched.
 fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     let length = env.real_disk_size().map_err(|e| Error::failed(e.to_string()))?;
     if length >= extent(env) {
@@ -156,8 +158,8 @@ fn map_size(settings: &Settings) -> Result<usize> {
     refusal::size(settings.parse("map").unwrap_or(MAP))
 }
 
-/// Words of the setting `sync`, with the flag of each. Set flags contain the last, which is the
-/// library's default, always.
+/// The words of the setting `sync`, with the flag of each. All sets of flags contain the last,
+/// which is the library's default.
 const SYNC: [(&str, EnvFlags); 3] =
     [("off", EnvFlags::NO_SYNC), ("data", EnvFlags::NO_META_SYNC), ("full", EnvFlags::empty())];
 

@@ -20,11 +20,13 @@ use crate::{at, caught::StoreName, fresh, lock};
 use environment::Environment;
 use store::LmdbStore;
 
+/// The engine LMDB.
 pub(crate) struct Lmdb;
 
-/// A map takes up addresses, not memory: far more than any store needs, as it cannot grow.
+/// The default size of the map, far more than any store needs, as it cannot grow. A map takes up
+/// addresses, not memory.
 const MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
-/// Half of what 64-bit systems give a process.
+/// The largest map: half of what 64-bit systems give a process.
 const MAX_MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 31 };
 
 static DECLARATION: Declaration = Declaration {
@@ -104,9 +106,9 @@ impl Engine for Lmdb {
 }
 
 impl Blobs for Lmdb {
-    /// Whether the folder's data file starts as one: its first page is a header, whose length
-    /// depends on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the machine's
-    /// order.
+    /// Returns whether the folder's data file starts as one: its first page is a header, whose
+    /// length depends on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the
+    /// machine's order.
     fn recognises(&self, path: &Path) -> bool {
         const AT: usize = size_of::<usize>() + 8;
         let start: Option<[u8; AT + 4]> = at::start(&path.join("data.mdb"));
@@ -136,7 +138,7 @@ impl Blobs for Lmdb {
     }
 }
 
-/// `joined`: another process has it open.
+/// Opens the store at `location`; `joined` is whether another process has it open.
 fn opened(location: &Path, options: &OpenOptions, joined: bool) -> Result<Box<dyn Store>> {
     StoreName::of(location).at_work(|| {
         Ok(Box::new(LmdbStore::open(environment(location, options)?, joined)?) as Box<dyn Store>)
@@ -158,13 +160,13 @@ fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment
     Ok(environment)
 }
 
-/// Open environments, as LMDB takes each only once in a process: stores that are opened to read in
-/// the same way share theirs. Held also while a lock file is looked at: closing it gives up all
-/// locks that this process has on it.
+/// The open environments, as LMDB opens each only once in a process: stores that are opened to read
+/// in the same way share theirs. The lock is also held while a lock file is looked at: closing it
+/// gives up all locks that this process has on it.
 static OPENED: Mutex<Vec<Weak<Environment>>> = Mutex::new(Vec::new());
 
-/// Whether this or another process has the environment open. If none has, it is read without
-/// locks, which changes nothing; a writer that comes meanwhile is not guarded against.
+/// Returns whether this or another process has the environment open. If none has, it is read
+/// without locks, which changes nothing; a writer that comes meanwhile is not guarded against.
 fn is_shared(location: &Path) -> bool {
     let own = || heed::env_closing_event(location.canonicalize().ok()?);
     own().is_some() || os::is_open_elsewhere(&location.join("lock.mdb"))

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-/// Each process that has an environment open locks the first byte of its lock file
-/// (`mdb_env_excl_lock` of `mdb.c`). If that is unknown, it counts as open.
+/// Returns whether another process has an environment open: each locks the first byte of its lock
+/// file (`mdb_env_excl_lock` of `mdb.c`). If that is unknown, it counts as open.
 #[cfg(unix)]
 pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
     use rustix::process::{Flock, FlockType, fcntl_getlk};
@@ -15,21 +15,22 @@ pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
     }
 }
 
-/// Unknown here.
+/// Returns `true`, as it is unknown here.
 #[cfg(not(unix))]
 pub(super) fn is_open_elsewhere(_: &Path) -> bool {
     true
 }
 
-/// Whether this thread gave up its processor to wait while `act` ran, which LMDB's lock between
-/// processes makes it do at once. `false` if the system does not report it.
+/// Runs `act`, and returns whether this thread gave up its processor to wait meanwhile, which
+/// LMDB's lock between processes makes it do at once. It returns `false` if the system does not
+/// report it.
 pub(super) fn waits<T>(act: impl FnOnce() -> T) -> (T, bool) {
     let before = switches();
     let done = act();
     (done, before < switches())
 }
 
-/// How often this thread gave up its processor to wait.
+/// Returns how often this thread gave up its processor to wait.
 #[cfg(target_os = "linux")]
 fn switches() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

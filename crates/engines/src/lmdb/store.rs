@@ -26,19 +26,21 @@ use crate::{
 
 type Values = Database<'static, Bytes, Bytes>;
 
+/// An open store.
 pub(super) struct LmdbStore {
     environment: Arc<Environment>,
     keys: KeyKind,
     values: Values,
-    /// Mode and time of named values.
+    /// The mode and time of named values.
     metas: Option<Values>,
-    /// Held during a write transaction, to know whether a session has to wait for it.
+    /// The lock that is held during a write transaction, to know whether a session has to wait for
+    /// it.
     turn: Mutex<()>,
-    /// Other processes have it open too, and may be waited for.
+    /// Whether other processes have it open too, and may be waited for.
     joined: bool,
 }
 
-/// A write transaction, and the turn that goes after it.
+/// A write transaction with its turn.
 pub(super) struct Writing<'s> {
     txn: RwTxn<'s>,
     _turn: MutexGuard<'s, ()>,
@@ -124,7 +126,8 @@ impl LmdbStore {
     }
 }
 
-/// The database `name` of an environment, and that of mode and time.
+/// Opens the database `name` of an environment, and that of mode and time; returns `None` if there
+/// is none.
 fn find(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<(Values, Option<Values>)>> {
     let found = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
         let Some(values) = opener.open_database(txn, Some(name))? else {
@@ -230,7 +233,8 @@ impl Store for LmdbStore {
         Ok((settings, class))
     }
 
-    /// LMDB has no way to shorten a file that is in use: a copy without the free pages takes its place.
+    /// Replaces the file by a copy without the free pages, as LMDB has no way to shorten a file
+    /// that is in use.
     fn reclaim(self: Box<Self>) -> Result<()> {
         let path = self.environment.path.clone();
         let copy = self.environment.copy_without_free_pages()?;
@@ -240,7 +244,7 @@ impl Store for LmdbStore {
         at::flush_folder(&path)
     }
 
-    /// The last store of an environment closes it.
+    /// Closes the store; the last one of an environment closes that.
     fn close(self: Box<Self>) -> Result<()> {
         let environment = &self.environment;
         StoreName::of(&environment.path).at_work(|| environment.make_whole())

@@ -17,7 +17,7 @@ use crate::server::{
 
 const CONNECTING: Duration = Duration::from_secs(10);
 
-/// What all connections share; each runs `statements` first.
+/// Returns the options that all connections share; each connection runs `statements` first.
 pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
     // A server may be set up to start a transaction with each connection.
     let first = ["SET SESSION autocommit=1".to_owned()].into_iter().chain(statements);
@@ -30,11 +30,12 @@ pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
         .init(first.collect::<Vec<_>>())
 }
 
+/// Returns a function that connects with `options`.
 pub(super) fn by(options: OptsBuilder) -> Connect<Client> {
     Arc::new(move || connected(options.clone()))
 }
 
-/// By the socket of the server on `folder`.
+/// Returns a function that connects by the socket of the server on `folder`.
 pub(super) fn in_folder(options: OptsBuilder, folder: Folder) -> Connect<Client> {
     Arc::new(move || {
         let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
@@ -46,7 +47,7 @@ fn connected(options: OptsBuilder) -> Answer<Client> {
     Ok(Client { driver: Driver::connect(|| Conn::new(options))?, waits: None })
 }
 
-/// Options that check the server's certificate.
+/// Returns options that check the server's certificate.
 pub(super) fn encrypted(tls: &Tls) -> SslOpts {
     SslOpts::default().with_root_cert_path(tls.authorities.clone().map(Cow::Owned))
 }
@@ -54,7 +55,7 @@ pub(super) fn encrypted(tls: &Tls) -> SslOpts {
 /// A connection.
 pub(crate) struct Client {
     pub(super) driver: Driver<Conn>,
-    /// The server's count when last asked, in the one session of a store that counts.
+    /// The server's count at the last call, in the one session of a store that counts.
     waits: Option<i64>,
 }
 
@@ -69,7 +70,7 @@ impl Drop for Client {
     }
 }
 
-/// Errors of a server that was asked for the wrong thing
+/// The errors of a server that was asked for the wrong thing
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>), and what would help.
 const WRONG: &[(&[u16], &str)] = &[
     (
@@ -230,7 +231,8 @@ impl Connection for Client {
         })
     }
 
-    /// Rows have [`Dialect::counters`](crate::server::Dialect::counters) instead.
+    /// Starts to count waits. Rows have [`Dialect::counters`](crate::server::Dialect::counters)
+    /// instead.
     fn count_waits(&mut self, _: Option<&Path>, facet: Facet) -> Answer<()> {
         if facet == Facet::Blobs && self.number("SELECT GET_LOCK('storemark', 0)")? == 1 {
             self.waits = Some(self.all_waits()?);

@@ -1,4 +1,4 @@
-//! MariaDB's and MySQL's language and variables.
+//! The language and the variables of MariaDB and MySQL.
 
 use std::{io, ops::Range, path::PathBuf, time::Duration};
 
@@ -19,7 +19,8 @@ use crate::server::{
     Peer, Row, Software, TCP_USER, Tcp, Variables, Why, variables,
 };
 
-/// Variables that are read back because they make the figures; those of InnoDB for its tables.
+/// The variables that are read back because they affect the figures; those of InnoDB for its
+/// tables.
 const READ_BACK: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
@@ -132,8 +133,9 @@ impl Dialect for Client {
     }
 
     const ENCRYPTION: &'static str = "SHOW SESSION STATUS LIKE 'Ssl_version'";
-    /// A lock with the table's name shows that its owner's connection is open. A server may have the names
-    /// of tables and databases in lower case (`lower_case_table_names`), whatever a statement says.
+    /// A lock with the table's name shows that its owner's connection is open. A server may have
+    /// the names of tables and databases in lower case (`lower_case_table_names`), whatever a
+    /// statement says.
     const MARKED: &'static str = "SELECT table_name, table_comment, \
          IS_FREE_LOCK(CONCAT('storemark ', MD5(LOWER(table_name)))) \
          FROM information_schema.tables WHERE table_schema = DATABASE() \
@@ -149,7 +151,8 @@ impl Dialect for Client {
         }
         self.run(&format!("{create} COMMENT={}", literal(mark))).map(drop)
     }
-    /// With a binary log, a commit that this log lost in a power cut is undone.
+    /// Returns how commits are flushed. With a binary log, a commit that this log lost in a power
+    /// cut is undone.
     fn sync(variables: &Variables) -> &'static str {
         let is = |name: &str, words: &[&str]| words.iter().any(|word| variables.is(name, word));
         let flushes = !is("innodb_flush_method", &["nosync", "littlesync"])
@@ -163,9 +166,9 @@ impl Dialect for Client {
         }
     }
 
-    /// MyISAM, CSV and MEMORY flush nothing. Aria flushes its log at the end of each statement, but
-    /// the log has changes of pages, no whole ones, and pages are overwritten in place: a page that
-    /// a power cut tears stays torn.
+    /// Returns whether the storage engine has transactions. MyISAM, CSV and MEMORY flush nothing.
+    /// Aria flushes its log at the end of each statement, but the log has changes of pages, no
+    /// whole ones, and pages are overwritten in place: a page that a power cut tears stays torn.
     fn is_transactional(settings: &Settings) -> bool {
         Kind::asked(settings).is_innodb()
     }
@@ -266,8 +269,8 @@ impl Dialect for Client {
         Ok(if has_own { files } else { vec![folder.data().join("ibdata1")] })
     }
 
-    /// Only delayed rows are put off: a commit of InnoDB has done what its class asks for, and the
-    /// other kinds have no commit.
+    /// Flushes delayed rows. Nothing else is deferred: a commit of InnoDB has done what its class
+    /// asks for, and the other kinds have no commit.
     fn settle_rows(&mut self, databases: &[String], settings: &Settings) -> Answer<()> {
         if Self::delays(settings) && self.status("= 'Delayed_insert_threads'")? > 0 {
             close_tables(self, databases)?;
@@ -275,7 +278,8 @@ impl Dialect for Client {
         Ok(())
     }
 
-    /// Aria writes pages at its checkpoints: until then its files do not have their true size.
+    /// Returns the counters, after Aria has written its pages: it writes them at its checkpoints,
+    /// and until then its files do not have their true size.
     fn counters(
         &mut self,
         databases: &[String],
@@ -289,7 +293,7 @@ impl Dialect for Client {
     }
 }
 
-/// Writes everything that was put off.
+/// Writes everything that was deferred.
 fn close_tables(client: &mut Client, databases: &[String]) -> Answer<()> {
     let tables: Vec<_> = databases.iter().map(|name| format!("{name}.numbers")).collect();
     if tables.is_empty() {
@@ -306,8 +310,8 @@ fn literal(value: &str) -> String {
     format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// A word of a truth, or a number with the server's suffixes, which are powers of 1024, as a plain
-/// number.
+/// Normalises a word for a truth value, or a number with the server's suffixes, which are powers of
+/// 1024, to a plain number.
 fn plain(word: &str) -> String {
     let lower = word.to_ascii_lowercase();
     let word = match &*lower {

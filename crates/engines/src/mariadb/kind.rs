@@ -2,19 +2,19 @@
 
 use model::Settings;
 
-/// A storage engine.
+/// A storage engine of a server.
 #[derive(Debug)]
 pub(super) struct Kind {
     pub(super) word: &'static str,
-    /// The variable that sizes its cache; `None`: it has no cache.
+    /// The variable that sizes its cache; `None` if it has no cache.
     pub(super) cache: Option<&'static str>,
-    /// Most bytes of a name as primary key.
+    /// The most bytes of a name as primary key.
     pub(super) longest_name: usize,
-    /// The extensions of the files that hold a table's rows.
+    /// The extensions of the files that contain a table's rows.
     pub(super) suffixes: &'static [&'static str],
     /// Whether it accepts `INSERT DELAYED`; the others return an error (1616).
     pub(super) delays: bool,
-    /// Why it cannot hold blobs by key.
+    /// Why it cannot hold blobs by key; `None` if it can.
     pub(super) no_blobs: Option<&'static str>,
 }
 
@@ -27,7 +27,7 @@ const fn kind(
     Kind { word, cache, longest_name, suffixes, delays: false, no_blobs: None }
 }
 
-/// All of them; the first is the default.
+/// All storage engines; the first is the default.
 pub(super) static KINDS: [Kind; 5] = [
     kind("innodb", Some("innodb_buffer_pool_size"), 3072, &["ibd"]),
     Kind { delays: true, ..kind("myisam", Some("key_buffer_size"), 1000, &["MYD", "MYI"]) },
@@ -44,17 +44,17 @@ impl Kind {
     /// The words of [`KINDS`].
     pub(super) const WORDS: &[&str] = &["innodb", "myisam", "aria", "memory", "csv"];
 
-    /// The one that `word` names, in upper or lower case.
+    /// Returns the storage engine that `word` names, in upper or lower case.
     pub(super) fn named(word: &str) -> Option<&'static Self> {
         KINDS.iter().find(|kind| kind.word.eq_ignore_ascii_case(word))
     }
 
-    /// The one that `settings` ask for.
+    /// Returns the storage engine that `settings` ask for.
     pub(super) fn asked(settings: &Settings) -> &'static Self {
         settings.get("engine").and_then(Self::named).unwrap_or(&KINDS[0])
     }
 
-    /// Only InnoDB has transactions, and a durability class.
+    /// Returns whether it is InnoDB, the only one with transactions and a durability class.
     pub(super) fn is_innodb(&self) -> bool {
         self.word == KINDS[0].word
     }

@@ -13,10 +13,10 @@ use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
 use connection::Client;
 use kind::Kind;
 
-/// A private server for each store.
+/// The engine with a private server for each store.
 pub(crate) static MARIADB: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
 
-/// A MariaDB or MySQL server that exists.
+/// The engine of an existing MariaDB or MySQL server.
 pub(crate) static MYSQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
 
 const ENGINE: Setting = Setting::new(

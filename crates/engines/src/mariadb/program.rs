@@ -1,4 +1,4 @@
-//! The server that is installed here, and what it is given.
+//! The server that is installed here, and its arguments.
 
 use std::{ffi::OsString, path::Path, sync::OnceLock};
 
@@ -64,8 +64,9 @@ fn sync_options(sync: &str) -> &'static [&'static str] {
     }
 }
 
-/// Values are read and written through the page cache, as by the other engines, so that cache states
-/// mean the same. Rows have none, and the server's default.
+/// Returns the option of the flush method. Values are read and written through the page cache, as
+/// by the other engines, so that cache states mean the same. Rows have no cache states, and the
+/// server's default.
 fn flush_method(facet: Facet, sync: &str) -> Option<&'static str> {
     (facet == Facet::Blobs && sync != "none").then_some("--innodb-flush-method=fsync")
 }
@@ -74,14 +75,15 @@ fn variable((name, value): (&str, &str)) -> OsString {
     format!("--{name}={value}").into()
 }
 
-/// An option that names a place in the folder.
+/// Returns an option that names a path in the folder.
 fn place(name: &str, path: &Path) -> OsString {
     let mut option = OsString::from(name);
     option.push(path);
     option
 }
 
-/// Nothing is flushed, because a power cut before the end leaves no store anyway.
+/// Returns the arguments that install a server. Nothing is flushed, because a power cut before the
+/// end leaves no store anyway.
 fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
@@ -99,8 +101,8 @@ fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
     arguments
 }
 
-/// Nothing that reaches out of the folder, and no pages read ahead of their first use, because a
-/// store that was just opened is measured.
+/// Returns the arguments of a server that reaches nothing outside the folder, and reads no pages
+/// ahead of their first use, because a store that was just opened is measured.
 fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
@@ -138,7 +140,7 @@ fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsStr
     Ok(arguments)
 }
 
-/// What lets a user with a password, and no other one, connect over TCP.
+/// Returns the options that let a user with a password, and no other one, connect over TCP.
 fn network(folder: &Folder) -> Result<Vec<OsString>> {
     let Some(Tcp { port, password }) = folder.tcp() else {
         return Ok(vec!["--skip-networking".into()]);

@@ -33,20 +33,21 @@ use model::{Error, Key, KeyKind, Meta, Result};
 
 use crate::{at, meta, refusal, table::Table};
 
+/// The start of a file.
 pub(super) const HEAD: [u8; 16] = *b"storemark-pack\x02\x00";
 const TRAILER: usize = FIELDS + CHECKSUM + END.len();
-/// Offset, number and kind, which the checksum covers too.
+/// The bytes of offset, number and kind, which the checksum covers too.
 const FIELDS: usize = 8 + 8 + 1;
 const CHECKSUM: usize = 8;
 const MAGIC: &[u8; 14] = b"storemark-pack";
 const END: &[u8; 7] = b"packend";
 
-/// Whether a file that starts with `head` is a pack of any version.
+/// Returns whether a file that starts with `head` is a pack of any version.
 pub(super) fn is_pack(head: &[u8; HEAD.len()]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// The length of a value and its CRC-32, which finds every flipped byte.
+/// The length of a value and its CRC-32, which detects every flipped byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) length: u32,
@@ -70,20 +71,20 @@ impl Content {
     }
 }
 
-/// Where a value is. Offset and room never change; the content does, under a shared lock,
-/// when the value is overwritten in place. Never astride two cache lines, and an `Option` of it
-/// is no larger.
+/// The place of a value. Offset and room never change; the content does, under a shared lock, when
+/// the value is overwritten in place. A slot is never in two cache lines, and an `Option` of it is
+/// no larger.
 #[repr(align(32))]
 pub(super) struct Slot {
     pub(super) offset: NonZeroU64,
     pub(super) room: u64,
-    /// Length and checksum, which change together.
+    /// The length and the checksum, which change together.
     content: AtomicU64,
     pub(super) meta: Option<Box<Meta>>,
 }
 
 impl Slot {
-    /// `None`: no value is at offset 0, where the head is.
+    /// Creates a slot; returns `None` for offset 0, where the head is.
     pub(super) fn new(
         offset: u64,
         content: Content,
@@ -98,7 +99,7 @@ impl Slot {
         Content::of_word(self.content.load(Relaxed))
     }
 
-    /// Takes the content of a value that was written over the old one; returns that.
+    /// Replaces the content after the value was overwritten; returns the old one.
     pub(super) fn replace(&self, content: Content) -> Content {
         Content::of_word(self.content.swap(content.word(), Relaxed))
     }
@@ -109,7 +110,7 @@ impl Slot {
     }
 }
 
-/// The table of these slots and the trailer, for a file whose values end at `end`.
+/// Encodes the table of these slots and the trailer, for a file whose values end at `end`.
 pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(slots.len() * 48 + TRAILER);
     for (key, slot) in slots.sorted(None, u64::MAX)? {
@@ -138,7 +139,11 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The slots of a file and the offset where its values end.
+/// Reads the slots of a file and the offset at which its values end.
+///
+/// # Errors
+///
+/// Fails if the file is no pack, or its table is missing or damaged.
 pub(super) fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
     let failed = |e| Error::io("reading its table", e);
     let length = file.metadata().map_err(failed)?.len();
@@ -173,12 +178,12 @@ fn no_trailer() -> Error {
     )
 }
 
-/// Where the table starts, by a trailer; `None`: these bytes are no trailer.
+/// Returns the start of the table, from a trailer; `None` if these bytes are no trailer.
 fn table_start(mut trailer: &[u8]) -> Option<u64> {
     trailer.ends_with(END).then(|| number(&mut trailer)).flatten()
 }
 
-/// The slots in `tail`: the table and the trailer, as they are in the file from `start` on.
+/// Decodes the slots in `tail`: the table and the trailer, as they are in the file from `start` on.
 fn decode(tail: &[u8], start: u64) -> Result<Table<Slot>> {
     let (covered, mut rest) = tail.split_at(tail.len() - CHECKSUM - END.len());
     if number(&mut rest) != Some(fnv1a(covered)) {
@@ -209,7 +214,7 @@ fn slots(mut table: &[u8], mut fields: &[u8], end: u64) -> Option<Table<Slot>> {
     table.is_empty().then_some(slots)
 }
 
-/// The next slot of a table; its value must be before `end`.
+/// Takes the next slot of a table; returns `None` if its value is not before `end`.
 fn slot(table: &mut &[u8], end: u64) -> Option<Slot> {
     let (offset, length, room) = (number(table)?, number(table)?, number(table)?);
     let checksum = u32::from_le_bytes(take(table)?);
@@ -222,7 +227,7 @@ fn slot(table: &mut &[u8], end: u64) -> Option<Slot> {
     if is_sound { Slot::new(offset, content, room, meta) } else { None }
 }
 
-/// Takes the next bytes; `None` past the end.
+/// Takes the next bytes; returns `None` past the end.
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, left) = bytes.split_first_chunk()?;
     *bytes = left;
@@ -233,7 +238,7 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
     take(bytes).map(u64::from_le_bytes)
 }
 
-/// FNV-1a with 64 bits (Fowler, Noll, Vo; constants from RFC 9923).
+/// Returns the FNV-1a hash with 64 bits (Fowler, Noll, Vo; constants from RFC 9923).
 fn fnv1a(bytes: &[u8]) -> u64 {
     let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash)

@@ -25,6 +25,7 @@ use model::{
 use self::format::{Content, HEAD, Slot};
 use crate::{at, fresh, lock, refusal, table::Table};
 
+/// The engine of pack files.
 pub(crate) struct Pack;
 
 static DECLARATION: Declaration = Declaration {
@@ -73,14 +74,14 @@ impl Blobs for Pack {
     }
 }
 
-/// Where the values end, and whether the table is there.
+/// The end of the values, and whether the table is written after them.
 struct Tail {
     end: u64,
     settled: bool,
 }
 
-/// Locks are taken in the order `slots`, `tail`. A slot is changed first and
-/// the tail after it, so that a table written meanwhile never passes for current.
+/// An open pack. Locks are taken in the order `slots`, `tail`. A slot is changed first and the tail
+/// after it, so that a table written meanwhile never passes for current.
 struct PackFile {
     path: PathBuf,
     file: File,
@@ -89,8 +90,8 @@ struct PackFile {
     keys: KeyKind,
     slots: RwLock<Table<Slot>>,
     tail: Mutex<Tail>,
-    /// Held while a value is overwritten, chosen by its offset: of two writers of one value, the
-    /// checksum has to be the last one's too.
+    /// The locks that are held while a value is overwritten, chosen by its offset: of two writers
+    /// of one value, the checksum has to be the last one's too.
     overwriting: [Mutex<()>; 16],
 }
 
@@ -130,7 +131,8 @@ impl PackFile {
         Ok(length)
     }
 
-    /// `false`: there is no map, or it does not reach that far.
+    /// Copies bytes from the map; returns `false` if there is no map, or it does not reach that
+    /// far.
     #[inline]
     fn copy_mapped(&self, offset: u64, into: &mut [u8]) -> bool {
         let Some(map) = &self.map else { return false };
@@ -148,7 +150,7 @@ impl PackFile {
         true
     }
 
-    /// Overwrites a value in place. `Some(answer)`: the put is answered; `None`: it must be
+    /// Overwrites a value in place. Returns the answer to the put, or `None` if the value must be
     /// appended.
     fn overwrite(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<Option<bool>> {
         let slots = lock::read(&self.slots);
@@ -178,8 +180,8 @@ impl PackFile {
         lock::hold(&self.overwriting[usize::try_from(which).unwrap_or(0)])
     }
 
-    /// Writes a value behind all others and enters it, unless another session was faster with
-    /// what [`Put::how`] forbids.
+    /// Writes a value behind all others and enters it, unless another session was faster with what
+    /// [`Put::how`] forbids.
     fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let length = value.len() as u64;
         let content = Content::of(value)?;
@@ -205,7 +207,7 @@ impl PackFile {
         Ok(removed)
     }
 
-    /// Room for `length` bytes behind all values. The table, if it is there, is cut off.
+    /// Reserves `length` bytes behind all values. The table, if it is there, is cut off.
     fn reserve(&self, length: u64) -> Result<u64> {
         let mut tail = lock::hold(&self.tail);
         if tail.settled {
@@ -295,15 +297,15 @@ impl Store for PackFile {
     }
 }
 
-/// A store that is dropped, not closed, is settled as far as it can be.
+/// Writes the table of a store that is dropped, not closed, as far as possible.
 impl Drop for PackFile {
     fn drop(&mut self) {
         let _ = self.flush_writes();
     }
 }
 
-/// While a batch that reads is open, `held` keeps the table locked for reading, so that a get
-/// takes no lock; writers that add, lengthen or remove a value wait for its end.
+/// A session. While a batch that reads is open, `held` keeps the table locked for reading, so that
+/// a get takes no lock; writers that add, lengthen or remove a value wait for its end.
 struct Reader<'s> {
     store: &'s PackFile,
     held: Option<RwLockReadGuard<'s, Table<Slot>>>,
@@ -319,7 +321,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A write inside a reading batch would wait for itself.
+    /// Checks that the session may write: a write inside a reading batch would wait for itself.
     fn writable(&self) -> Result<()> {
         if self.held.is_some() {
             return Err(Error::usage("the batch was begun to read; nothing was written"));

@@ -27,13 +27,13 @@ use crate::server::{
 pub(crate) struct Client {
     pub(super) driver: Driver<postgres::Client>,
     user: String,
-    /// The server's process for the connection.
+    /// The id of the server's process for the connection.
     backend: i64,
-    /// The server's log from where its waits were last counted.
+    /// The server's log, from where its waits were last counted.
     log: Option<File>,
 }
 
-/// Connects with `config`; each session runs `first`.
+/// Returns a function that connects with `config`; each session runs `first`.
 pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Client> {
     Arc::new(move || {
         let tls = tls.as_ref().map(checked).transpose()?;
@@ -48,7 +48,7 @@ pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Cli
     })
 }
 
-/// By the socket in a folder of the server's `folder`.
+/// Returns a function that connects by the socket in a folder of the server's `folder`.
 pub(super) fn in_folder(config: Config, folder: Folder, socket: &'static str) -> Connect<Client> {
     Arc::new(move || {
         let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
@@ -64,7 +64,7 @@ fn client(driver: Driver<postgres::Client>, config: &Config) -> Client {
     Client { driver, user, backend: 0, log: None }
 }
 
-/// What encrypts a connection and checks the server's certificate.
+/// Returns a connector that encrypts a connection and checks the server's certificate.
 fn checked(tls: &Tls) -> Answer<MakeRustlsConnect> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let failed = |error| Failure { error, why: Why::Other };
@@ -111,7 +111,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Why an error came that the server has not sent.
+/// Returns the reason for an error that the server has not sent.
 fn why_not(cause: &(dyn std::error::Error + 'static)) -> Why {
     let text = cause.to_string();
     match cause.downcast_ref::<io::Error>() {

@@ -1,4 +1,4 @@
-//! PostgreSQL's language and variables.
+//! The language and the variables of PostgreSQL.
 
 use std::{ops::Range, path::PathBuf, time::Duration};
 
@@ -15,10 +15,11 @@ use crate::server::{
     Row, Software, TCP_USER, Tcp, Value, Variables, variables,
 };
 
-/// Longest time until an existing server accepts a connection.
+/// The longest time until an existing server accepts a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An entry of a btree has at most a third of a page of 8 KiB, 12 bytes of it besides the key.
+/// The most bytes of a name. An entry of a btree has at most a third of a page of 8 KiB, 12 bytes
+/// of it in addition to the key.
 const LONGEST_NAME: usize = 2692;
 
 impl Peer for Client {
@@ -74,7 +75,8 @@ impl Peer for Client {
         self.pairs("SELECT name, setting FROM pg_settings")
     }
 
-    /// The server does not start with a value that it does not take.
+    /// Returns whether a variable has the value that was asked for. The server does not start with
+    /// a value that it does not accept.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool {
         asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
@@ -120,8 +122,8 @@ impl Dialect for Client {
         self.run(&statements).map(drop)
     }
 
-    /// Asynchronous commits reach the disk a moment later and in order; a page that a power cut
-    /// tears is whole in the WAL only with `full_page_writes`.
+    /// Returns how commits are flushed. Asynchronous commits reach the disk a moment later and in
+    /// order; a page that a power cut tears is whole in the WAL only with `full_page_writes`.
     fn sync(variables: &Variables) -> &'static str {
         if variables.is("fsync", "off") || variables.is("full_page_writes", "off") {
             "off"
@@ -182,8 +184,9 @@ impl Dialect for Client {
         LONGEST_NAME
     }
 
-    /// An update leaves the old row behind, and the new one in the server's memory and log. What
-    /// removes the one and writes the other to the files of the table is a part of its price.
+    /// Returns the statements that end a pass. An update leaves the old row, and the new one in the
+    /// server's memory and log. Removing the one and writing the other to the files of the table is
+    /// a part of its price.
     fn settle(variables: &Variables, name: &str) -> Vec<String> {
         let vacuum = variables.is("autovacuum", "off").then(|| format!("VACUUM {name}"));
         vacuum.into_iter().chain(["CHECKPOINT".to_owned()]).collect()
@@ -193,9 +196,10 @@ impl Dialect for Client {
         format!("VACUUM FULL {name}")
     }
 
-    /// Reads of a batch see the store as it was when the batch started, as those of an embedded
-    /// engine do. Writes see what others have committed, which is the server's default: with a view
-    /// of their own, two writers of one key could not both succeed.
+    /// Returns the statement that starts a batch. Reads of a batch see the store as it was when the
+    /// batch started, as those of an embedded engine do. Writes see what others have committed,
+    /// which is the server's default: with a view of their own, two writers of one key could not
+    /// both succeed.
     fn begin(mode: Mode) -> &'static str {
         match mode {
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -212,8 +216,8 @@ impl Dialect for Client {
         })
     }
 
-    /// A file is made longer as soon as a row needs a new page, even while the page itself is in
-    /// the server's memory only: lengths are true without a checkpoint.
+    /// Returns the files of a table. A file is made longer as soon as a row needs a new page, even
+    /// while the page itself is in the server's memory only: lengths are true without a checkpoint.
     fn files(&mut self, folder: &Folder, _: &str, _: &Settings) -> Answer<Vec<PathBuf>> {
         let rows = self.rows("SELECT pg_relation_filepath('numbers')")?;
         let Some(first) = rows.first().and_then(|row| row.text(0)) else { return Ok(Vec::new()) };

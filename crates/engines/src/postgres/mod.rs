@@ -12,10 +12,10 @@ use model::{
 use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
 use connection::Client;
 
-/// A private server for each store.
+/// The engine with a private server for each store.
 pub(crate) static POSTGRES: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
 
-/// A server that exists.
+/// The engine of an existing server.
 pub(crate) static POSTGRESQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
 
 const SYNC: Setting = Setting::new(

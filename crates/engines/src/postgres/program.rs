@@ -1,4 +1,4 @@
-//! The server that is installed here, and what it is given.
+//! The server that is installed here, and its arguments.
 
 use std::{ffi::OsString, sync::OnceLock};
 
@@ -8,7 +8,7 @@ use crate::server::{Folder, LOOPBACK, Software, TCP_USER, numbers, own_variables
 
 /// The name of the user that owns the database.
 pub(super) const USER: &str = TCP_USER;
-/// Only a part of the socket's name, unless the folder has a port to listen on.
+/// The port, which is only a part of the socket's name unless the folder has a port to listen on.
 pub(super) const PORT: u16 = 5432;
 
 pub(super) static SOFTWARE: Software = Software {
@@ -54,7 +54,7 @@ fn install(folder: &Folder, _: &Settings) -> Vec<OsString> {
     all
 }
 
-/// Variables that no setting changes.
+/// The variables that no setting changes.
 pub(super) const FIXED: &[(&str, &str)] = &[
     ("listen_addresses", ""),
     // Relative to the data, so that no character of the path needs a quote.
@@ -96,7 +96,7 @@ fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>
     Ok(arguments)
 }
 
-/// An error if the installed version cannot open the data.
+/// Checks that the installed version can open the data.
 fn check_version(folder: &Folder) -> Result<()> {
     let installed = SOFTWARE.installed()?;
     let file = folder.data().join("PG_VERSION");

@@ -1,5 +1,5 @@
-//! redb's own check of a file, which repairs what it can: over the file in memory, so that the file
-//! stays as it is.
+//! Runs redb's own check of a file, which repairs what it can, over the file in memory, so that the
+//! file stays as it is.
 
 use std::{collections::BTreeMap, fs::File, io, ops::Range, path::Path, sync::Mutex};
 
@@ -7,7 +7,8 @@ use redb::{Builder, DatabaseError, StorageBackend};
 
 use crate::{at, lock};
 
-/// What is wrong with the database at `path`; nothing: all of its pages have their checksums.
+/// Returns what is wrong with the database at `path`; nothing if all of its pages have their
+/// checksums.
 pub(super) fn complaints(path: &Path, cache: usize) -> io::Result<Vec<String>> {
     let mut builder = Builder::new();
     builder.set_cache_size(cache);
@@ -51,7 +52,7 @@ impl Overlay {
         Ok(Self { file, written: Mutex::new(written) })
     }
 
-    /// The block of this number as it is in the file, zeros after its end.
+    /// Returns the block of this number as it is in the file, zeros after its end.
     fn original(&self, number: u64) -> io::Result<Vec<u8>> {
         let start = number * BLOCK as u64;
         let there = self.file.metadata()?.len().saturating_sub(start);
@@ -62,8 +63,8 @@ impl Overlay {
     }
 }
 
-/// The parts of `length` bytes from `offset` on: the number of the block of each, where it is in the
-/// block, and where among the bytes.
+/// Returns the parts of `length` bytes from `offset` on: the number of the block of each, where it
+/// is in the block, and where among the bytes.
 fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
     let (mut number, block) = (offset / BLOCK as u64, offset % BLOCK as u64);
     let mut start = usize::try_from(block).unwrap_or(0);

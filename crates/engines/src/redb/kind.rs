@@ -1,4 +1,4 @@
-//! What tables of integers and of names do not share.
+//! The differences between tables of integers and of names.
 
 use std::{cmp::Ordering, marker::PhantomData};
 
@@ -14,10 +14,10 @@ pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
 pub(super) trait Kind: redb::Key + Sized + 'static {
     const VALUES: Definition<Self>;
 
-    /// Mode and time, where they are kept.
+    /// The table of mode and time; `None` if they are not kept.
     const METAS: Option<Definition<Self>>;
 
-    /// The key is matched by reference: copied whole, it would be read back before its
+    /// Converts a key. It is matched by reference: copied whole, it would be read back before its
     /// parts are written out, which waits for the end of the last value's copy.
     fn stored<'k>(key: &Key<'k>) -> Result<Self::SelfType<'k>>;
 
@@ -60,8 +60,9 @@ impl Kind for Bytes {
     }
 }
 
-/// A key's type under another name, by which values are looked up: the same as `K` to redb. The compiler makes a search for it alone, and puts it into the loop
-/// that reads; the search for `K`, which scans and writes use too, it calls (5 % of a read).
+/// A key's type under another name, by which values are looked up: the same as `K` to redb. The
+/// compiler makes a search for it alone, and puts it into the loop that reads; the search for `K`,
+/// which scans and writes use too, it calls (5 % of a read).
 #[derive(Debug)]
 pub(super) struct Sought<K>(PhantomData<K>);
 

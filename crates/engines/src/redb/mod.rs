@@ -16,6 +16,7 @@ use model::{
 use crate::{at, caught::caught, fresh};
 use store::RedbStore;
 
+/// The engine redb.
 pub(crate) struct Redb;
 
 static DECLARATION: Declaration = Declaration {
@@ -123,14 +124,14 @@ impl Blobs for Redb {
     }
 }
 
-/// redb does not report its version; a test of the registry compares it with the lock file.
+/// The version, which redb does not report; a test of the registry compares it with the lock file.
 const VERSION: &str = "4.5.0";
 
 /// The flag that is set while a writer has the file open.
 const IN_USE: u8 = 2;
 
-/// The flags of a file that starts as a redb database: a magic number, then their byte
-/// (<https://github.com/cberner/redb/blob/master/docs/design.md>).
+/// Returns the flags of a file that starts as a redb database: a magic number, then their byte
+/// (<https://github.com/cberner/redb/blob/master/docs/design.md>). `None` if it is no such file.
 fn flags(path: &Path) -> Option<u8> {
     let start: [u8; 10] = at::start(path)?;
     start.starts_with(b"redb\x1A\x0A\xA9\x0D\x0A").then_some(start[9])

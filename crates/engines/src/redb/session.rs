@@ -25,7 +25,7 @@ pub(super) struct Reading<K: Kind> {
 
 type Stored<'k, K> = <K as Value>::SelfType<'k>;
 
-/// A store whose keys are of the kind `K`.
+/// The tables of a store whose keys are of the kind `K`.
 pub(super) struct Tables<'s, K> {
     pub(super) store: &'s RedbStore,
     pub(super) kind: PhantomData<K>,
@@ -160,7 +160,7 @@ impl<K: Kind> Library for Tables<'_, K> {
         _: bool,
         visit: &mut Visitor<'_>,
     ) -> Result<()> {
-        /// Both kinds of transactions open tables, but by no common trait.
+        /// Scans in a transaction of either kind: both open tables, but by no common trait.
         macro_rules! scan {
             ($txn:expr) => {{
                 let open = |table| $txn.open_table(table).map_err(|e| self.store.failed(e));

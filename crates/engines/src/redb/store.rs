@@ -31,12 +31,12 @@ use crate::{
     refusal,
 };
 
-/// What [`Builder::new`] says it takes.
+/// The default size of the cache, according to [`Builder::new`].
 const CACHE: u64 = 1 << 30;
 
-/// redb's own file, whose flush can be left out. All else is unchanged, so that a commit without
-/// its flush is the same commit: the pages are with the system before the header is, and a
-/// killed process leaves what it committed.
+/// A file of redb's whose flush can be left out. Everything else is unchanged, so that a commit
+/// without its flush is the same commit: the system has the pages before the header, and a killed
+/// process leaves what it committed.
 #[derive(Debug)]
 struct DatabaseFile {
     file: FileBackend,
@@ -69,8 +69,8 @@ impl StorageBackend for DatabaseFile {
     }
 }
 
-/// All settings: those that were asked for, and else the library's defaults. redb reports none, but
-/// takes what was asked for.
+/// Returns all settings: those that were asked for, and else the library's defaults. redb reports
+/// none, but accepts what was asked for.
 fn complete(asked: &Settings) -> Result<Settings> {
     let mut settings = Settings::default();
     settings.set("cache", CACHE);
@@ -103,20 +103,23 @@ fn builder(settings: &Settings) -> Result<Builder> {
     Ok(builder)
 }
 
+/// An open database.
 enum Handle {
     Read(ReadOnlyDatabase),
     Write(Database),
 }
 
+/// An open store.
 pub(super) struct RedbStore {
     path: PathBuf,
     settings: Settings,
-    /// Of the settings, what each write needs.
+    /// Whether each write commits in two phases.
     two_phase: bool,
+    /// Whether commits are flushed only at the end of a pass.
     deferred: bool,
     handle: Handle,
     keys: KeyKind,
-    /// There are commits that only an immediate one will write out.
+    /// Whether there are commits that only an immediate one will write out.
     unflushed: AtomicBool,
 }
 

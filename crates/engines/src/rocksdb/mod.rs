@@ -14,6 +14,7 @@ use model::{
 use crate::{at, caught::StoreName, fresh};
 use store::RocksStore;
 
+/// The engine `RocksDB`.
 pub(crate) struct RocksDb;
 
 static DECLARATION: Declaration = Declaration {
@@ -107,7 +108,8 @@ impl Engine for RocksDb {
 }
 
 impl Blobs for RocksDb {
-    /// `LevelDB` has a file `CURRENT` too, but no `IDENTITY`.
+    /// Returns whether the folder has `RocksDB`'s files. `LevelDB` has a file `CURRENT` too, but no
+    /// `IDENTITY`.
     fn recognises(&self, path: &Path) -> bool {
         // Opening a pipe would wait for its writer.
         let current = path.join("CURRENT");
@@ -132,7 +134,7 @@ impl Blobs for RocksDb {
     }
 }
 
-/// The library does not report its version to C; the name of the mapped file has it.
+/// Returns the version from the name of the mapped file, as the library does not report it to C.
 fn linked_version() -> Option<String> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let (_, rest) = maps.split_once("/librocksdb.so.")?;

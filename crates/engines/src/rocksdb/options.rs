@@ -1,14 +1,15 @@
-//! The library's options for storemark's settings, and back.
+//! Converts storemark's settings to the library's options, and back.
 
 use std::{fs, path::Path};
 
 use model::{Error, KeyKind, Result, Settings};
 use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, WriteOptions};
 
-/// As fjall's default; smaller values stay in the tables.
+/// The least bytes of a value in a file of its own, as fjall's default; smaller values stay in the
+/// tables.
 const SMALLEST_BLOB: u64 = 1024;
 
-/// Words of the setting `compression`, the library's own names for them, and their types.
+/// The words of the setting `compression`, the library's own names for them, and their types.
 const COMPRESSIONS: [(&str, &str, DBCompressionType); 4] = [
     ("none", "kNoCompression", DBCompressionType::None),
     ("snappy", "kSnappyCompression", DBCompressionType::Snappy),
@@ -23,7 +24,7 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// How to open a store, or to make one.
+/// Returns the options to open a store with, or to create one.
 pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
     let mut options = Options::default();
     options.create_if_missing(create);
@@ -46,14 +47,14 @@ pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
     Ok(options)
 }
 
-/// How to write a batch, and whether the log is flushed then.
+/// Returns the options to write a batch with, and whether the log is then flushed.
 pub(super) fn writing(settings: &Settings) -> (WriteOptions, bool) {
     let mut options = WriteOptions::default();
     options.disable_wal(settings.is("wal", "off"));
     (options, settings.is("sync", "on"))
 }
 
-/// The settings that the library itself wrote down for the store at `path` when it was last
+/// Returns the settings that the library itself recorded for the store at `path` when it was last
 /// opened to write.
 pub(super) fn recorded(path: &Path) -> Result<Settings> {
     let failed = |e| Error::io(path.display(), e);
@@ -73,7 +74,7 @@ pub(super) fn recorded(path: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The options of the column family that holds the dataset.
+/// Returns the options of the column family with the dataset.
 fn dataset_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let own = KeyKind::ALL.map(|keys| format!("[CFOptions \"{keys}\"]"));
     let mut lines = text.lines().map(str::trim);

@@ -24,6 +24,7 @@ use crate::{
     ordered::{self, TransactionSession},
 };
 
+/// An open store.
 pub(super) struct RocksStore {
     path: PathBuf,
     database: DB,
@@ -31,12 +32,12 @@ pub(super) struct RocksStore {
     shared: Shared,
     settings: Settings,
     writing: (WriteOptions, bool),
-    /// Milliseconds that writers were held up, when last asked for.
+    /// The milliseconds that writers were held up at the last call.
     stalled: AtomicI64,
 }
 
-/// A path as the library takes it, which is UTF-8: another one is named through the descriptor of the
-/// folder, which has to stay open.
+/// A path in the form of the library, which is UTF-8: another one is named through the descriptor
+/// of the folder, which has to stay open.
 struct Named {
     path: PathBuf,
     _folder: Option<File>,
@@ -63,8 +64,9 @@ fn columns(path: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), &named.path).map_err(|e| failed(path, &e))
 }
 
-/// Refuses a store without its write-ahead log, whose last commits the library would leave out. A store
-/// that was opened to write has one; a copy that the library made of the tables alone has no lock.
+/// Checks that a store has its write-ahead log, without which the library would leave out its last
+/// commits. A store that was opened to write has one; a copy that the library made of the tables
+/// alone has no lock.
 fn check_log(path: &Path) -> Result<()> {
     let entries = path.read_dir().map_err(|e| Error::io(path.display(), e))?;
     let is_log =
@@ -76,7 +78,7 @@ fn check_log(path: &Path) -> Result<()> {
     Err(Error::corrupt(format!("{path}: is damaged: its write-ahead log is missing")))
 }
 
-/// The column families other than the dataset's.
+/// Lists the column families other than the dataset's.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
     let own = KeyKind::ALL.map(KeyKind::as_str);
@@ -96,7 +98,7 @@ impl RocksStore {
         Ok(Self::new(path, named, database, shared, options.settings.clone()))
     }
 
-    /// What was not asked for stays as the store was last opened to write.
+    /// Opens a store. Settings that are not asked for stay as the store was last opened to write.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         check_log(path)?;
         let columns = columns(path)?;
@@ -131,7 +133,7 @@ impl RocksStore {
         failed(&self.path, error)
     }
 
-    /// The library's own count of something in the dataset's column family.
+    /// Returns a number of the library about the dataset's column family.
     fn number(&self, property: &CStr) -> Result<u64> {
         let number = self.database.property_int_value_cf(self.column()?, property);
         Ok(number.map_err(|e| self.failed(&e))?.unwrap_or(0))
@@ -158,7 +160,7 @@ impl RocksStore {
         Ok(())
     }
 
-    /// Milliseconds that writers were held up since the store was opened, from the line
+    /// Returns the milliseconds that writers were held up since the store was opened, from the line
     /// `Cumulative stall: 00:00:0.000 H:M:S, 0.0 percent`.
     fn stalled(&self) -> Option<i64> {
         let stats = self.database.property_value(properties::DBSTATS).ok()??;
@@ -171,7 +173,7 @@ impl RocksStore {
     }
 }
 
-/// What the library's error means, on one line.
+/// Converts the library's error to an error on one line.
 #[cold]
 fn failed(path: &Path, error: &rocksdb::Error) -> Error {
     let path = path.display();
@@ -217,7 +219,8 @@ impl Store for RocksStore {
         Ok((settings, class))
     }
 
-    /// One that holds writers up is named alone: it is what they wait for.
+    /// Returns what the library does in the background. Work that holds writers up is named alone:
+    /// they wait for it.
     fn background_work(&self) -> Option<Vec<&'static str>> {
         const HELD_UP: [&CStr; 2] =
             [properties::IS_WRITE_STOPPED, properties::ACTUAL_DELAYED_WRITE_RATE];
@@ -232,8 +235,8 @@ impl Store for RocksStore {
         Some(UNDER_WAY.into_iter().filter_map(|(p, name)| is(p).then_some(name)).collect())
     }
 
-    /// Writes what is in memory to tables, and waits for them and their compaction: what the log
-    /// put off.
+    /// Writes what is in memory to tables, which the log deferred, and waits for them and their
+    /// compaction.
     fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
             self.database.flush_cf(self.column()?).map_err(|e| self.failed(&e))?;
@@ -255,6 +258,7 @@ impl Store for RocksStore {
     }
 }
 
+/// The column family as a session uses it.
 struct Handle<'s> {
     store: &'s RocksStore,
     column: &'s ColumnFamily,

@@ -20,21 +20,25 @@ pub(super) const REGION: Setting = Setting::new(
     "the region that requests are signed for; else AWS_REGION or AWS_DEFAULT_REGION, or us-east-1",
 );
 
-/// Where objects are, and what signs requests for them.
+/// The address of objects, with what signs requests for them.
 pub(super) struct Link {
     pub(super) bucket: Bucket,
     pub(super) credentials: Credentials,
-    /// How the keys of all objects start: nothing, or a path that ends in a slash.
+    /// The start of the keys of all objects: nothing, or a path that ends in a slash.
     pub(super) prefix: String,
-    /// The address for people.
+    /// The address for messages.
     pub(super) shown: String,
     pub(super) endpoint: String,
-    /// Whether no proxy is asked: the server is a part of storemark.
+    /// Whether no proxy is used: the server is a part of storemark.
     pub(super) direct: bool,
 }
 
 impl Link {
-    /// The objects at `location`, `//bucket/prefix`.
+    /// Parses the location `//bucket/prefix`, and finds its endpoint and credentials.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is not accepted, or there are no credentials.
     pub(super) fn find(location: &Path, settings: &Settings) -> Result<Self> {
         let text = location.to_str().unwrap_or_default();
         let shown = format!("s3:{text}");
@@ -67,12 +71,12 @@ impl Link {
     }
 }
 
-/// The endpoint that is named; `None`: that of AWS.
+/// Returns the endpoint that is named; `None` for that of AWS.
 fn endpoint(settings: &Settings) -> Option<String> {
     text_of(settings, ENDPOINT, &["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])
 }
 
-/// Whether AWS itself serves what is reached with `settings`.
+/// Returns whether AWS itself serves what is reached with `settings`.
 pub(super) fn is_aws(settings: &Settings) -> bool {
     endpoint(settings).is_none()
 }

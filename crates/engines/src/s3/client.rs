@@ -1,4 +1,5 @@
-//! Requests: signed, sent, repeated if the service is busy, and counted.
+//! The client of an S3 service: requests are signed, sent, repeated if the service is busy, and
+//! counted.
 
 use std::{
     io::{self, Read},
@@ -34,44 +35,45 @@ use crate::{
     server::{End, at_stop, connecting, is_stopped},
 };
 
-/// How long a signature is valid.
+/// The time for which a signature is valid.
 const VALID: Duration = Duration::from_secs(15 * 60);
-/// Longest time without any progress once the user wishes to stop.
+/// The longest time without any progress once the user wishes to stop.
 const STOPPING: Duration = Duration::from_secs(10);
-/// Waits between attempts, each twice as long as the one before.
+/// The wait before the second attempt; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const ATTEMPTS: u32 = 6;
-/// Most objects that one request deletes.
+/// The most objects that one request deletes.
 const AT_ONCE: usize = 1000;
-/// Most pages of unfinished uploads, of up to 1,000 each.
+/// The most pages of unfinished uploads, of up to 1,000 each.
 const MOST_PAGES: usize = 10_000;
 
 type Answer = Response<Body>;
 
-/// How values move.
+/// The parameters of moving values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
-    /// Bytes of a part; longer values are moved in parts.
+    /// The bytes of a part; longer values are moved in parts.
     pub(super) part: usize,
-    /// Parts at once.
+    /// The number of parts at once.
     pub(super) concurrency: usize,
     pub(super) check: Check,
     /// Whether its requests are those of the store: others find out whether a server of its own has
     /// started.
     pub(super) counted: bool,
-    /// What requests cost.
+    /// The prices of requests; `None` if none are given.
     pub(super) prices: Option<Prices>,
     /// The longest time without any progress.
     pub(super) limit: Duration,
 }
 
 impl Transfer {
-    /// The requests with their cost, if prices are given.
+    /// Adds the cost to requests, if prices are given.
     fn priced(&self, requests: Requests) -> Requests {
         Requests { cost: self.prices.map(|prices| prices.cost(&requests)), ..requests }
     }
 
-    /// The most requests that an operation on values of `bytes` sends, if none is sent again.
+    /// Returns the most requests that an operation on values of `bytes` sends, if none is sent
+    /// again.
     pub(super) fn requests(&self, action: Action, bytes: u64) -> Requests {
         let part = self.part as u64;
         let parts = bytes.div_ceil(part).max(1);
@@ -92,7 +94,7 @@ impl Transfer {
         })
     }
 
-    /// The requests that create a store, list its `values`, and remove them.
+    /// Returns the requests that create a store, list its `values`, and remove them.
     pub(super) fn store_requests(&self, values: u64) -> Requests {
         // Each page is listed to be read, and listed and deleted at the end. Besides: whether nothing
         // is there, whose it is, whether inserts are conditional, and unfinished uploads.
@@ -101,27 +103,28 @@ impl Transfer {
     }
 }
 
-/// One session's connections.
+/// A session's connections.
 pub(super) struct Client<'l> {
     agent: Agent,
-    /// Ends its requests soon after the user wishes to stop; absent if it was made after that.
+    /// Ends the requests soon after the user wishes to stop; `None` if the client was created after
+    /// that.
     end: Option<Arc<End>>,
     link: &'l Link,
     transfer: Transfer,
-    /// Since they were last taken.
+    /// The requests since they were last taken.
     sent: Mutex<Requests>,
     retries: AtomicI64,
 }
 
-/// The end of a list, or where it goes on.
+/// A page of a list, with the token at which the next one starts.
 pub(super) type Page = ListObjectsV2Response;
 
 /// A part of a value: its first byte and its length.
 type Range = (usize, usize);
 
-/// Why there is no whole answer.
+/// The reason why there is no whole answer.
 enum Lack {
-    /// It broke off: another request may get all of it.
+    /// The answer broke off: another request may get all of it.
     BrokenOff(Error),
     Failed(Error),
 }
@@ -220,7 +223,7 @@ impl<'l> Client<'l> {
         self.count(Requests { received_bytes: length as u64, ..Requests::default() });
     }
 
-    /// Does `work` again while its answers break off.
+    /// Repeats `work` while its answers break off.
     fn until_whole<T>(&self, mut work: impl FnMut() -> Result<T, Lack>) -> Result<T> {
         let mut wait = FIRST_WAIT;
         for attempt in 1.. {
@@ -236,12 +239,13 @@ impl<'l> Client<'l> {
         unreachable!("the last attempt returns")
     }
 
-    /// Whether its requests are ended because the user wishes to stop.
+    /// Returns whether the requests are ended because the user wishes to stop.
     fn is_ended(&self) -> bool {
         self.end.is_some() && is_stopped()
     }
 
-    /// Why there was no answer. A URL has a signature in it and is not shown.
+    /// Creates the error of a request without an answer. A URL has a signature in it and is not
+    /// shown.
     #[cold]
     fn unanswered(&self, why: &ureq::Error) -> Error {
         if self.is_ended() {
@@ -268,7 +272,7 @@ impl<'l> Client<'l> {
         ))
     }
 
-    /// The text of an answer.
+    /// Returns the text of an answer.
     fn text(&self, answer: &mut Answer) -> Result<String> {
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| self.unanswered(&why))?;
@@ -276,7 +280,11 @@ impl<'l> Client<'l> {
         Ok(text)
     }
 
-    /// Lets a successful answer pass. `None`: there is no such object.
+    /// Returns a successful answer; `None` if there is no such object.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the service refuses.
     fn found(&self, mut answer: Answer) -> Result<Option<Answer>> {
         let status = answer.status();
         if status.is_success() {
@@ -291,7 +299,7 @@ impl<'l> Client<'l> {
         Err(self.refused(status, &text))
     }
 
-    /// The error of a refusal, whose answer has this text.
+    /// Creates the error of a refusal, whose answer has this text.
     fn refused(&self, status: StatusCode, text: &str) -> Error {
         let (code, message) = (element(text, "Code"), element(text, "Message"));
         let shown = &self.link.shown;
@@ -308,7 +316,7 @@ impl<'l> Client<'l> {
         }
     }
 
-    /// The answer to what cannot be absent.
+    /// Returns a successful answer about what cannot be absent.
     fn done(&self, answer: Answer) -> Result<Answer> {
         let absent = || Error::failed(format!("{}: what was asked for is gone", self.link.shown));
         self.found(answer)?.ok_or_else(absent)
@@ -334,7 +342,7 @@ impl<'l> Client<'l> {
         }
     }
 
-    /// The length of an object and what is kept with it.
+    /// Returns the length of an object and its metadata; `None` if there is no such object.
     pub(super) fn head(&self, object: &str) -> Result<Option<(u64, HeaderMap)>> {
         let Link { bucket, credentials, .. } = self.link;
         let head = bucket.head_object(Some(credentials), object);
@@ -353,8 +361,7 @@ impl<'l> Client<'l> {
         self.send(bucket.get_object(Some(credentials), object), false, headers, &[])
     }
 
-    /// Copies a value to the front of `into` if it fits, and returns its length with what is kept with
-    /// it.
+    /// Copies a value to the front of `into` if it fits, and returns its length with its metadata.
     pub(super) fn get(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>> {
         self.until_whole(|| self.get_once(object, into)).map_err(|error| named(error, object))
     }
@@ -405,7 +412,7 @@ impl<'l> Client<'l> {
         .map(drop)
     }
 
-    /// Puts a value; `false`: `headers` forbade it.
+    /// Puts a value; returns `false` if `headers` forbade it.
     pub(super) fn put(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
         self.put_once(object, value, headers).map_err(|error| named(error, object))
     }
@@ -427,7 +434,7 @@ impl<'l> Client<'l> {
         self.finished(answer).map(|_| true)
     }
 
-    /// The text of a successful answer, if it does not break off.
+    /// Returns the text of a successful answer, if it does not break off.
     fn whole(&self, answer: Answer) -> Result<String, Lack> {
         let mut answer = self.done(answer)?;
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
@@ -439,7 +446,7 @@ impl<'l> Client<'l> {
         Ok(text)
     }
 
-    /// The text of a successful answer.
+    /// Returns the text of a successful answer.
     fn finished(&self, answer: Answer) -> Result<String> {
         self.text(&mut self.done(answer)?)
     }
@@ -481,7 +488,7 @@ impl<'l> Client<'l> {
         self.check_done(&done)
     }
 
-    /// An error if one is in the text of an answer whose status is that of success.
+    /// Checks that no error is in the text of an answer whose status is that of success.
     fn check_done(&self, text: &str) -> Result<()> {
         match element(text, "Code") {
             "" => Ok(()),
@@ -504,7 +511,8 @@ impl<'l> Client<'l> {
         }
     }
 
-    /// A page of the objects below the prefix, in order: those after `after`, or those from `token` on.
+    /// Lists a page of the objects below the prefix, in order: those after `after`, or those from
+    /// `token` on.
     pub(super) fn list(&self, after: &str, token: Option<&str>, most: usize) -> Result<Page> {
         let Link { bucket, credentials, prefix, .. } = self.link;
         let mut list = bucket.list_objects_v2(Some(credentials));
@@ -520,8 +528,8 @@ impl<'l> Client<'l> {
         ListObjectsV2::parse_response(&text).map_err(|why| self.odd(&why.to_string()))
     }
 
-    /// The unfinished uploads of objects whose keys start with the prefix. A service that does not know
-    /// such a list has none.
+    /// Lists the unfinished uploads of objects whose keys start with the prefix. A service that
+    /// does not know such a list has none.
     pub(super) fn uploads(&self) -> Result<Vec<Upload>> {
         let Link { bucket, credentials, prefix, .. } = self.link;
         let (mut all, mut marks) = (Vec::new(), None::<Upload>);
@@ -600,7 +608,7 @@ impl<'l> Client<'l> {
         }
     }
 
-    /// Creates the bucket; it may be there.
+    /// Creates the bucket, unless it exists.
     pub(super) fn create_bucket(&self) -> Result<()> {
         let Link { bucket, credentials, .. } = self.link;
         let answer = self.send(bucket.create_bucket(credentials), false, &[], &[])?;
@@ -610,14 +618,14 @@ impl<'l> Client<'l> {
         self.finished(answer).map(drop)
     }
 
-    /// Whether the bucket exists.
+    /// Returns whether the bucket exists.
     pub(super) fn has_bucket(&self) -> Result<bool> {
         let Link { bucket, credentials, .. } = self.link;
         let answer = self.send(bucket.head_bucket(Some(credentials)), false, &[], &[])?;
         Ok(self.found(answer)?.is_some())
     }
 
-    /// The counters of [`model::Session::statistics`].
+    /// Returns the counters of [`model::Session::statistics`].
     pub(super) fn statistics(&self) -> Vec<(&'static str, i64)> {
         let sent = mem::take(&mut *lock::hold(&self.sent));
         let mut all = vec![
@@ -668,18 +676,19 @@ fn range((from, length): Range) -> Header<'static> {
     ("range", format!("bytes={from}-{}", from + length - 1).into())
 }
 
-/// The length of the whole object that an answer is a part of.
+/// Returns the length of the whole object that an answer is a part of.
 fn total(headers: &HeaderMap) -> Option<u64> {
     headers.get("content-range")?.to_str().ok()?.rsplit_once('/')?.1.parse().ok()
 }
 
-/// The text of the first element of this name. Services differ in the names of the elements around it.
+/// Returns the text of the first element of this name. Services differ in the names of the elements
+/// around it.
 fn element<'t>(text: &'t str, name: &str) -> &'t str {
     let after = text.split_once(&format!("<{name}>")).map_or("", |(_, after)| after);
     after.split_once('<').map_or("", |(text, _)| text)
 }
 
-/// The uploads in a list of unfinished ones.
+/// Returns the uploads in a list of unfinished ones.
 fn uploads_in(text: &str) -> impl Iterator<Item = Upload> + '_ {
     text.split("<Upload>").skip(1).map(|upload| {
         let [object, id] = ["Key", "UploadId"].map(|name| unescaped(element(upload, name)));
@@ -687,7 +696,7 @@ fn uploads_in(text: &str) -> impl Iterator<Item = Upload> + '_ {
     })
 }
 
-/// Text of XML without what stands for characters.
+/// Decodes the entities of XML in a text.
 fn unescaped(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -710,7 +719,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// An error of the service about an object. What was asked wrongly is said of no object.
+/// Adds the object to an error of the service. An error about wrong input names no object.
 #[cold]
 fn named(error: Error, object: &str) -> Error {
     match error.kind() {
@@ -719,7 +728,7 @@ fn named(error: Error, object: &str) -> Error {
     }
 }
 
-/// Does `work` on all items, on so many threads, and returns what it returns in their order.
+/// Runs `work` on all items, on so many threads, and returns its results in their order.
 pub(super) fn in_parallel<I: Send, T: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,

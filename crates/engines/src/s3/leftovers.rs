@@ -15,19 +15,19 @@ use super::{
     store::transfer,
 };
 
-/// How the prefixes of its objects start.
+/// The start of the prefixes of a run's objects.
 const NAME: &str = "storemark_";
-/// How the key of the object ends that names the owner of a prefix.
+/// The end of the key of the object that names the owner of a prefix.
 const OWNER: &str = ".owner";
-/// Most bytes of it.
+/// The most bytes of such an object.
 const LONGEST: usize = 300;
 
 fn machine() -> String {
     uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Puts the object that names this process as the owner of the objects at `link`, and returns where it
-/// is.
+/// Puts the object that names this process as the owner of the objects at `link`, and returns its
+/// address.
 pub(super) fn sign(mut link: Link, transfer: Transfer) -> Result<Link> {
     link.prefix.truncate(link.prefix.trim_end_matches('/').len());
     link.prefix += OWNER;
@@ -36,7 +36,8 @@ pub(super) fn sign(mut link: Link, transfer: Transfer) -> Result<Link> {
     Ok(link)
 }
 
-/// Removes the objects of killed runs below the prefix at `address`.
+/// Removes the objects of killed runs below the prefix at `address`, and returns what happened to
+/// each.
 pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
     let transfer = transfer(settings);
     let mut base = Link::find(Path::new(address), settings)?;
@@ -97,7 +98,7 @@ fn remove(address: &str, settings: &Settings, key: &str) -> Result<()> {
     client.delete(key)
 }
 
-/// Whether an owner has ended; `None`: it is on another machine.
+/// Returns whether an owner has ended; `None` if it is on another machine.
 fn ended(owner: &str) -> Option<bool> {
     let (process, machine) = owner.strip_prefix("process ")?.split_once(" on ")?;
     let pid = Pid::from_raw(process.parse().ok()?)?;

@@ -30,13 +30,13 @@ use self::{
 };
 use crate::server::TIMEOUT;
 
-/// A private server for each store.
+/// The engine with a private server for each store.
 pub(crate) static S3: ObjectEngine = ObjectEngine(&PRIVATE);
 
-/// A bucket that exists.
+/// The engine of an existing bucket.
 pub(crate) static BUCKET: ObjectEngine = ObjectEngine(&REMOTE);
 
-/// An engine; whether its declaration says that it is remote decides where its server is.
+/// An engine of objects; if its declaration is remote, the server is an existing one.
 pub(crate) struct ObjectEngine(&'static Declaration);
 
 const PART: Setting = Setting::new(
@@ -144,7 +144,7 @@ static REMOTE: Declaration = Declaration {
     ..Declaration::new("bucket", "objects in an existing bucket of any S3 service")
 };
 
-/// What is in effect of an existing bucket besides what all stores have.
+/// Returns the settings in effect of an existing bucket, in addition to those that all stores have.
 fn in_effect_of(settings: &Settings) -> Vec<(&'static str, &str)> {
     let own = [credentials::PROFILE, credentials::FILE].map(|setting| setting.name);
     let named = own.into_iter().map(|name| (name, settings.get(name).unwrap_or("environment")));

@@ -10,10 +10,10 @@ use model::{Error, Key, KeyKind, OwnedKey, Result};
 
 use crate::refusal::wrong_kind;
 
-/// Most bytes of an object's key.
+/// The most bytes of an object's key.
 const LONGEST: usize = 1024;
 
-/// Puts the object's key of `key` below `prefix` into `object`.
+/// Writes the object's key of `key` below `prefix` into `object`.
 pub(super) fn object(prefix: &str, key: Key<'_>, held: KeyKind, object: &mut String) -> Result<()> {
     object.clear();
     object.push_str(prefix);
@@ -32,7 +32,8 @@ pub(super) fn object(prefix: &str, key: Key<'_>, held: KeyKind, object: &mut Str
     }
 }
 
-/// The key of an object, whose key below the prefix is `object`; `None`: storemark gave it to no object.
+/// Returns the key of an object, whose key below the prefix is `object`; `None` if storemark gives
+/// it to no object.
 pub(super) fn key(object: &str, held: KeyKind) -> Option<OwnedKey> {
     match held {
         KeyKind::Integers => {
@@ -46,7 +47,7 @@ pub(super) fn key(object: &str, held: KeyKind) -> Option<OwnedKey> {
     }
 }
 
-/// Refuses a name that is no path below a prefix: servers and clients change it on its way.
+/// Checks that a name is a path below a prefix: servers and clients change others on their way.
 pub(super) fn check(prefix: &str, name: &[u8]) -> Result<()> {
     let shown = Key::Name(name);
     if name.split(|byte| *byte == b'/').any(|part| matches!(part, b"" | b"." | b"..")) {

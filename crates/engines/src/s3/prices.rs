@@ -1,4 +1,4 @@
-//! What requests cost, by a price list of the user's.
+//! The cost of requests, by a price list of the user.
 
 use model::{Accepts, COST, Error, Requests, Result, Setting, Settings};
 
@@ -10,7 +10,7 @@ pub(super) const PRICES: Setting = Setting::new(
 )
 .of_use();
 
-/// What is given for no prices.
+/// The word for no price list.
 pub(super) const NONE: &str = "none";
 
 /// A price list, in one currency.
@@ -23,7 +23,11 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// The list that `settings` give, if any.
+    /// Returns the list in `settings`, if any.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has another form.
     pub(super) fn asked(settings: &Settings) -> Result<Option<Self>> {
         let Some(text) = settings.get(PRICES.name).filter(|text| *text != NONE) else {
             return Ok(None);
@@ -42,7 +46,7 @@ impl Prices {
         }
     }
 
-    /// What requests cost, and what they received.
+    /// Returns the cost of requests, and of what they received.
     pub(super) fn cost(&self, sent: &Requests) -> f64 {
         let of = |count: u64, price: f64, per: f64| count as f64 * price / per;
         of(sent.puts, self.thousand_puts, 1e3)
@@ -50,7 +54,7 @@ impl Prices {
             + of(sent.received_bytes, self.read_gb, 1e9)
     }
 
-    /// The same, and what a month of what was sent costs, as counters.
+    /// Returns the cost of requests, and that of storing what was sent for a month, as counters.
     #[expect(clippy::cast_possible_truncation, reason = "a cost below 2^63 millionths")]
     pub(super) fn counters(&self, sent: &Requests) -> [(&'static str, i64); 2] {
         let stored = sent.sent_bytes as f64 * self.stored_gb / 1e9;

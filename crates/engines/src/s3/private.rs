@@ -1,4 +1,4 @@
-//! A server of a store's own: started on its folder, with a key that is made for this start.
+//! A private server of a store: started on its folder, with a key that is generated for this start.
 
 use std::{
     fs,
@@ -22,22 +22,22 @@ use crate::{
     server::{Folder, LOOPBACK, Server, is_stopped},
 };
 
-/// Longest time until a server that answers delivers its objects.
+/// The longest time until a server that answers delivers its objects.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The server behind a store, which this process or another one has started.
+/// The server of a store, which this process or another one has started.
 pub(super) struct Private {
     pub(super) kind: &'static Kind,
     folder: Folder,
-    /// Absent: another process started it.
+    /// The server; `None` if another process started it.
     server: Option<Mutex<Server>>,
     // After the server, which is ended before.
     _left: Left,
 }
 
-/// Files that are removed once a server has ended.
+/// The files that are removed once a server has ended.
 struct Left(Vec<PathBuf>);
 
 impl Drop for Left {
@@ -86,7 +86,7 @@ impl Private {
         serves(&link, transfer).map(|()| (private, link))
     }
 
-    /// Uses the server that another process has started.
+    /// Opens the store of a server that another process has started.
     pub(super) fn join(
         path: &Path,
         settings: &Settings,
@@ -136,7 +136,7 @@ impl Private {
     }
 }
 
-/// Whether a server answers soon.
+/// Returns whether a server answers soon.
 fn answers(kind: &'static Kind, folder: &Folder) -> bool {
     let transfer = Transfer {
         limit: Duration::from_secs(2),
@@ -147,8 +147,8 @@ fn answers(kind: &'static Kind, folder: &Folder) -> bool {
         .is_ok_and(|base| Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
 }
 
-/// Waits until a server delivers the first of its objects: some answer before they know where
-/// they are.
+/// Waits until a server delivers the first of its objects: some answer before they know where they
+/// are.
 fn serves(link: &Link, transfer: Transfer) -> Result<()> {
     let transfer = Transfer { counted: false, ..transfer };
     let (client, started) = (Client::new(link, transfer), Instant::now());
@@ -164,13 +164,13 @@ fn serves(link: &Link, transfer: Transfer) -> Result<()> {
     }
 }
 
-/// An error if the store at `path` is none, or another process has it open.
+/// Checks that a store is at `path`, and that no other process has it open.
 pub(super) fn check_free(path: &Path) -> Result<()> {
     let kind = Kind::at(path, &Settings::default())?;
     Folder::at(path, kind.software)?.check_free()
 }
 
-/// Where a server of storemark's listens, and its key.
+/// The address of a server that storemark started, and its key.
 struct Base {
     shown: &'static str,
     port: u16,
@@ -185,7 +185,7 @@ impl Base {
         Ok(Self { shown: kind.software.name, port: tcp.port, secret: tcp.password })
     }
 
-    /// The objects with keys of this kind.
+    /// Returns the address of the objects with keys of this kind.
     fn to(&self, keys: KeyKind) -> Link {
         let endpoint = format!("http://{LOOPBACK}:{}", self.port);
         let url = endpoint.parse().expect("a number and a port make a URL");
@@ -200,7 +200,7 @@ impl Base {
         }
     }
 
-    /// The objects of the store at `path`.
+    /// Returns the address of the objects of the store at `path`.
     fn existing(&self, path: &Path, transfer: Transfer) -> Result<Link> {
         for keys in KeyKind::ALL {
             let link = self.to(keys);

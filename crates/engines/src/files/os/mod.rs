@@ -16,18 +16,18 @@ use strum::{Display, EnumString, VariantNames};
 
 pub(super) use system::{Root, name, path, properties, real_mode};
 
-/// What the system reports about a regular file.
+/// The facts that the system reports about a regular file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) length: u64,
     pub(super) meta: Meta,
 }
 
-/// How a file gets new contents.
+/// The way in which a file gets new contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Writing {
-    /// Truncated when it is opened, then written: what most programs do.
+    /// The file is truncated when it is opened, then written, as most programs do it.
     #[default]
     Inplace,
     /// Written over its old bytes, and cut only if it was longer.
@@ -36,7 +36,7 @@ pub(super) enum Writing {
     Rename,
 }
 
-/// What is flushed to the device, and when.
+/// The choice what is flushed to the device, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Sync {
@@ -89,7 +89,8 @@ pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
     check_time(file.metadata()?.modified()?, time)
 }
 
-/// A file system sets a time that it cannot hold to the nearest that it can.
+/// Checks the time that a file system set: it sets a time that it cannot hold to the nearest that
+/// it can.
 fn check_time(set: SystemTime, wanted: SystemTime) -> io::Result<()> {
     let (earlier, later) = if set < wanted { (set, wanted) } else { (wanted, set) };
     // FAT counts two seconds at a time.

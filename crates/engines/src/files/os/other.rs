@@ -1,4 +1,4 @@
-//! Through the standard library, with what every system has: no modes.
+//! A folder through the standard library, with what every system has: no modes.
 
 use std::{
     fs::{self, File},
@@ -76,12 +76,12 @@ pub(in crate::files) fn properties(_: &fs::File) -> io::Result<Vec<EntryKind>> {
     Ok(Vec::new())
 }
 
-/// `name` as a path of this system; bytes that are not UTF-8 are replaced.
+/// Returns `name` as a path of this system; bytes that are not UTF-8 are replaced.
 pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
     PathBuf::from(&*String::from_utf8_lossy(name))
 }
 
-/// The path of a file as a name: its parts are separated by `/`.
+/// Returns the path of a file as a name: its parts are separated by `/`.
 pub(in crate::files) fn name(path: &Path) -> Vec<u8> {
     path.to_string_lossy().replace('\\', "/").into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Through a descriptor of the folder, so that no read walks the folder's own path.
+//! A folder through its descriptor, so that no read walks the folder's own path.
 
 use std::{
     ffi::{CStr, OsStr},
@@ -19,9 +19,11 @@ use rustix::{
 
 use super::{Facts, Writing};
 
-/// A pipe or a link in a file's place must neither block nor lead elsewhere.
+/// The flags for opening a plain file: a pipe or a link in its place must neither block nor lead
+/// elsewhere.
 const PLAIN: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
+/// An open folder.
 pub(in crate::files) struct Root(OwnedFd);
 
 impl Root {
@@ -30,7 +32,7 @@ impl Root {
         Ok(Self(fs::open(path, flags, Mode::empty())?))
     }
 
-    /// Opens a regular file for reading; `None` where there is none.
+    /// Opens a regular file for reading; returns `None` if there is none.
     #[inline]
     pub(in crate::files) fn read(&self, name: &[u8]) -> io::Result<Option<(File, Facts)>> {
         match fs::openat(&self.0, c_str(name)?, OFlags::RDONLY | PLAIN, Mode::empty()) {
@@ -39,8 +41,8 @@ impl Root {
         }
     }
 
-    /// Opens a file for writing, emptied unless its old bytes are to be written over; `None`
-    /// where `how` forbids it or a folder is missing.
+    /// Opens a file for writing, emptied unless its old bytes are to be overwritten; returns `None`
+    /// if `how` forbids it or a folder is missing.
     pub(in crate::files) fn write(
         &self,
         name: &[u8],
@@ -61,7 +63,7 @@ impl Root {
         }
     }
 
-    /// What the system reports about a regular file; `None` if there is none.
+    /// Returns the facts about a regular file; `None` if there is none.
     pub(in crate::files) fn facts(&self, name: &[u8]) -> io::Result<Option<Facts>> {
         match fs::statat(&self.0, c_str(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(facts(&stat)),
@@ -78,17 +80,17 @@ impl Root {
     }
 }
 
-/// `name` as a path of this system.
+/// Returns `name` as a path of this system.
 pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
     OsStr::from_bytes(name).into()
 }
 
-/// The path of a file as a name: its parts are separated by `/`.
+/// Returns the path of a file as a name: its parts are separated by `/`.
 pub(in crate::files) fn name(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The mode of a file without its access list, if it has one.
+/// Returns the mode of a file without its access list, if it has one.
 pub(in crate::files) fn real_mode(path: &Path, mode: u32) -> u32 {
     // Only a list could give somebody what neither the group nor others may do.
     let given = mode & 0o077;
@@ -96,7 +98,7 @@ pub(in crate::files) fn real_mode(path: &Path, mode: u32) -> u32 {
     list.map_or(mode, |list| mode_without_list(mode, &list))
 }
 
-/// What a file has besides bytes, mode and time.
+/// Returns the properties of a file in addition to bytes, mode and time.
 pub(in crate::files) fn properties(file: &File) -> io::Result<Vec<EntryKind>> {
     let meta = file.metadata()?;
     let mut properties = attributes::kinds(file);
@@ -132,7 +134,7 @@ mod attributes {
     /// The most bytes of a value, or of all names (`XATTR_SIZE_MAX`, `XATTR_LIST_MAX`).
     const LONGEST: usize = 1 << 16;
 
-    /// The access list of a file; an empty one if it cannot be read.
+    /// Returns the access list of a file; an empty one if it cannot be read, `None` if it has none.
     pub(super) fn access_list(path: &Path) -> Option<Vec<u8>> {
         // Most files have none.
         lgetxattr_query(path, ACCESS_LIST).ok()?;
@@ -142,7 +144,7 @@ mod attributes {
         Some(list)
     }
 
-    /// An access list, and attributes that a user may have set.
+    /// Returns an access list, and attributes that a user may have set.
     pub(super) fn kinds(file: &File) -> Vec<EntryKind> {
         if flistxattr_query(file).unwrap_or(0) == 0 {
             return Vec::new();
@@ -156,7 +158,7 @@ mod attributes {
     }
 
     fn kind(name: &[u8]) -> Option<EntryKind> {
-        /// What the system gives to each file by its own rules.
+        /// The attributes that the system gives to each file by its own rules.
         const OF_SYSTEM: [&[u8]; 5] =
             [b"system.", b"security.", b"btrfs.", b"com.apple.provenance", b"com.apple.quarantine"];
         let of_system = OF_SYSTEM.iter().any(|start| name.starts_with(start));
@@ -169,7 +171,7 @@ mod attributes {
     }
 }
 
-/// Other systems have other calls for them.
+/// The replacement on systems that have other calls for attributes.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 mod attributes {
     use std::{fs::File, path::Path};
@@ -189,7 +191,8 @@ fn c_str(name: &[u8]) -> io::Result<&CStr> {
     CStr::from_bytes_with_nul(name).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Errors that mean that there is no regular file of that name.
+/// Returns `None` for errors that mean that there is no regular file of that name, and the others
+/// as errors.
 fn absent<T>(errno: Errno) -> io::Result<Option<T>> {
     match errno {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::MLINK | Errno::NXIO => Ok(None),
@@ -197,7 +200,8 @@ fn absent<T>(errno: Errno) -> io::Result<Option<T>> {
     }
 }
 
-/// `None`: not a regular file. The fields of `stat` differ in width from system to system.
+/// Converts the facts of the system; returns `None` if it is not a regular file. The fields of
+/// `stat` differ in width from system to system.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast, clippy::cast_sign_loss)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
 fn facts(stat: &fs::Stat) -> Option<Facts> {
