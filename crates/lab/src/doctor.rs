@@ -17,7 +17,7 @@ use pagecache::{Files, Pages};
 use stats::{detectable, geometric_mean};
 
 use crate::{
-    Coverage, Data, ExperimentRequest, Progress, Recorder, Request, Stop, Target,
+    Coverage, Data, Progress, Recorder, Request, Stop, Target,
     host::{self, Scratch},
     measure,
 };
@@ -199,9 +199,7 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
     let worker = request.worker.clone();
     let mut request =
         Request { scratch, worker, ..Request::reading(data, targets, rounds, request.seed) };
-    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
-        part.coverage = Coverage::ALL_THAT_FITS;
-    }
+    request.change_blobs(|part| part.coverage = Coverage::ALL_THAT_FITS);
     request
 }
 

@@ -24,12 +24,13 @@ pub use experiment::{
     ageing::AgeingRequest,
     backup::BackupRequest,
     blobs::{
-        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, StoreCache,
-        equal_cache, forecast,
+        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, equal_cache,
+        forecast,
     },
     life::LifeRequest,
     request::{ExperimentRequest, Request, Target},
     rows::{Group, RowTarget, RowsRequest},
+    store_cache::StoreCache,
     tasks::TasksRequest,
 };
 pub use progress::{Progress, Silent};

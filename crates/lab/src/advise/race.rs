@@ -14,8 +14,7 @@ use model::{
 use super::{AdviseRequest, COLD, candidates::Runner};
 use crate::{
     BlobWork, Data, LifeRequest, Progress, Recorder, Request, Stop, StoreCache, Target,
-    experiment::{blobs::Coverage, request::ExperimentRequest},
-    measure_with,
+    experiment::blobs::Coverage, measure_with,
 };
 
 /// What the runs of a search have in common.
@@ -100,13 +99,13 @@ impl Race<'_> {
         request.durability = Some(*durability);
         request.scratch.clone_from(scratch);
         request.worker.clone_from(worker);
-        if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+        request.change_blobs(|part| {
             part.threads = *threads;
             part.batch = self.asked.batch;
             if self.asked.cold {
                 part.caches = vec![Cache::DataCold];
             }
-        }
+        });
         request
     }
 
@@ -183,7 +182,7 @@ impl Race<'_> {
         };
         let reading = self.reading(Vec::new(), left.as_secs_f64());
         let rounds = Rounds { min: 1, ..reading.rounds };
-        let experiment = ExperimentRequest::Life(life);
+        let experiment = life.into();
         self.extra(&Request { experiment, rounds, ..reading }, &mut StoreCache::default())
     }
 
@@ -222,9 +221,7 @@ fn mean(lengths: &[u64]) -> u64 {
 
 /// `request` with its part changed.
 pub(super) fn with(mut request: Request, change: impl FnOnce(&mut crate::BlobsRequest)) -> Request {
-    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
-        change(part);
-    }
+    request.change_blobs(change);
     request
 }
 

@@ -10,8 +10,8 @@ use model::{
 
 use super::CalibrateRequest;
 use crate::{
-    BlobsRequest, CopyJob, Data, ExperimentRequest, Place, Progress, Recorder, Request, Silent,
-    Stop, Target, generated, host::Scratch, measure,
+    BlobsRequest, CopyJob, Data, Place, Progress, Recorder, Request, Silent, Stop, Target,
+    generated, host::Scratch, measure,
 };
 
 /// A store on disk, the same for all runs that only read one.
@@ -75,9 +75,7 @@ impl<'a> Subject<'a> {
         let rounds = Rounds { runs, ..*rounds };
         let mut request = self.reading(data, targets.collect(), rounds, seed);
         request.scratch = Some(scratch.clone());
-        if let ExperimentRequest::Blobs(part) = &mut request.experiment {
-            shape(part, form);
-        }
+        request.change_blobs(|part| shape(part, form));
         let ran = done(&request, stop)?;
         // One that the end of all the time has cut short was not given its own.
         stop.check()?;

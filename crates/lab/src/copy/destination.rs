@@ -10,7 +10,7 @@ use model::{Access, Error, ErrorKind, KeyKind, Result};
 
 use super::{
     CopyJob,
-    partial::{self, Partial},
+    partial::{self, Partial, is_empty},
     place::{Place, parent},
 };
 use crate::host::{self, FileAccess};
@@ -148,18 +148,6 @@ fn check_no_mount(folder: &Path) -> Result<()> {
     }
     let folder = folder.display();
     Err(Error::usage(format!("{folder} is a mount point; name a folder within it")))
-}
-
-/// `path` with `suffix` at the end of its name.
-pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(suffix);
-    path.with_file_name(name)
-}
-
-pub(super) fn is_empty(folder: &Path) -> Result<bool> {
-    let mut entries = fs::read_dir(folder).map_err(|e| Error::io(folder.display(), e))?;
-    Ok(entries.next().is_none())
 }
 
 /// Renames the store at `new` to the destination, which is checked again: it may have changed since

@@ -9,10 +9,7 @@ use std::{
 
 use model::{Access, Error, ErrorKind, KeyKind, Result};
 
-use super::{
-    destination::{is_empty, sibling},
-    place::{Place, parent},
-};
+use super::place::{Place, parent};
 use crate::host::{self, FileLock};
 
 pub(super) struct Partial {
@@ -134,4 +131,16 @@ fn check_ours(folder: &Path) -> Result<()> {
             folder.display()
         ),
     ))
+}
+
+/// `path` with `suffix` at the end of its name.
+pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
+pub(super) fn is_empty(folder: &Path) -> Result<bool> {
+    let mut entries = fs::read_dir(folder).map_err(|e| Error::io(folder.display(), e))?;
+    Ok(entries.next().is_none())
 }

@@ -9,6 +9,7 @@ mod meter;
 pub(crate) mod request;
 pub(crate) mod rows;
 mod scratches;
+pub(crate) mod store_cache;
 pub(crate) mod tasks;
 mod values;
 

@@ -1,6 +1,7 @@
 //! What the user wants measured, resolved to engines and paths but not yet looked at.
 
 use std::{
+    any::Any,
     ffi::OsString,
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -9,21 +10,13 @@ use std::{
 
 use host::Placement;
 use model::{
-    Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library,
-    Operation, Order, Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart,
-    Workload, record::Point, spec::RunSpec,
+    Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library, Owner,
+    Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart, Workload, record::Point,
+    spec::RunSpec,
 };
 
-use super::{
-    Prepared,
-    ageing::{self, AgeingRequest},
-    backup::{self, BackupRequest},
-    blobs::{self, BlobsRequest, Coverage, Data, StoreCache},
-    life::{self, LifeRequest},
-    rows::{self, RowsRequest},
-    tasks::{self, TasksRequest},
-};
-use crate::{Progress, Stop, workload::BlobWork};
+use super::{Prepared, store_cache::StoreCache};
+use crate::{Progress, Stop};
 
 /// A comparison: what all experiments have in common, and the part of one of them.
 #[derive(Clone)]
@@ -53,15 +46,72 @@ pub struct Request {
     pub worker: Vec<OsString>,
 }
 
-/// The part of an experiment.
-#[derive(Clone)]
-pub enum ExperimentRequest {
-    Blobs(Box<BlobsRequest>),
-    Rows(RowsRequest),
-    Tasks(TasksRequest),
-    Ageing(AgeingRequest),
-    Backup(BackupRequest),
-    Life(LifeRequest),
+/// What an experiment measures, of which targets: the request of one of the rooms next to this file.
+pub struct ExperimentRequest(Box<dyn ExperimentPart>);
+
+/// The request of one experiment.
+pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
+    /// Makes everything ready that `request` measures, which this is the part of.
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>>;
+
+    /// Returns the labels of its targets, to be made distinct.
+    fn labels(&mut self) -> Vec<&mut String>;
+
+    /// Returns one of so many `parts` of its work; `None`: it finds out by itself how long it takes.
+    fn one_of(&self, _parts: u32) -> Option<ExperimentRequest> {
+        None
+    }
+}
+
+/// Copies a request of which only the trait is known.
+pub(crate) trait ClonePart {
+    fn boxed(&self) -> Box<dyn ExperimentPart>;
+}
+
+impl<P: ExperimentPart + Clone> ClonePart for P {
+    fn boxed(&self) -> Box<dyn ExperimentPart> {
+        Box::new(self.clone())
+    }
+}
+
+impl<P: ExperimentPart> From<P> for ExperimentRequest {
+    fn from(part: P) -> Self {
+        Self(Box::new(part))
+    }
+}
+
+/// Returns one of so many `parts` of `whole`, at least one.
+pub(super) fn one_in(whole: u64, parts: u32) -> u64 {
+    (whole / u64::from(parts)).max(1)
+}
+
+impl ExperimentRequest {
+    /// Returns the labels of its targets, to be made distinct.
+    pub fn labels(&mut self) -> Vec<&mut String> {
+        self.0.labels()
+    }
+
+    /// Returns the request of one experiment, if it is of that one.
+    pub(crate) fn part<P: ExperimentPart>(&self) -> Option<&P> {
+        (&*self.0 as &dyn Any).downcast_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn part_mut<P: ExperimentPart>(&mut self) -> Option<&mut P> {
+        (&mut *self.0 as &mut dyn Any).downcast_mut()
+    }
+}
+
+impl Clone for ExperimentRequest {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed())
+    }
 }
 
 /// A target: an engine by the facet that is measured, and where its stores are.
@@ -82,38 +132,10 @@ pub struct Target<E: ?Sized + 'static> {
 }
 
 impl Request {
-    /// Reads every key of each target at random, warm, by one worker; the first target is the
-    /// baseline.
-    pub fn reading(data: Data, targets: Vec<Target<dyn Blobs>>, rounds: Rounds, seed: u64) -> Self {
-        let read = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
-        let blobs = BlobsRequest {
-            data,
-            coverage: Coverage::All,
-            targets,
-            work: vec![read],
-            caches: vec![Cache::Warm],
-            count: None,
-            repeated: None,
-            max_key: None,
-            start: None,
-            batch: None,
-            threads: 1,
-            processes: None,
-            hosts: None,
-            memory: None,
-            over_time: false,
-            in_place: false,
-            integrity_check: false,
-            copies: true,
-            short_of_room: false,
-        };
-        Self::new(ExperimentRequest::Blobs(Box::new(blobs)), rounds, seed)
-    }
-
     /// Of targets as they are, in the current directory; the first is the baseline.
-    pub fn new(experiment: ExperimentRequest, rounds: Rounds, seed: u64) -> Self {
+    pub fn new(part: impl Into<ExperimentRequest>, rounds: Rounds, seed: u64) -> Self {
         Self {
-            experiment,
+            experiment: part.into(),
             baseline: 0,
             durability: None,
             adopted_from: None,
@@ -129,18 +151,8 @@ impl Request {
 
     /// The same with one of so many `parts` of its work; `None`: it finds out by itself how long it
     /// takes.
-    pub(crate) fn part(&self, parts: u32) -> Option<Self> {
-        let part = |of: &mut u64| *of = (*of / u64::from(parts)).max(1);
-        let mut request = self.clone();
-        match &mut request.experiment {
-            ExperimentRequest::Blobs(_)
-            | ExperimentRequest::Backup(_)
-            | ExperimentRequest::Life(_) => return None,
-            ExperimentRequest::Rows(of) => part(&mut of.rows),
-            ExperimentRequest::Tasks(of) => part(&mut of.tasks),
-            ExperimentRequest::Ageing(of) => part(&mut of.data.count),
-        }
-        Some(request)
+    pub(crate) fn one_of(&self, parts: u32) -> Option<Self> {
+        Some(Self { experiment: self.experiment.0.one_of(parts)?, ..self.clone() })
     }
 
     /// The plan of an experiment with these targets and workloads.
@@ -178,14 +190,7 @@ impl Request {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        match &self.experiment {
-            ExperimentRequest::Blobs(part) => blobs::prepare(self, part, cache, progress, stop),
-            ExperimentRequest::Rows(part) => rows::prepare(self, part, stop),
-            ExperimentRequest::Tasks(part) => tasks::prepare(self, part, stop),
-            ExperimentRequest::Ageing(part) => ageing::prepare(self, part, progress, stop),
-            ExperimentRequest::Backup(part) => backup::prepare(self, part, progress, stop),
-            ExperimentRequest::Life(part) => life::prepare(self, part, progress, stop),
-        }
+        self.experiment.0.prepare(self, cache, progress, stop)
     }
 
     /// Where scratch stores of `targets` go that are not next to anything.
@@ -235,28 +240,6 @@ impl Request {
         let Rounds { max, seconds, .. } = self.rounds;
         let time = model::units::duration_of(seconds);
         max.is_none().then_some(time)
-    }
-
-    /// Passes have as many operations as those of an earlier `plan`, where they do the same, on as
-    /// large a sample, or on all of the data.
-    pub fn repeat(&mut self, plan: Option<Plan>) {
-        if let ExperimentRequest::Blobs(blobs) = &mut self.experiment {
-            let measured = plan.as_ref().map(|plan| match &plan.experiment {
-                Experiment::Blobs { sampled_from: Some(_), summary, .. } => {
-                    Coverage::Sample(summary.count)
-                }
-                _ => Coverage::All,
-            });
-            if let (Coverage::ALL_THAT_FITS, Some(measured)) = (blobs.coverage, measured) {
-                blobs.coverage = measured;
-            }
-            blobs.repeated = plan;
-        }
-    }
-
-    /// The part of `storemark run`, if it is one.
-    pub fn blobs(&self) -> Option<&BlobsRequest> {
-        if let ExperimentRequest::Blobs(blobs) = &self.experiment { Some(blobs) } else { None }
     }
 }
 

@@ -18,10 +18,11 @@ use model::{
 use super::{
     Experiment, Output, Prepared, Scratches, Trial, environment,
     meter::{PassMeter, soon_ns},
-    request::{Request, Target},
+    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
+    store_cache::StoreCache,
 };
 use crate::{
-    Stop,
+    Progress, Stop,
     dataset::{Use, derive},
     store::{facts, file_bytes},
     workers::{Worker, Workers, threads},
@@ -47,7 +48,28 @@ pub struct TasksRequest {
     pub output: u64,
 }
 
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for TasksRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        _progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+
+    fn one_of(&self, parts: u32) -> Option<ExperimentRequest> {
+        let tasks = one_in(self.tasks, parts);
+        Some(Self { tasks, ..self.clone() }.into())
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a TasksRequest,
     stop: &'a Stop,

@@ -25,8 +25,8 @@ use crate::{
     Progress, Recorder, Silent, Stop,
     dataset::{Use, derive, shuffle},
     experiment::{
-        Complaints, Experiment, Loss, Output, Prepared, Trial, blobs::StoreCache, check_class,
-        request::Request,
+        Complaints, Experiment, Loss, Output, Prepared, Trial, check_class, request::Request,
+        store_cache::StoreCache,
     },
     workload::interleaved::balanced_orders,
 };

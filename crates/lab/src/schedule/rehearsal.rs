@@ -29,7 +29,7 @@ pub(super) fn expected(
     round: impl Fn(&Request) -> Result<Duration>,
 ) -> Result<Expected> {
     let Some(time) = request.time() else { return Ok(Expected::Nothing) };
-    let parts = PARTS.map(|part| request.part(part));
+    let parts = PARTS.map(|part| request.one_of(part));
     let [Some(small), Some(large)] = parts else { return Ok(Expected::Nothing) };
     let try_out = || {
         let [small, large] = [once(small), once(large)];

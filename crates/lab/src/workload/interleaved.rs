@@ -301,7 +301,7 @@ mod tests {
     use crate::{
         Stop,
         dataset::{Dataset, Pool},
-        workload::pass::BlobWork,
+        workload::BlobWork,
     };
 
     #[test]

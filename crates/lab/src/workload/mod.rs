@@ -2,6 +2,7 @@
 //! clock starts, and the loops between two clock reads.
 
 mod background_work;
+mod blob_work;
 mod clock;
 mod common_time;
 pub(crate) mod done;
@@ -17,6 +18,7 @@ pub(crate) mod task_cycle;
 mod verify;
 
 pub(crate) use background_work::during;
+pub use blob_work::BlobWork;
 pub(crate) use clock::{Latencies, NoClock};
 pub(crate) use common_time::common_time;
 pub(crate) use done::Done;
@@ -24,7 +26,6 @@ pub(crate) use latency::nanoseconds;
 pub use op::{Op, Tally};
 pub(crate) use op::{Walk, WorkerPass, run};
 pub(crate) use op_stream::OpStream;
-pub use pass::BlobWork;
 pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn, index};
 pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;

@@ -3,11 +3,12 @@
 use std::{ops::Range, sync::Arc};
 
 use host::{RunClock, now_ns};
-use model::{BackgroundWork, Error, Operation, Order, Result, Session, Work, Workload};
+use model::{BackgroundWork, Result, Session, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{
     background_work,
+    blob_work::BlobWork,
     clock::{Clock, EachOperation, Latencies, NoClock, Schedule},
     done::{Done, named},
     every_nth::EveryNth,
@@ -18,36 +19,6 @@ use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
 };
-
-/// Reads or writes of values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlobWork {
-    pub operation: Operation,
-    /// In which order keys are touched.
-    pub order: Order,
-    /// Operations a second that start on schedule; absent: each as soon as it can.
-    pub rate: Option<f64>,
-}
-
-impl BlobWork {
-    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
-    /// the order in which the dataset holds them.
-    fn of(work: Work) -> Result<Self> {
-        match work {
-            Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
-            Work::Ageing { operation, .. } => {
-                Ok(Self { operation, order: Order::Permutation, rate: None })
-            }
-            other => Err(Error::usage(format!("{other} is no operation on values"))),
-        }
-    }
-
-    /// As a plan has it.
-    pub(crate) fn planned(self) -> Work {
-        let Self { operation, order, rate } = self;
-        Work::Blobs { operation, order, rate }
-    }
-}
 
 /// What all passes of a workload over any target have in common in one round.
 #[derive(Clone)]

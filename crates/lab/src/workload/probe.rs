@@ -7,8 +7,9 @@ use host::RunClock;
 use model::{Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
 
 use super::{
+    blob_work::BlobWork,
     op::{Op, Tally},
-    pass::{BlobWork, Pass, PassInput, Timing, drawn},
+    pass::{Pass, PassInput, Timing, drawn},
 };
 use crate::{
     Stop,

@@ -9,7 +9,7 @@ mod made_up;
 
 use std::time::Duration;
 
-use lab::{ExperimentRequest, Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
+use lab::{Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
 use model::{
     FindingKind, Measured, Result, Rounds, Sample, Tasks, record::Record, tasks::TaskStep,
 };
@@ -30,7 +30,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         output: 33,
     };
     let rounds = Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 };
-    let request = Request::new(ExperimentRequest::Tasks(part), rounds, 7);
+    let request = Request::new(part, rounds, 7);
     Request { scratch: Some(folder.path().to_owned()), ..request }
 }
 

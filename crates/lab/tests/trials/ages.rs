@@ -1,6 +1,6 @@
 //! Stores that age, seen by an engine that writes everything down.
 
-use lab::{AgeingRequest, ExperimentRequest, Recorder, Request, Silent, Stop, Target};
+use lab::{AgeingRequest, Recorder, Request, Silent, Stop, Target};
 use model::{
     Blobs, Cache, Durability, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
     record::{Ended, Record},
@@ -32,7 +32,7 @@ fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result
     let request = Request {
         durability: Some(Durability::None),
         scratch: Some(scratch.path().to_owned()),
-        ..Request::new(ExperimentRequest::Ageing(part), rounds, data.seed)
+        ..Request::new(part, rounds, data.seed)
     };
     let mut recorder = Recorder::new(None);
     let outcome = lab::measure(&request, &mut recorder, &Silent, &Stop::new());

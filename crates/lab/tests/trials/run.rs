@@ -1,6 +1,6 @@
 //! A short run over a spy.
 
-use lab::{Data, ExperimentRequest, Recorder, Request, Silent, Stop, Target};
+use lab::{Data, Recorder, Request, Silent, Stop, Target};
 use model::{Batch, Blobs, Generated, Operation, Result, Rounds, Sample, record::Record};
 use tempfile::TempDir;
 
@@ -48,12 +48,12 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
     let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, seconds: SECONDS, runs: 1 };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());
-    if let ExperimentRequest::Blobs(part) = &mut request.experiment {
+    request.change_blobs(|part| {
         part.work[0].operation = job.operation;
         part.count = Some(job.count);
         part.batch = Some(job.batch);
         part.over_time = job.over_time;
-    }
+    });
     let mut recorder = Recorder::new(None);
     lab::measure(&request, &mut recorder, &Silent, &Stop::new())?;
     Ok(recorder.record().unwrap().clone())

@@ -95,31 +95,29 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
         RunSpec::Run(spec) => {
             let (blobs, class) = blobs::request(spec, placements, seed)?;
             adopted_from = class.1;
-            (ExperimentRequest::Blobs(Box::new(blobs)), class.0)
+            (ExperimentRequest::from(blobs), class.0)
         }
         RunSpec::Rows(spec) => {
             default = spec.targets.is_empty().then_some(RowsSpec::BASELINE);
             let rows = rows::request(spec)?;
-            (ExperimentRequest::Rows(rows), spec.class())
+            (rows.into(), spec.class())
         }
         RunSpec::Queue(spec) => {
             let tasks = tasks(spec, placements)?;
-            (ExperimentRequest::Tasks(tasks), given_value(&spec.durability))
+            (tasks.into(), given_value(&spec.durability))
         }
         RunSpec::Age(spec) => {
             let ageing = ageing(spec, seed)?;
-            (ExperimentRequest::Ageing(ageing), Some(spec.durability()))
+            (ageing.into(), Some(spec.durability()))
         }
         RunSpec::Backup(spec) => {
             let backup = backup(spec)?;
-            (ExperimentRequest::Backup(backup), Some(spec.durability()))
+            (backup.into(), Some(spec.durability()))
         }
-        RunSpec::Life(spec) => {
-            (ExperimentRequest::Life(life(spec, seed)?), Some(spec.durability()))
-        }
+        RunSpec::Life(spec) => (life(spec, seed)?.into(), Some(spec.durability())),
     };
     let rounds = spec.rounds();
-    let mut labels = labels(&mut experiment);
+    let mut labels = experiment.labels();
     targets::number(&mut labels);
     let baseline = targets::baseline(given_value(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
@@ -137,19 +135,6 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
         point,
         worker,
     })
-}
-
-fn labels(experiment: &mut ExperimentRequest) -> Vec<&mut String> {
-    match experiment {
-        ExperimentRequest::Blobs(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
-        ExperimentRequest::Rows(of) => {
-            of.targets.iter_mut().map(|of| &mut of.target.label).collect()
-        }
-        ExperimentRequest::Tasks(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
-        ExperimentRequest::Backup(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
-        ExperimentRequest::Life(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
-        ExperimentRequest::Ageing(of) => of.targets.iter_mut().map(|of| &mut of.label).collect(),
-    }
 }
 
 fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {

@@ -16,8 +16,9 @@ use super::{
     Experiment, Output, Prepared, Trial,
     blobs::own_loop,
     environment,
-    request::{Request, Target},
+    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
     scratches::in_folder,
+    store_cache::StoreCache,
     values::ValuesTrial,
 };
 use crate::{
@@ -40,7 +41,28 @@ pub struct AgeingRequest {
     pub caches: Vec<Cache>,
 }
 
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for AgeingRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, progress, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+
+    fn one_of(&self, parts: u32) -> Option<ExperimentRequest> {
+        let data = Generated { count: one_in(self.data.count, parts), ..self.data };
+        Some(Self { data, ..self.clone() }.into())
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a AgeingRequest,
     progress: &'a dyn Progress,

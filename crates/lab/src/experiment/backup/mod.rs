@@ -17,8 +17,9 @@ use model::{
 
 use super::{
     Experiment, Output, Prepared, Trial, check_class, environment,
-    request::{Request, Target},
+    request::{ExperimentPart, Request, Target},
     scratches::in_folder,
+    store_cache::StoreCache,
 };
 use crate::{
     Progress, Stop,
@@ -44,7 +45,23 @@ pub struct BackupRequest {
 /// Files of the folder that a replay without a folder of the user is recorded from.
 const RECORDED: u64 = 2000;
 
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for BackupRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, progress, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a BackupRequest,
     progress: &'a dyn Progress,

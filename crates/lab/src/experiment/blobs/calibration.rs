@@ -64,9 +64,6 @@ const FITTED: f64 = 0.5;
 /// Parts of keys that were drawn, at least: how far they differ shows what drawing keys adds.
 const FEWEST_PARTS: u64 = 10;
 
-/// The part of the keys of a round that a first pass touches before the one that counts.
-pub(super) const FIRST_PART: u64 = 8;
-
 impl Blobs<'_> {
     /// Finds out how many operations the passes of a workload have, which has so much `time` for its
     /// rounds, and leaves out targets that fail. Returns how long a round will take, and the targets a
@@ -181,11 +178,11 @@ impl Blobs<'_> {
         let may_part = self.job.draws_keys() && work.rate.is_none();
         let in_parts = may_part && (count < keys || is_drawn);
         let fewest = if is_drawn { FEWEST_PARTS } else { 1 };
-        let parts = in_parts.then(|| (keys / (count + count / FIRST_PART)).max(fewest));
+        let parts = in_parts.then(|| (keys / (count + count / epoch::FIRST_PART)).max(fewest));
         let parts = earlier.and_then(|of| of.parts).or(parts);
         if let (Some(parts), None) = (parts, asked) {
             let part = keys / parts;
-            count = part - part / FIRST_PART;
+            count = part - part / epoch::FIRST_PART;
         }
         let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
         Workload { slice, parts, ..self.job.workload(work, count, keys) }

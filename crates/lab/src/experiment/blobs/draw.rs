@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{
     Job,
-    source::{KEPT, Listing},
+    listing::{KEPT, Listing},
 };
 use crate::{
     Amount,

@@ -15,7 +15,7 @@ use model::{
     Result, Sample, Store, Workload,
 };
 
-use super::{Blobs, BlobsRequest, Job, PreparedTarget, calibration::FIRST_PART, copies};
+use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
 use crate::{
     dataset::{Dataset, Part, Use, derive},
     experiment::{
@@ -118,6 +118,8 @@ pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64, epoch: f64) -> (
     (count, Some(slice))
 }
 
+/// The part of the keys of a round that a first pass touches before the one that counts.
+pub(super) const FIRST_PART: u64 = 8;
 /// Reads of a first pass over other keys, at least: after them a process is no longer new to its stores.
 const FIRST_READS: u64 = 2000;
 

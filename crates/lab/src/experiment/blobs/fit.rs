@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Coverage, Job, Scratches, forecast, prepare::create_filled, source::Source,
+    BlobTarget, Coverage, Job, Scratches, costs, prepare::create_filled, source::Source,
     stores::Sampled,
 };
 use crate::{Amount, Silent, Stop, store::ReadyStore};
@@ -71,7 +71,7 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
 /// `wanted` clearly fits, or is asked for.
 pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     let fits = |time: &Duration| {
-        forecast::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
+        costs::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
     };
     let time = job.bound().and(job.request.time());
     let time = time.filter(|time| can_sample(job) && !fits(time))?;

@@ -2,14 +2,17 @@
 
 mod calibration;
 mod copies;
+mod costs;
 mod draw;
 mod epoch;
 mod fit;
 mod forecast;
+mod listing;
 mod memory_limit;
 mod prepare;
 mod request;
 mod requests;
+mod room;
 mod sample;
 pub(super) mod source;
 mod stores;
@@ -29,7 +32,8 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
-    request::{Request, Target},
+    request::{ExperimentPart, Request, Target},
+    store_cache::StoreCache,
     values::ValuesTrial,
 };
 use crate::{
@@ -44,13 +48,15 @@ use crate::{
 };
 pub(super) use calibration::own_loop;
 use epoch::Looking;
-pub use forecast::{Forecast, Room, forecast};
+pub use forecast::{Forecast, forecast};
+use listing::Listing;
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
 pub use request::{BlobsRequest, Coverage, Data, Hosts};
 pub use requests::RequestForecast;
-use source::{Listing, Source};
-pub use stores::{Needs, StoreCache};
+pub use room::Room;
+use source::Source;
+pub use stores::Needs;
 use stores::{PreparedTarget, Sampled, Stores};
 pub(crate) use survey::{Survey, survey};
 
@@ -185,7 +191,23 @@ impl<'a> Job<'a> {
 }
 
 /// Makes the data and the stores ready, and finds out how long passes are.
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for BlobsRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, cache, progress, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a BlobsRequest,
     cache: &'a mut StoreCache,
@@ -197,7 +219,7 @@ pub(crate) fn prepare<'a>(
     job.check_caches()?;
     memory_limit::check_early(job)?;
     let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let kept = cache.take(job);
+    let kept = Stores::take(cache, job);
     let mut source = Source::open(job)?;
     let (listing, sampled) = match &kept {
         Some(kept) => {
@@ -253,7 +275,7 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
     if matches!(job.part.data, Data::Generated(_)) {
         // What fits nowhere is not worth listing.
         let wanted = job.part.coverage.of(source.amount(job.stop)?);
-        forecast::check_room(job, &job.operations(), wanted)?;
+        room::check_room(job, &job.operations(), wanted)?;
     }
     let Some(time) = job.bound() else {
         let all = source.amount(job.stop)?;
@@ -683,7 +705,7 @@ impl Experiment for Blobs<'_> {
             }
         }
         if lost.is_empty() && stores.failed.is_empty() {
-            cache.put(job, stores);
+            stores.keep(cache, job);
         }
         Ok(complaints)
     }

@@ -13,8 +13,10 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Data, Job, Scratches, forecast,
-    source::{Listing, Source},
+    BlobTarget, Data, Job, Scratches,
+    listing::Listing,
+    room,
+    source::Source,
     stores::{PreparedTarget, Stores},
 };
 use crate::{
@@ -36,7 +38,7 @@ pub(super) fn stores(
     let Job { request, part, stop, .. } = job;
     part.targets.iter().try_for_each(|target| job.settings(target).map(drop))?;
     let amount = listing.as_ref().map_or_else(|| source.amount(stop), |listing| Ok(listing.all))?;
-    forecast::check_room(job, &job.missing(kept.is_some()), amount)?;
+    room::check_room(job, &job.missing(kept.is_some()), amount)?;
     let (is_listed, first) = (listing.is_some(), job.first_operations(kept.is_some()));
     let is_whole = listing.as_ref().is_some_and(Listing::is_whole);
     let mut stores = kept.map_or_else(|| read(job, source, listing, amount), Ok)?;

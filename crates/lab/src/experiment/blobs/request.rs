@@ -2,11 +2,14 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use model::{Batch, Blobs, Cache, DatasetSpec, Generated, Plan, Settings, Workload};
+use model::{
+    Batch, Blobs, Cache, DatasetSpec, Experiment, Generated, Operation, Order, Plan, Rounds,
+    Settings, Workload,
+};
 
 use crate::{
     Amount,
-    experiment::request::Target,
+    experiment::request::{Request, Target},
     workers::processes::{Launch, SILENCE},
     workload::BlobWork,
 };
@@ -53,6 +56,65 @@ pub struct BlobsRequest {
     pub copies: bool,
     /// Go on where a file system seems to have too little room.
     pub short_of_room: bool,
+}
+
+impl Request {
+    /// Reads every key of each target at random, warm, by one worker; the first target is the
+    /// baseline.
+    pub fn reading(data: Data, targets: Vec<Target<dyn Blobs>>, rounds: Rounds, seed: u64) -> Self {
+        let read = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let blobs = BlobsRequest {
+            data,
+            coverage: Coverage::All,
+            targets,
+            work: vec![read],
+            caches: vec![Cache::Warm],
+            count: None,
+            repeated: None,
+            max_key: None,
+            start: None,
+            batch: None,
+            threads: 1,
+            processes: None,
+            hosts: None,
+            memory: None,
+            over_time: false,
+            in_place: false,
+            integrity_check: false,
+            copies: true,
+            short_of_room: false,
+        };
+        Self::new(blobs, rounds, seed)
+    }
+
+    /// Returns the part of `storemark run`, if it is one.
+    pub fn blobs(&self) -> Option<&BlobsRequest> {
+        self.experiment.part()
+    }
+
+    /// Changes the part of `storemark run`, if it is one.
+    pub fn change_blobs(&mut self, change: impl FnOnce(&mut BlobsRequest)) {
+        if let Some(part) = self.experiment.part_mut() {
+            change(part);
+        }
+    }
+
+    /// Gives passes as many operations as those of an earlier `plan`, where they do the same, on as
+    /// large a sample, or on all of the data.
+    pub fn repeat(&mut self, plan: Option<Plan>) {
+        self.change_blobs(|blobs| {
+            let measured = plan.as_ref().map(|plan| match &plan.experiment {
+                Experiment::Blobs { sampled_from: Some(_), summary, .. } => {
+                    Coverage::Sample(summary.count)
+                }
+                _ => Coverage::All,
+            });
+            if let (Coverage::ALL_THAT_FITS, Some(measured)) = (blobs.coverage, measured) {
+                blobs.coverage = measured;
+            }
+            blobs.repeated = plan;
+        });
+    }
 }
 
 impl BlobsRequest {

@@ -14,7 +14,11 @@ use model::{
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Data, Job, draw, sample::stratified};
+use super::{
+    Data, Job, draw,
+    listing::{KEPT, Listing},
+    sample::stratified,
+};
 use crate::{
     Amount, Place, Progress, Stop,
     copy::{Readable, generated},
@@ -29,25 +33,6 @@ pub(in crate::experiment) struct Source {
     from: From,
     /// If it is a sample: its values.
     chosen: Option<Vec<Chosen>>,
-}
-
-/// Keys of more data are a random part of them: 64 MiB of memory.
-pub(super) const KEPT: usize = 1 << 22;
-
-/// Keys of a source with the lengths of their values.
-pub(super) struct Listing {
-    /// In key order: all, or a random choice of them.
-    pub(super) dataset: Dataset,
-    /// How much there is in all; estimated where keys were drawn.
-    pub(super) all: Amount,
-    pub(super) took: Duration,
-}
-
-impl Listing {
-    /// Whether it has all keys.
-    pub(super) fn is_whole(&self) -> bool {
-        self.dataset.entries().len() as u64 == self.all.count
-    }
 }
 
 /// A value of a sample.

@@ -12,7 +12,7 @@ use super::{BlobTarget, Coverage, Job, Scratches};
 use crate::{
     Amount, Request,
     dataset::Dataset,
-    experiment::{request::ExperimentRequest, values::part_of},
+    experiment::{store_cache::StoreCache, values::part_of},
     store::ReadyStore,
 };
 
@@ -145,10 +145,6 @@ impl PreparedTarget {
     }
 }
 
-/// Keeps what the last run made ready. Dropping it removes that.
-#[derive(Default)]
-pub struct StoreCache(Option<(Needs, Stores)>);
-
 /// All that decides how a dataset and stores are made, and how those that are read are opened.
 #[derive(PartialEq)]
 pub struct Needs {
@@ -163,27 +159,27 @@ pub struct Needs {
 /// Of a target: engine, location, address, settings, and the folder that it is placed on.
 type Need = (&'static str, Option<PathBuf>, Option<Secret>, Settings, Option<PathBuf>);
 
-impl StoreCache {
-    /// What `job` can be run on. What it cannot is removed.
-    pub(super) fn take(&mut self, job: Job<'_>) -> Option<Stores> {
-        let (needs, stores) = self.0.take()?;
+impl Stores {
+    /// Takes those that the last run left, if `job` can be run on them. Others are removed.
+    pub(super) fn take(cache: &mut StoreCache, job: Job<'_>) -> Option<Self> {
+        let (needs, stores): (Needs, Self) = cache.take()?;
         (Needs::of(job.request)? == needs).then_some(stores)
     }
 
     /// Keeps what was made ready for `job`, all of whose targets are still there, except stores
     /// that are written to: another run would start where this one has left them.
-    pub(super) fn put(&mut self, job: Job<'_>, mut stores: Stores) {
+    pub(super) fn keep(mut self, cache: &mut StoreCache, job: Job<'_>) {
         let Some(needs) = Needs::of(job.request) else { return };
-        stores.targets.iter_mut().for_each(|target| target.update = None);
-        stores.scratches.keep_read();
-        self.0 = Some((needs, stores));
+        self.targets.iter_mut().for_each(|target| target.update = None);
+        self.scratches.keep_read();
+        cache.put((needs, self));
     }
 }
 
 impl Needs {
     /// Those of `request`; `None`: nothing that it is run on can be used again.
     pub fn of(request: &Request) -> Option<Self> {
-        let ExperimentRequest::Blobs(part) = &request.experiment else { return None };
+        let part = request.blobs()?;
         // What is written in place is not as it was found.
         if part.in_place {
             return None;

@@ -3,10 +3,7 @@
 use model::{Error, Result, Settings};
 
 use super::{Job, Source};
-use crate::{
-    Progress, Stop,
-    experiment::request::{ExperimentRequest, Request},
-};
+use crate::{Progress, Stop, experiment::request::Request};
 
 /// Data as they are now.
 pub(crate) struct Survey {
@@ -19,9 +16,7 @@ pub(crate) struct Survey {
 
 /// Looks at the data of `request`.
 pub(crate) fn survey(request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Survey> {
-    let ExperimentRequest::Blobs(part) = &request.experiment else {
-        return Err(Error::usage("only values have lengths"));
-    };
+    let part = request.blobs().ok_or_else(|| Error::usage("only values have lengths"))?;
     let source = Source::open(Job::new(request, part, progress, stop))?;
     let mut lengths = source.lengths(stop)?;
     lengths.sort_unstable();

@@ -16,8 +16,9 @@ use super::{
     ageing::planned_caches,
     blobs::{self, source::Source},
     environment,
-    request::{Request, Target},
+    request::{ExperimentPart, Request, Target},
     scratches::in_folder,
+    store_cache::StoreCache,
 };
 use crate::{
     Amount, Place, Progress, Stop,
@@ -42,7 +43,23 @@ pub struct LifeRequest {
 /// Values that are deleted in one commit.
 const DELETED: u64 = 100;
 
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for LifeRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, progress, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a LifeRequest,
     progress: &'a dyn Progress,

@@ -14,9 +14,10 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
-    request::{Request, Target},
+    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
+    store_cache::StoreCache,
 };
-use crate::Stop;
+use crate::{Progress, Stop};
 use trial::RowTrial;
 
 /// `storemark rows`: a table of two integers is filled, summed and changed.
@@ -58,7 +59,28 @@ const BATCH: &str = "batch";
 /// Operations of each group.
 const OPERATIONS: usize = RowOperation::ALL.len();
 
-pub(crate) fn prepare<'a>(
+impl ExperimentPart for RowsRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        _progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        prepare(request, self, stop)
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|row| &mut row.target.label).collect()
+    }
+
+    fn one_of(&self, parts: u32) -> Option<ExperimentRequest> {
+        let rows = one_in(self.rows, parts);
+        Some(Self { rows, ..self.clone() }.into())
+    }
+}
+
+fn prepare<'a>(
     request: &'a Request,
     part: &'a RowsRequest,
     stop: &'a Stop,

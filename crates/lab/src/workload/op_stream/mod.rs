@@ -13,7 +13,7 @@ use model::{Action, Error, Key, KeyKind, LONGEST_SCAN, Mix, Operation, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Op, pass::BlobWork};
+use super::{Op, blob_work::BlobWork};
 use crate::dataset::{Dataset, Entry, below};
 use keys::{Keys, one_of};
 

@@ -1,0 +1,33 @@
+//! What passes do with values.
+
+use model::{Error, Operation, Order, Result, Work};
+
+/// Reads or writes of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlobWork {
+    pub operation: Operation,
+    /// In which order keys are touched.
+    pub order: Order,
+    /// Operations a second that start on schedule; absent: each as soon as it can.
+    pub rate: Option<f64>,
+}
+
+impl BlobWork {
+    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
+    /// the order in which the dataset holds them.
+    pub(super) fn of(work: Work) -> Result<Self> {
+        match work {
+            Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
+            Work::Ageing { operation, .. } => {
+                Ok(Self { operation, order: Order::Permutation, rate: None })
+            }
+            other => Err(Error::usage(format!("{other} is no operation on values"))),
+        }
+    }
+
+    /// As a plan has it.
+    pub(crate) fn planned(self) -> Work {
+        let Self { operation, order, rate } = self;
+        Work::Blobs { operation, order, rate }
+    }
+}
