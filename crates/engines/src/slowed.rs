@@ -1,5 +1,5 @@
-//! An engine made slower by a known time per operation, to see whether a comparison finds it.
-//! It is in no registry: no target string names it.
+//! An engine made slower by a known time per operation, to see whether a comparison detects it. It
+//! is in no registry: no target string names it.
 
 use std::{
     hint::black_box,
@@ -21,12 +21,16 @@ pub struct Slowed {
     steps: u64,
 }
 
-/// Between the name of an engine and the steps of its wait.
+/// The character between the name of an engine and the steps of its wait.
 const STEPS: char = '+';
 
 impl Slowed {
-    /// The engine with this [full name](Engine::full_name), slowed or not, for the rest of the
-    /// process.
+    /// Returns the engine with this [full name](Engine::full_name), slowed or not, for the rest of
+    /// the process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such engine.
     pub fn find(name: &str) -> Result<&'static dyn Blobs> {
         let slowed =
             name.split_once(STEPS).and_then(|(name, steps)| Some((name, steps.parse().ok()?)));
@@ -34,7 +38,7 @@ impl Slowed {
         Ok(Box::leak(Box::new(Self { engine: registry::blobs(name)?, steps })))
     }
 
-    /// Slows `engine` by `ns` nanoseconds an operation; `None` where that is less than the
+    /// Slows `engine` by `ns` nanoseconds an operation; returns `None` if that is less than the
     /// shortest wait, about a nanosecond.
     #[expect(
         clippy::cast_possible_truncation,
@@ -46,8 +50,8 @@ impl Slowed {
         (steps >= 1.0).then_some(Self { engine, steps: steps as u64 })
     }
 
-    /// What the wait really comes to in nanoseconds: the mean over many calls of an engine that
-    /// does nothing, with the wait less without it.
+    /// Measures the wait in nanoseconds: the mean over many calls of an engine that does nothing,
+    /// with the wait less without it.
     pub fn measured_ns(&self) -> Result<f64> {
         // Hidden from the compiler, which would see that they do nothing.
         let mut plain: Box<dyn Session> = black_box(Box::new(Idle));
@@ -67,7 +71,7 @@ impl Slowed {
     }
 }
 
-/// Each takes a moment; an interrupt spoils one or two of them.
+/// The number of tries. Each takes a moment; an interrupt spoils one or two of them.
 const TRIES: usize = 33;
 
 fn mean_ns(session: &mut dyn Session) -> Result<f64> {
@@ -79,9 +83,9 @@ fn mean_ns(session: &mut dyn Session) -> Result<f64> {
     Ok(start.elapsed().as_nanos() as f64 / f64::from(GETS))
 }
 
-/// The wait: squares an odd number `steps` times. It looks at no clock, since reading one may take
-/// longer than the wait. Odd the number stays, but the compiler does not know; and each step needs
-/// the one before.
+/// Waits by squaring an odd number `steps` times. It reads no clock, since that may take longer
+/// than the wait. The number stays odd, but the compiler does not know; and each step needs the one
+/// before.
 #[inline(never)]
 fn chain(odd: u64, steps: u64) -> u64 {
     let mut odd = black_box(odd);
@@ -91,10 +95,10 @@ fn chain(odd: u64, steps: u64) -> u64 {
     black_box(odd)
 }
 
-/// Where chains start.
+/// The number at which chains start.
 const ODD: u64 = 3;
 
-/// Nanoseconds of a step, from the fastest of many tries: the others were disturbed.
+/// Measures the nanoseconds of a step, from the fastest of many tries: the others were disturbed.
 fn step_ns() -> f64 {
     const STEPS: u64 = 1 << 16;
     let tries = (0..TRIES).map(|_| {
@@ -149,6 +153,7 @@ impl Blobs for Slowed {
     }
 }
 
+/// A store whose sessions wait.
 struct SlowedStore {
     store: Box<dyn Store>,
     steps: u64,
@@ -181,6 +186,7 @@ impl Store for SlowedStore {
     }
 }
 
+/// A session that waits.
 struct SlowedSession<'s> {
     session: Box<dyn Session + 's>,
     steps: u64,
@@ -194,8 +200,8 @@ fn slowed<'s>(session: Box<dyn Session + 's>, steps: u64) -> Box<dyn Session + '
 }
 
 impl SlowedSession<'_> {
-    /// `key`, after the wait. It is computed from the chain's end, or the processor would look it up
-    /// meanwhile.
+    /// Waits, and returns `key`. It is computed from the chain's end, or the processor would look
+    /// it up meanwhile.
     #[inline]
     fn wait<'k>(&mut self, key: Key<'k>) -> Key<'k> {
         self.odd = chain(self.odd, self.steps);

@@ -1,4 +1,4 @@
-//! What engines of rows that speak SQL have in common.
+//! Shared code of the engines of rows that speak SQL.
 
 use std::{fmt::Write, ops::Range};
 
@@ -9,10 +9,11 @@ pub(crate) fn create(settings: &Settings) -> String {
     format!("CREATE TABLE numbers (i INT{null}, i2 INT{null})")
 }
 
-/// How a statement starts that inserts rows.
+/// The start of a statement that inserts rows.
 pub(crate) const INSERT: &str = "INSERT INTO numbers VALUES ";
 
-/// Writes a statement that starts with `start` and inserts `rows`; replaces what `sql` held.
+/// Writes a statement that starts with `start` and inserts `rows`; it replaces the content of
+/// `sql`.
 pub(crate) fn insert(sql: &mut String, start: &str, rows: Range<i64>) {
     sql.clear();
     sql.push_str(start);
@@ -22,7 +23,7 @@ pub(crate) fn insert(sql: &mut String, start: &str, rows: Range<i64>) {
     }
 }
 
-/// `rows` in parts of `length`, the last may be shorter.
+/// Divides `rows` into parts of `length`; the last may be shorter.
 pub(crate) fn parts(rows: Range<i64>, length: u64) -> impl Iterator<Item = Range<i64>> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let step = usize::try_from(length).unwrap_or(usize::MAX);

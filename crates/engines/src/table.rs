@@ -7,7 +7,7 @@ use model::{Key, KeyKind, Result};
 
 use crate::refusal::wrong_kind;
 
-/// Keys of one kind, each with a `V`.
+/// A map of keys of one kind, each with a `V`.
 pub(crate) enum Table<V> {
     Integers(Row<V>),
     Names(HashMap<Box<[u8]>, V>),
@@ -35,9 +35,9 @@ impl<V> Table<V> {
         }
     }
 
-    /// The key is matched by reference: copied whole, it would be read back before its
-    /// parts are written out, which waits for the end of the last value's copy (a third of a
-    /// read from a map of a file).
+    /// Returns the value of `key`. The key is matched by reference: copied whole, it would be read
+    /// back before its parts are written out, which waits for the end of the last value's copy (a
+    /// third of a read from a map of a file).
     #[inline]
     pub(crate) fn get(&self, key: &Key<'_>) -> Result<Option<&V>> {
         match self {
@@ -76,7 +76,7 @@ impl<V> Table<V> {
         }
     }
 
-    /// The first `limit` in key order, from `from` on. Names have to be looked at all.
+    /// Returns the first `limit` in key order, from `from` on. All names have to be looked at.
     pub(crate) fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<(Key<'_>, &V)>> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match (self, from.unwrap_or(Key::least(self.keys()))) {
@@ -98,18 +98,19 @@ impl<V> Table<V> {
     }
 }
 
-/// Hashing is kept out of the way of integers, whose lookup is a few instructions.
+/// Returns the value of a name. Hashing is kept out of the way of integers, whose lookup is a few
+/// instructions.
 #[inline(never)]
 fn named<'a, V>(map: &'a HashMap<Box<[u8]>, V>, name: &[u8]) -> Option<&'a V> {
     map.get(name)
 }
 
-/// Keys from `first` on are in `places` at their distance from it, as long as at least every other
-/// place is taken; all others are in `rest`.
+/// A map of integers. Keys from `first` on are in `places` at their distance from it, as long as at
+/// least every other place is taken; all others are in `rest`.
 pub(crate) struct Row<V> {
     first: i64,
     places: Vec<Option<V>>,
-    /// Places that hold a value.
+    /// The number of places that hold a value.
     taken: usize,
     rest: BTreeMap<i64, V>,
 }
@@ -161,7 +162,7 @@ impl<V> Row<V> {
         old
     }
 
-    /// Lengthens the row to hold `place`, the place of `key`, and takes in what was beyond it.
+    /// Lengthens the row to hold `place`, the place of `key`, and moves in what was beyond it.
     fn reach(&mut self, key: i64, place: usize) {
         self.places.resize_with(place + 1, || None);
         let mut within = self.rest.split_off(&self.first);
@@ -187,7 +188,7 @@ impl<V> Row<V> {
         }
     }
 
-    /// Everything from `key` on, in key order.
+    /// Returns everything from `key` on, in key order.
     fn from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
         let skipped = usize::try_from(key.saturating_sub(self.first)).unwrap_or(0);
         // Cut before it is zipped: a zip walks over what it skips.

@@ -15,9 +15,10 @@ use super::{
 };
 use crate::{first::first, refusal};
 
-/// Writes only where nothing is.
+/// The header of a put that writes only if there is no such object.
 const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));
 
+/// A worker's session.
 pub(super) struct ObjectSession<'s> {
     store: &'s ObjectStore,
     client: Client<'s>,
@@ -59,7 +60,8 @@ impl<'s> ObjectSession<'s> {
         }
     }
 
-    /// Writes if there is no such object: in one request, if the service is known to look.
+    /// Writes a value if there is no such object: in one request, if the service is known to check
+    /// that.
     fn insert(&self, value: &[u8], mut headers: Vec<Header<'_>>) -> Result<bool> {
         let in_one = value.len() <= self.client.transfer().part;
         let known = self.store.conditional.load(Relaxed);
@@ -72,7 +74,7 @@ impl<'s> ObjectSession<'s> {
         }
         let written = self.client.put(&self.object, value, &headers)?;
         if in_one && known == UNKNOWN {
-            // Again: the same bytes are there if the service does not look.
+            // The second put is harmless: the same bytes are there if the service does not check.
             headers.push(ABSENT);
             let again = self.client.put(&self.object, value, &headers);
             let found = if matches!(again, Ok(false)) { FORBIDS } else { ASKS };
@@ -125,16 +127,11 @@ impl<'s> ObjectSession<'s> {
         values: bool,
         visit: &mut Visitor<'_>,
     ) -> Result<ControlFlow<()>> {
-        let of = ValueType::Bytes;
+        let value_type = ValueType::Bytes;
         if !values {
             for (key, length) in keys {
-                let item = Item {
-                    key: key.as_key(),
-                    value: &[],
-                    length: *length,
-                    meta: None,
-                    value_type: of,
-                };
+                let item =
+                    Item { key: key.as_key(), value: &[], length: *length, meta: None, value_type };
                 if visit(item)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -147,10 +144,10 @@ impl<'s> ObjectSession<'s> {
                 self.value(key.as_key(), *length)
             })?;
             for ((key, _), found) in some.iter().zip(found) {
-                // One that was deleted since it was listed.
+                // The object may have been deleted since it was listed.
                 let Some((value, meta)) = found else { continue };
                 let (key, length) = (key.as_key(), value.len() as u64);
-                if visit(Item { key, value: &value, length, meta, value_type: of })?.is_break() {
+                if visit(Item { key, value: &value, length, meta, value_type })?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -158,7 +155,7 @@ impl<'s> ObjectSession<'s> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// A whole value, which was `length` bytes long.
+    /// Returns a whole value, which was `length` bytes long; `None` if there is none.
     fn value(&self, key: Key<'_>, length: u64) -> Result<Option<(Vec<u8>, Option<Meta>)>> {
         let mut object = String::new();
         names::object(&self.store.link.prefix, key, self.store.keys, &mut object)?;
@@ -176,7 +173,8 @@ impl<'s> ObjectSession<'s> {
         }
     }
 
-    /// Names are listed whole: those that are escaped have another order as objects.
+    /// Lists keys with lengths in order. Names are listed whole: escaped ones have another order as
+    /// objects.
     fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<Listed>> {
         let mut all = Vec::new();
         self.list("", u64::MAX, &mut |keys| {
@@ -190,7 +188,7 @@ impl<'s> ObjectSession<'s> {
         Ok(all)
     }
 
-    /// The object after which a list starts that is to show `from`.
+    /// Returns the object after which a list starts that is to show `from`.
     fn before(&self, from: i64) -> Result<String> {
         let mut after = String::new();
         if let Some(before) = from.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! The servers that storemark can start, and what they are given: they listen on this machine alone and
+//! The servers that storemark can start, and their arguments: they listen on this machine alone and
 //! report nothing to anyone.
 
 use std::{
@@ -28,12 +28,12 @@ pub(super) struct Kind {
     pub(super) start: fn(&Folder, u16, &str) -> Result<Start>,
 }
 
-/// What a program is started with.
+/// The arguments and the environment of a program.
 pub(super) struct Start {
     pub(super) arguments: Vec<OsString>,
-    /// Variables of its environment: arguments can be seen by other users.
+    /// The variables of its environment: arguments can be seen by other users.
     pub(super) environment: Vec<(&'static str, String)>,
-    /// What it leaves outside of the folder when it ends.
+    /// The files that it leaves outside of the folder when it ends.
     pub(super) left: Vec<PathBuf>,
 }
 
@@ -43,26 +43,35 @@ static KINDS: [Kind; 2] = [
 ];
 
 impl Kind {
-    /// The kind that is asked for.
+    /// Returns the kind that is asked for.
     pub(super) fn asked(settings: &Settings) -> &'static Self {
         let word = settings.get(SERVER.name);
         let found = KINDS.iter().find(|kind| Some(kind.word) == word);
         found.unwrap_or(&KINDS[0])
     }
 
-    /// An error about the first of them if none is installed.
+    /// Checks that one of them is installed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the error of the first one if none is.
     pub(super) fn any_installed() -> Result<()> {
         let mut found = KINDS.iter().map(|kind| kind.software.installed().map(drop));
         let first = found.next().expect("there is a first kind");
         first.or_else(|why| if found.any(|other| other.is_ok()) { Ok(()) } else { Err(why) })
     }
 
-    /// The kind whose store is at `path`, if any is.
+    /// Returns the kind whose store is at `path`; `None` if there is none.
     pub(super) fn of(path: &Path) -> Option<&'static Self> {
         KINDS.iter().find(|kind| Folder::is_one(path, kind.software))
     }
 
-    /// The kind of the store at `path`, which is the one that is asked for; an absent store is of that.
+    /// Returns the kind of the store at `path`; for an absent store it is the one that is asked
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store is of another kind than the one that is asked for.
     pub(super) fn at(path: &Path, settings: &Settings) -> Result<&'static Self> {
         let asked = Self::asked(settings);
         match Self::of(path) {
@@ -76,7 +85,7 @@ impl Kind {
     }
 }
 
-/// A server that needs nothing to be installed in its folder.
+/// Describes a server that needs nothing to be installed in its folder.
 const fn software(
     name: &'static str,
     programs: &'static [&'static str],
@@ -130,7 +139,7 @@ static WEED: Software = software(
     "KILL",
 );
 
-/// An option and its value in one word.
+/// Returns an option and its value in one word.
 fn option(name: &str, value: impl Into<OsString>) -> OsString {
     let mut option = OsString::from(name);
     option.push(value.into());
@@ -150,11 +159,12 @@ fn rclone(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
     Ok(Start { arguments, environment, left: Vec::new() })
 }
 
-/// What else listens of the server.
+/// The other parts of the server that listen.
 const PARTS: [&str; 7] =
     ["s3-grpc", "master", "master-grpc", "volume", "volume-grpc", "filer", "filer-grpc"];
 
-/// It listens on all addresses and reports its use unless options say otherwise.
+/// Returns the arguments of SeaweedFS. It listens on all addresses and reports its use unless
+/// options prevent it.
 fn weed(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
     let identity = serde_json::json!({"identities": [{
         "name": KEY,
@@ -192,7 +202,7 @@ fn weed(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
     Ok(Start { arguments, environment: Vec::new(), left })
 }
 
-/// Where a part of the server that listens on `port` has a socket as well.
+/// Returns the path at which a part of the server that listens on `port` has a socket as well.
 fn socket(name: &str, port: u16) -> PathBuf {
     format!("/tmp/seaweedfs-{name}-{port}.sock").into()
 }

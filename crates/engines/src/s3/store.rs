@@ -1,4 +1,4 @@
-//! An open store: its objects, and the server that is its own or exists.
+//! An open store: its objects, and the private or existing server.
 
 use std::{path::Path, sync::atomic::AtomicU8};
 
@@ -23,30 +23,31 @@ use crate::{
     server::{TIMEOUT, limit, limit_in_effect},
 };
 
-/// Most bytes of a part of a path in a server's folder.
+/// The most bytes of a part of a path in a server's folder.
 const LONGEST_PART: usize = 255;
-/// Most parts of an object.
+/// The most parts of an object.
 const PARTS: u64 = 10_000;
 
-/// Whether the service refuses to write over an object when it is asked not to: not known yet, yes, or
-/// no.
+/// The answers to whether the service refuses to overwrite an object when it is asked not to: not
+/// known yet, yes, or no.
 pub(super) const UNKNOWN: u8 = 0;
 pub(super) const FORBIDS: u8 = 1;
 pub(super) const ASKS: u8 = 2;
 
+/// An open store.
 pub(super) struct ObjectStore {
     pub(super) keys: KeyKind,
     pub(super) access: Access,
     pub(super) transfer: Transfer,
     pub(super) conditional: AtomicU8,
-    /// Before the server, which removes them.
+    /// The removal of its objects; it comes before the server.
     removal: Option<Removal>,
     pub(super) link: Link,
     private: Option<Private>,
     settings: Settings,
 }
 
-/// Removes the objects that this process created in an existing bucket.
+/// The removal of the objects that this process created in an existing bucket.
 struct Removal {
     objects: Link,
     owner: Link,
@@ -66,7 +67,7 @@ impl Removal {
     }
 }
 
-/// How values move with `settings`.
+/// Returns the parameters of moving values with `settings`.
 pub(super) fn transfer(settings: &Settings) -> Transfer {
     Transfer {
         part: settings.parse(PART.name).unwrap_or(8 << 20),
@@ -93,7 +94,7 @@ impl ObjectStore {
         Ok(Self::of_folder(found?, options))
     }
 
-    /// Uses the server that another process has started.
+    /// Opens the store of a server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let found = Private::join(path, &options.settings, transfer(&options.settings));
         Ok(Self::of_folder(found?, options))
@@ -105,7 +106,11 @@ impl ObjectStore {
         Self::on(link, Some(private), options, keys)
     }
 
-    /// Puts objects below a prefix of an existing bucket, where nothing may be yet.
+    /// Creates a store below a prefix of an existing bucket.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are objects.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
@@ -120,7 +125,7 @@ impl ObjectStore {
         Ok(store)
     }
 
-    /// Uses the objects of another process in an existing bucket.
+    /// Opens the objects of another process in an existing bucket.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         Ok(Self::on(Link::find(location, &options.settings)?, None, options, options.keys))
     }

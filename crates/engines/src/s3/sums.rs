@@ -30,11 +30,11 @@ pub(super) enum Check {
 
 const CRC32: &str = "x-amz-meta-storemark-crc32";
 const MD5: &str = "x-amz-meta-storemark-md5";
-/// Mode, seconds and nanoseconds of a file.
+/// The metadata with mode, seconds and nanoseconds of a file.
 const FILE: &str = "x-amz-meta-storemark-file";
 
 impl Check {
-    /// What is kept with `value`.
+    /// Returns the header of the sum that is kept with `value`.
     pub(super) fn kept<'a>(self, value: &[u8]) -> Option<Header<'a>> {
         match self {
             Self::None => None,
@@ -43,7 +43,7 @@ impl Check {
         }
     }
 
-    /// What the server compares when it gets `value` in one request.
+    /// Returns the header of the sum that the server compares when it gets `value` in one request.
     pub(super) fn sent<'a>(self, value: &[u8]) -> Option<Header<'a>> {
         match self {
             Self::None => None,
@@ -55,7 +55,11 @@ impl Check {
         }
     }
 
-    /// Compares a whole `value` with what its answer says of it.
+    /// Compares a whole `value` with the sum in its answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the kind `Corrupt` if they differ.
     pub(super) fn compare(self, value: &[u8], answer: &HeaderMap) -> Result<()> {
         let text = |name: &str| answer.get(name).and_then(|value| value.to_str().ok());
         let (kind, kept, found) = match self {
@@ -74,7 +78,7 @@ impl Check {
     }
 }
 
-/// The MD5 that is the entity tag of an object that was not put in parts.
+/// Returns the MD5 that is the entity tag of an object that was not put in parts.
 fn of_one_part(tag: &str) -> Option<&str> {
     let tag = tag.trim_matches('"');
     (tag.len() == 32 && tag.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(tag)
@@ -88,12 +92,12 @@ fn md5(value: &[u8]) -> String {
     format!("{:032x}", u128::from_be_bytes(Md5::digest(value).into()))
 }
 
-/// Mode and time as metadata of an object.
+/// Encodes mode and time as metadata of an object.
 pub(super) fn of_file<'a>(meta: Meta) -> Header<'a> {
     (FILE, format!("{:o} {} {}", meta.mode, meta.seconds, meta.nanoseconds).into())
 }
 
-/// The reverse of [`of_file`].
+/// Decodes the metadata of [`of_file`].
 pub(super) fn file(answer: &HeaderMap) -> Option<Meta> {
     let mut words = answer.get(FILE)?.to_str().ok()?.split(' ');
     Some(Meta {

@@ -6,20 +6,20 @@ use model::{Error, Result, Secret, Settings, variable, without_password};
 
 use super::tls::Tls;
 
-/// How the addresses of a kind of server are written.
+/// The form of the addresses of a kind of server.
 pub(crate) struct AddressForm {
     pub(crate) scheme: &'static str,
-    /// What people call the servers that may answer.
+    /// The names of the servers that may answer, for messages.
     pub(crate) servers: &'static str,
     /// The port that the server listens on by default.
     pub(crate) port: u16,
     /// Whether an address must name a user; without one it is the user of this process.
     pub(crate) needs_user: bool,
-    /// The user whose password one without a user is.
+    /// The user that a password without a user belongs to.
     pub(crate) password_of: Option<&'static str>,
     /// The environment variable that has the password if the address has none.
     pub(crate) password: &'static str,
-    /// What else to know, the end of a sentence.
+    /// What else to know, as the end of a sentence.
     pub(crate) hint: &'static str,
 }
 
@@ -34,12 +34,16 @@ pub(crate) struct Address {
     pub(crate) database: String,
     pub(crate) table: String,
     pub(crate) tls: Option<Tls>,
-    /// All but the table and the password, for people.
+    /// The address without the table and the password, for messages.
     pub(crate) shown: String,
 }
 
 impl Address {
     /// Parses `location`; its last part is the table.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is missing or malformed.
     pub(crate) fn parse(location: &Path, settings: &Settings, form: &AddressForm) -> Result<Self> {
         let text = location.to_str().unwrap_or_default();
         let (server, table) = text.rsplit_once('/').unwrap_or_default();
@@ -102,7 +106,7 @@ fn host_and_port(text: &str, default: u16) -> Result<(&str, u16), &'static str> 
     if bare.is_empty() { Err("names no host") } else { Ok((bare, port)) }
 }
 
-/// `text` with its `%XX` replaced.
+/// Decodes the `%XX` of a text; returns `None` if a `%` is followed by anything else.
 fn decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! What a store does on its server before it is closed.
+//! The work of a store on its server before it is closed.
 
 use std::{
     thread::sleep,
@@ -7,7 +7,7 @@ use std::{
 
 use super::dialect::{Answer, Connect, Failure, Why};
 
-/// Longest time to wait for an existing server that restarts.
+/// The longest time to wait for an existing server that restarts.
 pub(crate) const RETURN: Duration = Duration::from_secs(10);
 
 type Work<C> = Box<dyn FnOnce(&mut C) -> Answer<()> + Send + Sync>;
@@ -18,7 +18,7 @@ pub(crate) struct AtEnd<C>(Option<(Duration, Connect<C>, Work<C>)>);
 impl<C> AtEnd<C> {
     pub(crate) const NOTHING: Self = Self(None);
 
-    /// `patience`: how long a server that does not answer may take to come back.
+    /// Prepares `work`. `patience` is how long a server that does not answer may take to come back.
     pub(crate) fn new(
         patience: Duration,
         connect: Connect<C>,

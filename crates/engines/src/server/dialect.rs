@@ -1,4 +1,4 @@
-//! What differs from one kind of SQL server to another: its driver, its language, its variables.
+//! The differences among SQL servers: driver, language and variables.
 
 use std::{
     io,
@@ -26,22 +26,23 @@ pub(crate) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// A row of a result; `None`: the column is NULL or has another type.
+/// A row of a result. A column is `None` if it is NULL or has another type.
 pub(crate) trait Row {
     fn int(&self, column: usize) -> Option<i64>;
     fn bytes(&self, column: usize) -> Option<&[u8]>;
     fn text(&self, column: usize) -> Option<&str>;
 }
 
-/// What the error of a driver means.
+/// An error of a driver with its meaning.
 pub(crate) struct Failure {
-    /// Also what would help.
+    /// The error, with what would help.
     pub(crate) error: Error,
     pub(crate) why: Why,
 }
 
 pub(crate) type Answer<T> = Result<T, Failure>;
 
+/// The meaning of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// Nothing answers, or not yet, or no longer.
@@ -60,12 +61,12 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// Whether nothing follows on the connection.
+    /// Returns whether the connection is over.
     pub(crate) fn is_over(self) -> bool {
         matches!(self, Self::Absent | Self::Odd | Self::Silent | Self::Lost)
     }
 
-    /// Why a connection could not be made, or broke, by the kind of error.
+    /// Returns why a connection could not be made, or broke, by the kind of error.
     pub(crate) fn of_io(kind: io::ErrorKind) -> Self {
         use io::ErrorKind::{
             AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound,
@@ -79,7 +80,7 @@ impl Why {
     }
 }
 
-/// Sees rows one by one.
+/// A visitor of rows.
 pub(crate) type EachRow<'v, R> = &'v mut dyn FnMut(&R) -> Visit;
 
 /// A connection of a driver.
@@ -99,7 +100,7 @@ pub(crate) trait Connection: Sized + Send + 'static {
 
     fn prepare(&mut self, sql: &str) -> Answer<Self::Statement>;
 
-    /// The kind of the keys that a query of the columns `k` and `v` returns.
+    /// Returns the kind of the keys that a query of the columns `k` and `v` returns.
     fn keys(query: &Self::Statement) -> Option<KeyKind>;
 
     /// Runs a statement that writes. Returns how many rows it found or inserted; 0 if a key exists
@@ -117,7 +118,7 @@ pub(crate) trait Connection: Sized + Send + 'static {
     /// Starts to count the waits for locks; `log` is that of a server that storemark started.
     fn count_waits(&mut self, log: Option<&Path>, facet: Facet) -> Answer<()>;
 
-    /// Returns the waits since it was last asked; `None`: they are not counted.
+    /// Returns the waits since the last call; `None` if they are not counted.
     fn waits(&mut self) -> Option<i64>;
 
     /// Returns the variables that a query returns with their values.
@@ -149,7 +150,7 @@ pub(crate) fn visit_rows<R, E>(
     Ok(Ok(ControlFlow::Continue(())))
 }
 
-/// Connects to a server.
+/// A function that connects to a server.
 pub(crate) type Connect<C> = Arc<dyn Fn() -> Answer<C> + Send + Sync>;
 
 /// A kind of server, by its connections: how it is reached, and its variables.
@@ -158,11 +159,12 @@ pub(crate) trait Peer: Sized + Send + 'static {
 
     fn software() -> &'static Software;
 
-    /// To a database of the server on `folder`; `None`: to the server's own. By its socket unless
-    /// `tcp` says where it listens.
+    /// Returns a function that connects to a database of the server on `folder`, or to the server's
+    /// own if `database` is `None`. It uses the socket unless `tcp` has an address.
     fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self>;
 
-    /// To an existing server; `settings` apply to the session alone.
+    /// Returns a function that connects to an existing server; `settings` apply to the session
+    /// alone.
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self>;
 
     /// Limits each of the next operations.
@@ -171,7 +173,7 @@ pub(crate) trait Peer: Sized + Send + 'static {
     /// Returns all variables with their values.
     fn variables(&mut self) -> Answer<Variables>;
 
-    /// Whether a variable has the value that was asked for.
+    /// Returns whether a variable has the value that was asked for.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool;
 }
 
@@ -179,78 +181,83 @@ pub(crate) trait Peer: Sized + Send + 'static {
 pub(crate) trait Dialect: Connection + Peer {
     const GRAMMAR: Grammar;
     const CLASSES: &'static [DurabilitySettings];
-    /// The database of a server that storemark starts, and what creates it.
+    /// The database of a server that storemark starts, and the statements that create it.
     const DATABASE: (&'static str, &'static [&'static str]);
-    /// What follows the name of a database that a statement creates.
+    /// The end of a statement that creates a database.
     const NEW_DATABASE: &'static str;
-    /// Variables that the setting `sync` is read from.
+    /// The variables that the setting `sync` is read from.
     const SYNC: &'static [&'static str];
-    /// Limits how long the removal of a table waits for others.
+    /// The statement that limits how long the removal of a table waits for others.
     const LOCK_TIMEOUT: &'static str;
-    /// Lists tables and databases other than the store's own.
+    /// The query that lists tables and databases other than the store's own.
     const OTHERS: &'static str;
-    /// The variable that limits the bytes of a statement, if one does.
+    /// The variable that limits the bytes of a statement, if there is one.
     const PACKET: Option<&'static str>;
 
-    /// An error if settings do not go together.
+    /// Checks that settings go together.
     fn check(_: Facet, _: &Settings) -> Result<()> {
         Ok(())
     }
 
-    /// The encryption of a connection; absent or empty: none.
+    /// The query for the encryption of a connection; its result is absent or empty if there is
+    /// none.
     const ENCRYPTION: &'static str;
-    /// The database's tables with a mark of storemark, each with the mark and whether the connection
-    /// that made it is gone (1).
+    /// The query for the database's tables with a mark of storemark, each with the mark and whether
+    /// the connection that created it is gone (1).
     const MARKED: &'static str;
 
     /// Creates a table by `create`, with the comment `mark`, so that [`Self::MARKED`] shows it as
     /// long as it exists, and the connection as long as it is open.
     fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()>;
 
-    /// The word of the setting `sync` for what a server does.
+    /// Returns the word of the setting `sync` for what a server does.
     fn sync(variables: &Variables) -> &'static str;
 
-    /// Whether the tables keep what `sync` promises, and have transactions.
+    /// Returns whether the tables keep what `sync` promises, and have transactions.
     fn is_transactional(_: &Settings) -> bool {
         true
     }
 
-    /// The settings of a table as read back, without `sync`, what is fixed once it is made, and
-    /// the variables that were asked for by name.
+    /// Returns the settings of a table as read back, without `sync`, what is fixed once it is
+    /// created, and the variables that were asked for by name.
     fn in_effect(facet: Facet, variables: &Variables, settings: &Settings) -> Settings;
 
-    /// The name of a table as statements write it.
+    /// Returns the name of a table as statements write it.
     fn table_name(database: &str, table: &str) -> String;
 
     fn create_table(name: &str, keys: KeyKind, settings: &Settings) -> String;
 
-    /// The end of a statement that creates a table.
+    /// Returns the end of a statement that creates a table.
     fn table_options(_: &Settings) -> String {
         String::new()
     }
 
-    /// The setting that is fixed once a table is made, with its word for the table `name`.
+    /// Returns the setting that is fixed once a table is created, with its word for the table
+    /// `name`.
     fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)>;
 
-    /// Most bytes of a name as the primary key.
+    /// Returns the most bytes of a name as the primary key.
     fn longest_name(settings: &Settings) -> usize;
 
-    /// What must run at the end of a pass that writes into the table `name`, on the clock.
+    /// Returns the statements that must run at the end of a pass that writes into the table `name`,
+    /// on the clock.
     fn settle(_: &Variables, _: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// What gives the space of deleted rows of the table `name` back to the file system.
+    /// Returns the statement that gives the space of deleted rows of the table `name` back to the
+    /// file system.
     fn reclaim(name: &str) -> String;
 
-    /// What the server's own check finds wrong with the table `name`; `None`: it has no check.
+    /// Runs the server's own check of the table `name` and returns its complaints; `None` if it has
+    /// no check.
     fn integrity(&mut self, _: &str) -> Answer<Option<Vec<String>>> {
         Ok(None)
     }
 
     fn begin(mode: Mode) -> &'static str;
 
-    /// Whether tables accept `INSERT DELAYED`.
+    /// Returns whether tables accept `INSERT DELAYED`.
     fn delays(_: &Settings) -> bool {
         false
     }
@@ -258,7 +265,8 @@ pub(crate) trait Dialect: Connection + Peer {
     /// Loads rows in the fastest way.
     fn load(&mut self, rows: Range<i64>) -> Answer<()>;
 
-    /// The files of the table of rows in the database that the connection is in, present or not.
+    /// Returns the files of the table of rows in the database that the connection is in, present or
+    /// not.
     fn files(
         &mut self,
         folder: &Folder,
@@ -266,7 +274,7 @@ pub(crate) trait Dialect: Connection + Peer {
         settings: &Settings,
     ) -> Answer<Vec<PathBuf>>;
 
-    /// Writes rows that the server put off, so that all sessions see them.
+    /// Writes rows that the server delayed, so that all sessions see them.
     fn settle_rows(&mut self, _: &[String], _: &Settings) -> Answer<()> {
         Ok(())
     }

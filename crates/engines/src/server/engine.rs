@@ -1,5 +1,5 @@
-//! The engines of a kind of server: one starts a server of its own on a folder, the other one uses
-//! an existing server.
+//! The engines of a kind of server: one starts a private server on a folder, the other one uses an
+//! existing server.
 
 use std::{marker::PhantomData, path::Path};
 
@@ -20,7 +20,7 @@ use super::{
     variables::own_variables,
 };
 
-/// An engine; whether its declaration says that it is remote decides where its server is.
+/// An engine; if its declaration is remote, the server is an existing one.
 pub(crate) struct ServerEngine<D> {
     declaration: &'static Declaration,
     dialect: PhantomData<fn() -> D>,
@@ -31,7 +31,7 @@ impl<D: Dialect> ServerEngine<D> {
         Self { declaration, dialect: PhantomData }
     }
 
-    /// The software of the servers that it starts.
+    /// Returns the software of the servers that it starts; `None` if it uses an existing one.
     fn own(&self) -> Option<&'static Software> {
         (!self.declaration.capabilities.remote).then(D::software)
     }

@@ -24,12 +24,12 @@ use walkdir::WalkDir;
 use super::software::Software;
 use crate::lock;
 
-/// Longest time for the server of a killed storemark to end.
+/// The longest time for the server of a killed storemark to end.
 const ENDING: Duration = Duration::from_secs(5);
-/// Longest path of a Unix socket without the final zero (Linux 107, Apple's systems 103).
+/// The longest path of a Unix socket without the final zero (Linux 107, Apple's systems 103).
 const LONGEST_SOCKET: usize = 103;
 
-/// How the workers of rows reach a server that storemark starts.
+/// The setting for how the workers of rows reach a server that storemark starts.
 pub(crate) const VIA: Setting = Setting::new(
     "via",
     Accepts::Words(&["socket", "tcp"]),
@@ -45,7 +45,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder at `path`, which need not exist; its parent must.
+    /// Returns the folder at `path`, which need not exist; its parent must.
     pub(crate) fn at(path: &Path, software: &'static Software) -> Result<Self> {
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -63,12 +63,16 @@ impl Folder {
         &self.path
     }
 
-    /// Whether the folder at `path` is a whole store.
+    /// Returns whether the folder at `path` is a whole store.
     pub(crate) fn is_one(path: &Path, software: &Software) -> bool {
         path.join(software.mark.0).is_file() && path.join(software.sign).exists()
     }
 
-    /// Creates it, empty; an error if anything exists at its path.
+    /// Creates the folder, empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists at its path.
     pub(crate) fn create(&self) -> Result<()> {
         let account = self.software.account();
         self.check_enters(account)?;
@@ -118,14 +122,14 @@ impl Folder {
         self.write(TCP, &text).map(drop)
     }
 
-    /// Where its server listens on TCP, if it does.
+    /// Returns the port and the password of its server on TCP; `None` if it does not listen there.
     pub(crate) fn tcp(&self) -> Option<Tcp> {
         let text = fs::read_to_string(self.tcp_file()).ok()?;
         let (password, port) = text.trim_end().split_once('\n')?;
         Some(Tcp { port: port.parse().ok()?, password: password.to_owned() })
     }
 
-    /// A file whose first line is the password for TCP.
+    /// Returns the path of the file whose first line is the password for TCP.
     pub(crate) fn tcp_file(&self) -> PathBuf {
         self.path.join(TCP)
     }
@@ -147,8 +151,11 @@ impl Folder {
         fs::write(&path, text).map_err(|e| Error::io(path.display(), e))
     }
 
-    /// Claims it for this process; an error if it is no store, or another process has it open, or
-    /// a server still runs on it.
+    /// Claims the folder for this process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is no store, another process has it open, or a server still runs on it.
     pub(crate) fn check_free(&self) -> Result<()> {
         fs::metadata(&self.path).map_err(|e| self.failed(e))?;
         let shown = self.path.display();
@@ -173,7 +180,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether a server listens on its socket or port.
+    /// Returns whether a server listens on its socket or port.
     fn answers(&self) -> Result<bool> {
         let tcp = || self.tcp().is_some_and(|tcp| TcpStream::connect((LOOPBACK, tcp.port)).is_ok());
         Ok(UnixStream::connect(self.reach()?.socket()).is_ok() || tcp())
@@ -187,7 +194,7 @@ impl Folder {
         (found != Err(rustix::io::Errno::SRCH)).then_some(number)
     }
 
-    /// An error if no server runs on it that a process could join.
+    /// Checks that a server runs on it that a process could join.
     pub(crate) fn check_served(&self) -> Result<()> {
         let none = || Error::failed(format!("{}: no server runs there", self.path.display()));
         self.server().map(drop).ok_or_else(none)
@@ -205,7 +212,7 @@ impl Folder {
         self.path.join(self.software.socket)
     }
 
-    /// The folder by a path for sockets.
+    /// Returns the folder by a path for sockets.
     pub(crate) fn reach(&self) -> Result<Reach> {
         let (path, software) = (self.path.clone(), self.software);
         if !cfg!(target_os = "linux") {
@@ -242,13 +249,14 @@ impl Reach {
     }
 }
 
-/// Where a server that storemark starts listens besides its socket, on this machine alone.
+/// The port and the password of a server that storemark starts and that also listens on TCP, on
+/// this machine alone.
 pub(crate) struct Tcp {
     pub(crate) port: u16,
     pub(crate) password: String,
 }
 
-/// Ports on which nothing listens now; no two are the same.
+/// Returns ports on which nothing listens now; no two are the same.
 pub(crate) fn free_ports<const COUNT: usize>() -> io::Result<[u16; COUNT]> {
     let mut listeners = Vec::with_capacity(COUNT);
     let mut ports = [0; COUNT];
@@ -263,7 +271,7 @@ pub(crate) fn free_ports<const COUNT: usize>() -> io::Result<[u16; COUNT]> {
 
 /// The name of the user that connects over TCP.
 pub(crate) const TCP_USER: &str = "storemark";
-/// Where it listens.
+/// The address on which such a server listens.
 pub(crate) const LOOPBACK: &str = "127.0.0.1";
 /// The file with the password, and the port in its second line.
 const TCP: &str = "tcp";
@@ -275,7 +283,7 @@ fn private() -> DirBuilder {
     folders
 }
 
-/// An error if the path of a socket is longer than systems accept.
+/// Checks that the path of a socket is not longer than systems accept.
 fn check_socket(path: &Path) -> Result<()> {
     let length = path.as_os_str().len();
     if length <= LONGEST_SOCKET {
@@ -288,10 +296,14 @@ fn check_socket(path: &Path) -> Result<()> {
     )))
 }
 
-/// Folders that are locked until this process ends, however it ends.
+/// The folders that are locked until this process ends, however it ends.
 static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
-/// Locks `folder` for this process; an error if another process has it.
+/// Locks `folder` for this process.
+///
+/// # Errors
+///
+/// Fails if another process has it.
 fn claim(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let file = File::open(folder).map_err(|e| Error::io(&shown, e))?;
@@ -323,7 +335,7 @@ fn give(folder: &Path, account: Option<Account>) -> Result<()> {
     })
 }
 
-/// Refuses a `folder` that `account` cannot enter.
+/// Checks that `account` can enter `folder`.
 fn check_enters(folder: &Path, account: Option<Account>) -> Result<()> {
     let Some(account) = account else { return Ok(()) };
     let real = folder.canonicalize().map_err(|e| Error::io(folder.display(), e))?;

@@ -18,25 +18,25 @@ use super::{
 };
 use crate::lock;
 
-/// A server, by where it is.
+/// The server of a store, with a connection to it.
 pub(crate) struct Host<C> {
     pub(crate) connect: Connect<C>,
-    /// Its name or its address without the password, for people.
+    /// The name, or the address without the password, for messages.
     pub(crate) shown: String,
     /// The log of a server that storemark started.
     pub(crate) log: Option<PathBuf>,
     /// The longest time that an operation may take.
     limit: Duration,
-    /// Kept because connecting would count as time when little is left to do. Dropped before the
-    /// server ends.
+    /// A connection that is kept because connecting would count as time when little is left to do.
+    /// It is dropped before the server ends.
     control: Mutex<C>,
     /// The server that this process started.
     server: Option<Mutex<Server>>,
 }
 
 impl<C: Peer> Host<C> {
-    /// Creates the folder with a data directory in it, and returns what `start` makes of them. An
-    /// error leaves no folder.
+    /// Creates the folder with a data directory in it, and returns the result of `start`. After an
+    /// error there is no folder.
     pub(crate) fn install<T>(
         folder: &Folder,
         settings: &Settings,
@@ -95,7 +95,7 @@ impl<C: Peer> Host<C> {
         host.check(settings).map(|()| host)
     }
 
-    /// The server that another part of storemark has started on `folder`.
+    /// Connects to the server that another part of storemark has started on `folder`.
     pub(crate) fn joined(folder: &Folder, settings: &Settings) -> Result<Self> {
         folder.check_served()?;
         let limit = watch::limit(settings);
@@ -104,7 +104,7 @@ impl<C: Peer> Host<C> {
         Self::new(connect, answer, folder.software.name, Some(folder.log()), limit)
     }
 
-    /// An existing server, which may be in another condition than `settings` ask for.
+    /// Connects to an existing server, which may be in another condition than `settings` ask for.
     pub(crate) fn found(address: &Address, settings: &Settings) -> Result<Self> {
         let limit = watch::limit(settings);
         let connect = limited(C::to_address(address, settings), limit);
@@ -112,7 +112,7 @@ impl<C: Peer> Host<C> {
         Self::new(connect, answer, &address.shown, None, limit)
     }
 
-    /// An existing server.
+    /// Connects to an existing server, and checks the variables that `settings` ask for.
     pub(crate) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
         let host = Self::found(address, settings)?;
         host.check(settings).map_err(|error| error.context(&host.shown))?;
@@ -145,7 +145,7 @@ impl<C: Peer> Host<C> {
         Ok(Self { connect, shown, log, limit, control, server: None })
     }
 
-    /// Whether storemark started it.
+    /// Returns whether storemark started the server.
     pub(crate) fn is_private(&self) -> bool {
         self.log.is_some()
     }
@@ -154,12 +154,12 @@ impl<C: Peer> Host<C> {
         self.server.iter().map(|server| lock::hold(server).pid()).collect()
     }
 
-    /// Does what no session does.
+    /// Runs `work` that no session does, on the host's own connection.
     pub(crate) fn control<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
         work(&mut lock::hold(&self.control)).map_err(|failure| self.explain(failure))
     }
 
-    /// Does what may take as long as a whole table needs.
+    /// Runs `work` that may take as long as a whole table needs.
     pub(crate) fn control_table<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
         self.control(|control| {
             control.set_limit(self.limit.max(watch::LONG));
@@ -173,7 +173,7 @@ impl<C: Peer> Host<C> {
         self.control(C::variables)
     }
 
-    /// An error if a variable that was asked for did not take effect.
+    /// Checks that the variables that were asked for took effect.
     fn check(&self, asked: &Settings) -> Result<()> {
         if variables(asked).next().is_none() {
             return Ok(());
@@ -181,7 +181,7 @@ impl<C: Peer> Host<C> {
         self.variables()?.check(asked, C::took_effect)
     }
 
-    /// Returns what `failure` means; if the server ended, how.
+    /// Returns the meaning of `failure`; if the server ended, how.
     #[cold]
     pub(crate) fn explain(&self, Failure { error, why }: Failure) -> Error {
         if why == Why::Silent {
@@ -214,7 +214,8 @@ impl<C: Peer> Host<C> {
 }
 
 impl<D: Dialect> Host<D> {
-    /// A connection whose waits for locks are counted, and what `prepare` makes of it.
+    /// Opens a connection whose waits for locks are counted, and returns it with the result of
+    /// `prepare`.
     pub(crate) fn session<T>(
         &self,
         connect: &Connect<D>,

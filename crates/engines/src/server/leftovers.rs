@@ -1,5 +1,5 @@
-//! Tables that runs left on an existing server. Each has a comment that names its owner, which holds
-//! a lock as long as its connection is open: a table without that is nobody's.
+//! Tables that runs left on an existing server. Each has a comment that names its owner, which
+//! holds a lock as long as its connection is open: a table without a lock belongs to nobody.
 
 use std::path::Path;
 
@@ -13,27 +13,29 @@ use super::{
 };
 
 const MARK: &str = "storemark: ";
-/// How the names of its tables start.
+/// The start of the names of its tables.
 const NAME: &str = "storemark_";
 
-/// The comment of a table that this process creates.
+/// Returns the comment of a table that this process creates.
 pub(crate) fn mark() -> String {
     let machine = uname().nodename().to_string_lossy().into_owned();
     format!("{MARK}process {} on {machine}", std::process::id())
 }
 
-/// Removes what killed runs left in the database at `address`, which ends without a table.
+/// Removes the tables that killed runs left in the database at `address`, which ends without a
+/// table.
 pub(super) fn clean<D: Dialect>(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
     let address = in_database::<D>(address, settings)?;
     sweep(&Host::<D>::remote(&address, settings)?, &address.database)
 }
 
-/// The parts of an address that ends with its database.
+/// Parses an address that ends with its database.
 pub(crate) fn in_database<C: Peer>(address: &str, settings: &Settings) -> Result<Address> {
     Address::parse(Path::new(&format!("{address}/storemark")), settings, &C::ADDRESS)
 }
 
-/// Removes the marked tables in `database` that are nobody's.
+/// Removes the marked tables in `database` that belong to nobody, and returns what happened to
+/// each.
 pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Leftover>> {
     let rows = host.control(|control| control.rows(D::MARKED))?;
     let text = |row: &D::Row, column| row.text(column).unwrap_or_default().to_owned();
@@ -44,8 +46,8 @@ pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Le
     }))
 }
 
-/// Calls `remove` for each of the tables that is nobody's, of tables with their marks and whether
-/// nobody uses them.
+/// Calls `remove` for the tables that belong to nobody, given tables with their marks and whether
+/// nobody uses them, and returns what happened to each.
 pub(crate) fn outcomes(
     marked: impl Iterator<Item = (String, String, bool)>,
     remove: impl Fn(&str) -> Result<()>,
@@ -63,7 +65,7 @@ pub(crate) fn outcomes(
     marked.filter_map(outcome).collect()
 }
 
-/// `process 17 on host`, if a comment is exactly one of [`mark`].
+/// Returns `process 17 on host`, if a comment is exactly one of [`mark`].
 fn owner(mark: &str) -> Option<&str> {
     let owner = mark.strip_prefix(MARK)?;
     let (process, machine) = owner.strip_prefix("process ")?.split_once(" on ")?;

@@ -1,6 +1,6 @@
-//! What servers have in common: their programs and how they are started and ended, the folder of a
-//! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of values
-//! and of rows with their sessions, and add their [`Dialect`].
+//! Code that all servers share: their programs and how they are started and ended, the folder of a
+//! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of
+//! values and of rows with their sessions, and add their [`Dialect`].
 
 // What one kind of server needs alone is not used in a build without it.
 #![cfg_attr(
@@ -45,7 +45,7 @@ pub(crate) use watch::{
 
 use model::Try;
 
-/// What a server trades.
+/// What the settings of a server trade.
 pub(crate) const SERVED: Try = Try::new(
     "",
     "clients on other machines, and users with rights; a round trip for each operation",

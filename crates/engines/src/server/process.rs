@@ -17,28 +17,29 @@ use model::{Account, Error, Result};
 
 use super::folder::Folder;
 
-/// A shell, because it must outlive storemark.
+/// The script of the guard, a shell, because it must outlive storemark.
 const GUARD: &str = include_str!("server_guard.sh");
-/// Longest time until a server answers.
+/// The longest time until a server answers.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time between two attempts to reach it.
+/// The time between two attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Longest time that a server takes to end after its connections broke.
+/// The longest time that a server takes to end after its connections broke.
 const ENDING: Duration = Duration::from_secs(3);
-/// Lines of a program's output that an error shows.
+/// The number of lines of a program's output that an error shows.
 const FEW: usize = 3;
 /// About as many lines as a server prints when it starts; earlier lines are of no interest.
 const LAST_START: usize = 30;
 
-/// A server that runs. Dropping it ends it cleanly.
+/// A running server. Dropping it ends it cleanly.
 pub(crate) struct Server {
     name: &'static str,
     log: PathBuf,
     guard: Child,
-    /// A line on it asks for a clean end. If it closes without one, the server ends at once.
+    /// The pipe on which a line asks for a clean end. If it closes without one, the server ends at
+    /// once.
     ask: Option<ChildStdin>,
     pid: u32,
-    /// Whether it has been silent for too long, so that it is not asked to end.
+    /// Whether the server has been silent for too long, so that it is not asked to end.
     is_silent: bool,
 }
 
@@ -103,7 +104,8 @@ impl Server {
         Some(self.failed(&format!("ended by itself ({status})")))
     }
 
-    /// Waits a moment for the end of a server whose connections broke; `None`: it still runs.
+    /// Waits a moment for the end of a server whose connections broke; returns `None` if it still
+    /// runs.
     pub(crate) fn dies(&mut self) -> Option<Error> {
         let started = Instant::now();
         loop {
@@ -115,13 +117,16 @@ impl Server {
         }
     }
 
-    /// Lets it end at once, because it does not answer.
+    /// Lets the server end at once, because it does not answer.
     pub(crate) fn give_up(&mut self) {
         self.is_silent = true;
     }
 
-    /// Ends it and waits until it is gone. If it ended by itself it may have lost what was
-    /// committed, which is an error.
+    /// Ends the server and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended by itself, because it may then have lost what was committed.
     pub(crate) fn stop(mut self) -> Result<()> {
         match self.died() {
             Some(died) => Err(died),
@@ -165,7 +170,8 @@ fn gist(output: &str) -> String {
     few.join(" | ")
 }
 
-/// MariaDB's last line does not say why it aborts.
+/// Returns whether a line shows an error. MariaDB's last line does not have the reason why it
+/// aborts.
 fn is_error(line: &str) -> bool {
     !line.ends_with("[ERROR] Aborting")
         && (["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
@@ -191,8 +197,8 @@ pub(crate) fn run(
     Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
 }
 
-/// `program` run by `account` with messages in English. Some programs are shell scripts, which
-/// need the system's tools even if the path does not lead to them.
+/// Returns a command that runs `program` as `account` with messages in English. Some programs are
+/// shell scripts, which need the system's tools even if the path does not lead to them.
 fn command(program: &Path, account: Option<Account>) -> Command {
     let mut path = env::var_os("PATH").unwrap_or_default();
     path.push(":/usr/bin:/bin:/usr/sbin:/sbin");

@@ -51,13 +51,13 @@ impl<D: Dialect> RowStore for RowServer<D> {
     }
 }
 
-/// Databases with a table in each.
+/// The databases, with a table in each.
 pub(super) struct Tables<D: Dialect> {
     folder: Folder,
     host: Host<D>,
     settings: Settings,
     databases: Vec<String>,
-    /// The server's counters when they were last asked for.
+    /// The server's counters at the last call.
     counted: Mutex<Vec<(&'static str, i64)>>,
 }
 
@@ -86,7 +86,7 @@ impl<D: Dialect> Tables<D> {
         Ok(())
     }
 
-    /// Does something in a database, by a connection of its own.
+    /// Runs `work` in a database, by a connection of its own.
     fn inside<T>(&self, database: &str, work: impl FnOnce(&mut D) -> Answer<T>) -> Result<T> {
         let done =
             D::to_folder(&self.folder, Some(database), None)().and_then(|mut conn| work(&mut conn));
@@ -114,7 +114,7 @@ impl<D: Dialect> RowTables for Tables<D> {
         Ok((settings, class))
     }
 
-    /// A server that does not answer is noticed by the next call.
+    /// Returns the files of a table. The next call notices if the server does not answer.
     fn files(&self, database: u32) -> Vec<PathBuf> {
         let database = name(database);
         let files = |conn: &mut _| D::files(conn, &self.folder, &database, &self.settings);
@@ -139,14 +139,14 @@ impl<D: Dialect> RowTables for Tables<D> {
     }
 }
 
-/// One worker's connection to a database.
+/// A worker's connection to a database.
 struct Session<'t, D: Dialect> {
     tables: &'t Tables<D>,
     conn: D,
     insert: D::Statement,
     /// The text of the last statement, kept for its memory.
     sql: String,
-    /// Transactions repeated since last asked.
+    /// The number of transactions repeated since the last call.
     repeats: i64,
 }
 
@@ -161,14 +161,15 @@ impl<D: Dialect> Session<'_, D> {
         }
     }
 
-    /// Whether the server gave up a transaction for another one; nothing of it remains.
+    /// Returns whether the server gave up a transaction for another one; nothing of it remains.
     fn is_undone(&mut self, failure: &Failure) -> bool {
         matches!(failure.why, Why::Waited | Why::Undone)
             && D::is_transactional(&self.tables.settings)
             && self.conn.run("ROLLBACK").is_ok()
     }
 
-    /// One transaction. Its frame is also sent to tables that have no transactions, as published.
+    /// Inserts rows in one transaction. Its frame is also sent to tables that have no transactions,
+    /// as published.
     fn insert_all(&mut self, rows: Range<i64>, style: Style) -> Answer<()> {
         self.conn.run("START TRANSACTION")?;
         match style {
@@ -184,7 +185,8 @@ impl<D: Dialect> Session<'_, D> {
         self.conn.run("COMMIT").map(drop)
     }
 
-    /// One SQL string for every `width` rows, made here and parsed by the server.
+    /// Inserts rows by one SQL string for every `width` rows, written here and parsed by the
+    /// server.
     fn insert_text(&mut self, start: &str, rows: Range<i64>, width: u64) -> Answer<()> {
         parts(rows, width).try_for_each(|part| {
             sql::insert(&mut self.sql, start, part);
@@ -197,7 +199,7 @@ impl<D: Dialect> Session<'_, D> {
     }
 }
 
-/// An error if the columns cannot hold `rows`.
+/// Checks that the columns can hold `rows`.
 fn check(rows: &Range<i64>) -> Result<()> {
     let held = i64::from(i32::MIN / 2)..=i64::from(i32::MAX / 2) + 1;
     if held.contains(&rows.start) && held.contains(&rows.end) {

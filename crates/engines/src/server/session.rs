@@ -22,20 +22,23 @@ use crate::{
 
 /// How often an operation that lost against another session is repeated.
 const TRIES: u32 = 10;
-/// Rows in a part of a scan: few with values, because these are large.
+/// The rows in a part of a scan with values: few, because these are large.
 const FEW: i64 = 32;
+/// The rows in a part of a scan without values.
 const MANY: i64 = 1000;
-/// What a statement needs in a packet besides key and value: more than it takes.
+/// More than a statement needs in a packet in addition to key and value.
 pub(super) const AROUND: u64 = 1024;
 
+/// A worker's session.
 pub(super) struct TableSession<'s, D: Dialect> {
     store: &'s TableStore<D>,
-    /// In a cell because counting waits asks the server.
+    /// The connection, in a cell because counting waits asks the server.
     conn: RefCell<D>,
     statements: Vec<D::Statement>,
-    /// Between `begin` and `commit`, unless an error ended the transaction.
+    /// Whether a batch is open: between `begin` and `commit`, unless an error ended the
+    /// transaction.
     in_batch: bool,
-    /// Operations repeated since last asked.
+    /// The number of operations repeated since the last call.
     retries: Cell<i64>,
 }
 
@@ -60,7 +63,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         }
     }
 
-    /// Returns what `failure` means, after a rollback of the batch.
+    /// Returns the meaning of `failure`, after a rollback of the batch.
     #[cold]
     fn failed(&mut self, failure: Failure) -> Error {
         if std::mem::take(&mut self.in_batch) && !failure.why.is_over() {
@@ -70,12 +73,12 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         self.store.host.explain(failure)
     }
 
-    /// Whether the server undid an operation for another session, and nothing else.
+    /// Returns whether the server undid an operation for another session, and nothing else.
     fn can_repeat(&self, failure: &Failure) -> bool {
         failure.why == Why::Waited || failure.why == Why::Undone && !self.in_batch
     }
 
-    /// Runs a statement that writes; whether it found or inserted a row.
+    /// Runs a statement that writes; returns whether it found or inserted a row.
     fn write(&mut self, statement: usize, values: &[Value<'_>]) -> Result<bool> {
         if self.store.access == Access::Read {
             return Err(read_only());
@@ -103,7 +106,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     }
 
     /// Visits all items in parts that start with the last key of the one before, so that few are in
-    /// memory and many can be left.
+    /// memory and many can be skipped.
     fn scan_all(&mut self, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
         let keys = self.store.keys;
         let (query, most) = if values { (SCAN_FROM, FEW) } else { (LIST_FROM, MANY) };
@@ -230,7 +233,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     }
 }
 
-/// The counters of a session.
+/// Returns the counters of a session.
 pub(super) fn statistics(waits: Option<i64>, retries: i64) -> Vec<(&'static str, i64)> {
     let waits = waits.map(|waits| (LOCK_WAITS, waits));
     waits.into_iter().chain([(BUSY_RETRIES, retries)]).collect()
@@ -263,7 +266,7 @@ fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     })
 }
 
-/// A row of a key and a length.
+/// Returns the item of a row with a key and a length.
 fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
     Ok(Item {

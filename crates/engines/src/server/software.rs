@@ -1,5 +1,5 @@
-//! The software of a server: its programs, which are looked for once, its version, and what the
-//! programs are given.
+//! The software of a server: its programs, which are looked for once, its version, and its
+//! arguments.
 
 use std::{
     cmp::Reverse,
@@ -15,52 +15,54 @@ use nix::unistd::{User, geteuid};
 
 use super::{folder::Folder, process::run, variables::variables};
 
-/// The variable that names folders of programs, which are looked into before the path.
+/// The variable that names folders of programs, which are searched before the path.
 const PROGRAMS: &str = "STOREMARK_PROGRAMS";
 
 /// A kind of server, as this machine may have it installed.
 pub(crate) struct Software {
-    /// What people call it.
+    /// The name for messages.
     pub(crate) name: &'static str,
     /// The engine that starts it.
     pub(crate) engine: &'static str,
-    /// Users that packages create for it.
+    /// The users that packages create for it.
     pub(crate) users: &'static [&'static str],
     /// The names of the server's program, the best first.
     pub(crate) servers: &'static [&'static str],
-    /// Its program is one of several by the name that it is run under. Otherwise it finds its own files
-    /// relative to the real path of its program.
+    /// Whether its program is one of several by the name that it is run under. Otherwise it finds
+    /// its own files relative to the real path of its program.
     pub(crate) by_name: bool,
-    /// What makes a new data directory, from the same package; `None`: the server does.
+    /// The program that creates a new data directory, from the same package; `None` if the server
+    /// does.
     pub(crate) installer: Option<&'static str>,
-    /// Folders to search after the path; one `*` matches the end of a name, the greatest version
-    /// first.
+    /// The folders to search after the path; one `*` matches the end of a name, the greatest
+    /// version first.
     pub(crate) usual: &'static [&'static str],
-    /// What must be installed, the end of a sentence.
+    /// What must be installed, as the end of a sentence.
     pub(crate) package: &'static str,
-    /// What makes the server print its version, and the text before it.
+    /// The arguments with which the server prints its version, and the text before it.
     pub(crate) version: (&'static [&'static str], &'static str),
     /// The oldest version that is accepted.
     pub(crate) least: &'static str,
-    /// What measures another kind of server whose program has the same name; for people.
+    /// What measures another kind of server whose program has the same name, for messages.
     pub(crate) otherwise: &'static str,
-    /// What makes the server print its variables, each at the start of a line.
+    /// The arguments with which the server prints its variables, each at the start of a line.
     pub(crate) variables: &'static [&'static str],
-    /// Names of the signals that end it: once it has written all data to its files, and at once.
+    /// The names of the signals that end it: once it has written all data to its files, and at
+    /// once.
     pub(crate) signals: [&'static str; 2],
     /// The file that marks a folder as a whole store, and the text in it.
     pub(crate) mark: (&'static str, &'static str),
     /// A file or folder that a data directory always has.
     pub(crate) sign: &'static str,
-    /// Folders that the server needs and does not create.
+    /// The folders that the server needs and does not create.
     pub(crate) folders: &'static [&'static str],
     pub(crate) socket: &'static str,
     /// The file in which a running server has its process id.
     pub(crate) pid: &'static str,
     /// The arguments of the installer.
     pub(crate) install: fn(&Folder, &Settings) -> Vec<OsString>,
-    /// The arguments of the server. What is asked for comes before what must be so: the server takes
-    /// the last of two values.
+    /// The arguments of the server. What is asked for comes before what must be so: the server
+    /// takes the last of two values.
     pub(crate) start: fn(&Folder, Facet, &Settings) -> Result<Vec<OsString>>,
     pub(crate) found: OnceLock<Installed>,
 }
@@ -103,8 +105,8 @@ impl Software {
         })
     }
 
-    /// The user that its servers run as, because they refuse to run as root; `None`: the user of
-    /// this process.
+    /// Returns the user that its servers run as, because they refuse to run as root; `None` for the
+    /// user of this process.
     pub(crate) fn account(&self) -> Option<Account> {
         let mut names = self.users.iter().chain(&["nobody"]);
         let user = if geteuid().is_root() {
@@ -120,7 +122,11 @@ impl Software {
         Some(Library::new(self.name, version))
     }
 
-    /// Returns the version in what the server prints; an error if it cannot be used.
+    /// Returns the version in what the server prints.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be used.
     pub(crate) fn version_in(&self, printed: &str) -> Result<String> {
         let Self { name, least, otherwise, .. } = self;
         if !otherwise.is_empty() && !printed.contains(name) {
@@ -138,8 +144,8 @@ impl Software {
         Ok(version.to_owned())
     }
 
-    /// Returns what the error of a program means: one that names a variable that was asked for was
-    /// asked for the wrong thing.
+    /// Returns the meaning of a program's error: an error that names a variable that was asked for
+    /// is about wrong input.
     pub(crate) fn explain(&self, error: Error, settings: &Settings) -> Error {
         let plain = |text: &str| text.replace('-', "_");
         let said = plain(&error.to_string());

@@ -1,4 +1,4 @@
-//! An open store: its table, and the server that is its own, another process's, or remote.
+//! An open store: its table, and the private, joined or remote server.
 
 use std::path::Path;
 
@@ -22,20 +22,22 @@ use super::{
 /// The table of a server that storemark starts.
 const TABLE: &str = "kv";
 
+/// An open store.
 pub(super) struct TableStore<D: Dialect> {
     pub(super) keys: KeyKind,
     pub(super) access: Access,
     pub(super) statements: [String; 7],
-    /// Most bytes of a name.
+    /// The most bytes of a name.
     pub(super) longest_name: usize,
-    /// Most bytes of a value.
+    /// The most bytes of a value.
     pub(super) longest_value: u64,
     /// The table, as statements write it.
     name: String,
-    /// What was asked for, and what is fixed of the table.
+    /// The settings that were asked for, with those that are fixed of the table.
     settings: Settings,
+    /// The statements that end a pass.
     settle: Vec<String>,
-    // Before the connection whose lock shows that the table is in use.
+    // This comes before the connection whose lock shows that the table is in use.
     removal: AtEnd<D>,
     pub(super) host: Host<D>,
 }
@@ -64,7 +66,7 @@ impl<D: Dialect> TableStore<D> {
             .map_err(|error| error.context(folder.path().display()))
     }
 
-    /// Uses the server that another process has started.
+    /// Opens the table of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let host = Host::joined(&Folder::at(path, D::software())?, &options.settings)?;
         Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
@@ -84,13 +86,13 @@ impl<D: Dialect> TableStore<D> {
         Self::on(host, name, removal, options)
     }
 
-    /// Uses a table that another process has created on an existing server.
+    /// Opens a table that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, _) = existing(location, options)?;
         Self::on(host, name, AtEnd::NOTHING, options)
     }
 
-    /// Takes what is to be removed, so that an error removes it.
+    /// Opens the table `name`. It takes `removal`, so that an error runs it.
     fn on(host: Host<D>, name: String, removal: AtEnd<D>, options: &OpenOptions) -> Result<Self> {
         let keys = host.control(|control| control.prepare(&format!("SELECT k, v FROM {name}")))?;
         let keys = D::keys(&keys).ok_or_else(|| {
@@ -118,7 +120,7 @@ impl<D: Dialect> TableStore<D> {
         })
     }
 
-    /// Lists what the server has besides the table.
+    /// Lists what the server has in addition to the table.
     pub(super) fn other_contents(&self) -> Result<Vec<String>> {
         let rows = self.host.control(|control| control.rows(D::OTHERS))?;
         Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
@@ -129,7 +131,8 @@ fn own_table<D: Dialect>() -> String {
     D::table_name(D::DATABASE.0, TABLE)
 }
 
-/// The existing server at an address, the table in it, and its database.
+/// Connects to the existing server at an address, and returns it with the table in it and its
+/// database.
 fn existing<D: Dialect>(
     location: &Path,
     options: &OpenOptions,
@@ -139,14 +142,17 @@ fn existing<D: Dialect>(
     Ok((host, D::table_name(&address.database, &address.table), address.database))
 }
 
-/// The class of the existing server at an address that ends with its database.
+/// Returns the class of the existing server at an address that ends with its database.
 pub(super) fn class_at<D: Dialect>(address: &str, settings: &Settings) -> Result<Durability> {
     let host = Host::<D>::found(&in_database::<D>(address, settings)?, settings)?;
     Ok(durability::<D>(&host.variables()?, settings))
 }
 
-/// Adds a setting that is fixed of a table, as read back, to the `settings`; an error if these ask
-/// for another one.
+/// Adds a setting that is fixed of a table, as read back, to the `settings`.
+///
+/// # Errors
+///
+/// Fails if these ask for another one.
 pub(super) fn with_fixed<D: Dialect>(
     host: &Host<D>,
     (name, word): (&'static str, String),
@@ -164,7 +170,7 @@ pub(super) fn with_fixed<D: Dialect>(
     Ok(settings)
 }
 
-/// An error if a server that storemark does not change is set otherwise than asked.
+/// Checks that a server that storemark does not change is set as asked.
 fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<()> {
     let sync = D::sync(variables);
     let Some(asked) = settings.get("sync").filter(|asked| *asked != sync) else { return Ok(()) };

@@ -2,37 +2,37 @@
 
 use model::KeyKind;
 
-/// How the language of a kind of server differs from another's.
+/// The differences in the language of a kind of server.
 pub(crate) struct Grammar {
-    /// What encloses a name.
+    /// The character that encloses a name.
     pub(crate) quote: char,
-    /// The `n`-th parameter of a statement, from 1 on.
+    /// The form of the `n`-th parameter of a statement, from 1 on.
     pub(crate) parameter: fn(n: usize) -> String,
-    /// What makes a server read a table in the order of its keys, after the table's name.
+    /// The text after a table's name that makes a server read it in the order of its keys.
     pub(crate) in_key_order: &'static str,
     /// The end of an insert that leaves an existing row as it is.
     pub(crate) or_nothing: &'static str,
     /// The end of an insert that replaces an existing row, before the columns.
     pub(crate) or_update: &'static str,
-    /// The value of a column that was to be inserted.
+    /// The form of the value of a column that was to be inserted.
     pub(crate) new: fn(column: &str) -> String,
 }
 
-/// Columns for mode and time, of which a put may leave the old values.
+/// The columns for mode and time, in which a put may leave the old values.
 const META: &[&str] = &["mode", "seconds", "nanoseconds"];
 
-/// The statements of [`Grammar::statements`], by their places.
+/// The indices into the statements of [`Grammar::statements`]. This one selects a value by its key.
 pub(super) const GET: usize = 0;
-/// Parameters: key, value, and for names mode, seconds and nanoseconds.
+/// The insert. Parameters: key, value, and for names mode, seconds and nanoseconds.
 pub(super) const INSERT: usize = 1;
 pub(super) const UPSERT: usize = 2;
-/// Parameters: value, for names mode, seconds and nanoseconds, and the key.
+/// The update. Parameters: value, for names mode, seconds and nanoseconds, and the key.
 pub(super) const UPDATE: usize = 3;
 pub(super) const DELETE: usize = 4;
-/// Selects keys and values, and for names mode, seconds and nanoseconds. Parameters: the first key
-/// and the most rows.
+/// The scan, which selects keys and values, and for names mode, seconds and nanoseconds.
+/// Parameters: the first key and the most rows.
 pub(super) const SCAN_FROM: usize = 5;
-/// The same with keys and lengths.
+/// The same scan with keys and lengths.
 pub(super) const LIST_FROM: usize = 6;
 
 impl Grammar {
@@ -41,11 +41,11 @@ impl Grammar {
         format!("{quote}{}{quote}", name.replace(quote, &format!("{quote}{quote}")))
     }
 
-    /// The statements on the table `name`.
+    /// Returns the statements on the table `name`.
     pub(super) fn statements(&self, name: &str, keys: KeyKind) -> [String; 7] {
         let Self { parameter, new, in_key_order, or_nothing, or_update, .. } = self;
         let meta = if keys == KeyKind::Names { META } else { &[] };
-        // What a put leaves out keeps its old value.
+        // A column that a put leaves out keeps its old value.
         let kept = |value: &dyn Fn(usize, &str) -> (String, String)| -> String {
             let kept = (2..).zip(meta).map(|(n, column)| {
                 let (new, old) = value(n, column);

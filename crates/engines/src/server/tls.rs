@@ -1,4 +1,4 @@
-//! TLS to an existing server: whose certificates are trusted.
+//! TLS to an existing server: which certificates are trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) const TLS: Setting = Setting::new(
      authority; FILE: the same, with the authorities of this PEM file trusted as well",
 );
 
-/// Why a handshake failed, if by the server's certificate.
+/// Returns an error if a handshake failed by the server's certificate.
 pub(crate) fn refused(what: &str) -> Option<Error> {
     let why = match what {
         own if own.contains("CaUsedAsEndEntity") => {
@@ -31,15 +31,15 @@ pub(crate) fn refused(what: &str) -> Option<Error> {
     )))
 }
 
-/// How a connection is encrypted; the server's certificate is always checked.
+/// The encryption of a connection; the server's certificate is always checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tls {
-    /// A PEM file with authorities to trust besides the public ones.
+    /// A PEM file with authorities to trust in addition to the public ones.
     pub(crate) authorities: Option<PathBuf>,
 }
 
 impl Tls {
-    /// What `settings` ask for; `None`: no encryption.
+    /// Returns the encryption that `settings` ask for; `None` for none.
     pub(super) fn asked(settings: &Settings) -> Result<Option<Self>> {
         let authorities = match settings.get(TLS.name) {
             None | Some("off") => return Ok(None),

@@ -1,13 +1,13 @@
-//! Variables of a server: those that the settings `set.NAME` ask for, and all as it has them.
+//! The variables of a server: those that the settings `set.NAME` ask for, and all as it has them.
 
 use std::collections::BTreeMap;
 
 use model::{Error, Result, Settings};
 
-/// How a setting names any variable.
+/// The start of a setting that names any variable.
 const PREFIX: &str = "set.";
 
-/// How names end that name a place, or code to load or run.
+/// The ends of names that name a place, or code to load or run.
 const ENDS: &[&str] = &[
     "dir",
     "_directory",
@@ -26,7 +26,7 @@ const ENDS: &[&str] = &[
     "plugin_load_add",
 ];
 
-/// How names end whose values have a `/` and name no place.
+/// The ends of names whose values have a `/` and name no place.
 const ZONES: &[&str] = &["timezone", "time_zone"];
 
 /// Returns the variables that settings ask for, with their values.
@@ -35,15 +35,19 @@ pub(crate) fn variables(settings: &Settings) -> impl Iterator<Item = (&str, &str
     all.iter().filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?, value.as_str())))
 }
 
-/// The same for a server that storemark starts: an error if one would lead out of its folder.
+/// Returns the variables for a server that storemark starts.
+///
+/// # Errors
+///
+/// Fails if one would lead out of its folder.
 pub(crate) fn own_variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
     variables(settings)
         .map(|(name, value)| check_inside(name, value).map(|()| (name, value)))
         .collect()
 }
 
-/// An error if a server would read, write or run through this variable what is not its store's.
-/// The value is checked as well as the name, because servers also take names with a prefix, or cut
+/// Checks that a server does not read, write or run anything of others through this variable. The
+/// value is checked as well as the name, because servers also accept names with a prefix, or cut
 /// short.
 fn check_inside(name: &str, value: &str) -> Result<()> {
     let plain = name.to_ascii_lowercase().replace('-', "_");
@@ -70,7 +74,7 @@ impl Variables {
         self.0.get(&name.to_ascii_lowercase()).map(String::as_str)
     }
 
-    /// The value of one that may be absent.
+    /// Returns the value of a variable, empty if it is absent.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -79,8 +83,12 @@ impl Variables {
         self.get(name).eq_ignore_ascii_case(value)
     }
 
-    /// An error if a variable that was `asked` for has another value; `fits` compares what was
-    /// asked of a name with what was found.
+    /// Checks the variables that were `asked` for; `fits` compares what was asked of a name with
+    /// what was found.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one has another value.
     pub(crate) fn check(
         &self,
         asked: &Settings,

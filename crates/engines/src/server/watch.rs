@@ -36,13 +36,13 @@ pub(crate) const TIMEOUT: Setting = Setting::new(
 const USUAL: Duration = Duration::from_secs(60);
 /// The limit of an operation on a whole table.
 pub(crate) const LONG: Duration = Duration::from_secs(600);
-/// Longest time until a server has accepted a connection and greeted.
+/// The longest time until a server has accepted a connection and greeted.
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The limit of what is under way when the user wishes to stop, of later connections, and of goodbyes.
 const STOPPING: Duration = Duration::from_secs(2);
 /// The limit of later operations, which remove what is left.
 const REMOVING: Duration = Duration::from_secs(10);
-/// Time between two looks at what is under way.
+/// The time between two checks of what is under way.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Whether the user wishes to stop.
@@ -76,7 +76,7 @@ pub(crate) fn connecting() -> Duration {
 
 /// A driver's connection, whose operations are limited.
 pub(crate) struct Driver<T> {
-    /// Absent once it is closed, which is before the copies of its sockets are.
+    /// The connection; `None` once it is closed, which is before the copies of its sockets are.
     connection: Option<T>,
     watch: Arc<Watch>,
 }
@@ -110,7 +110,7 @@ impl<T> Driver<T> {
     where
         Failure: From<E>,
     {
-        /// Held by who connects: new sockets are those of the connection.
+        /// The lock of the thread that connects: new sockets are those of the connection.
         static CONNECT: Mutex<()> = Mutex::new(());
         let (limit, asked) = (connecting(), Instant::now());
         let _turn = loop {
@@ -144,7 +144,11 @@ impl<T> Driver<T> {
         self.watch.set_limit(limit);
     }
 
-    /// Does an operation. A server that was silent for too long is the error.
+    /// Runs an operation.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server was silent for too long.
     pub(crate) fn during<R, E>(&mut self, work: impl FnOnce(&mut T) -> Result<R, E>) -> Answer<R>
     where
         Failure: From<E>,
@@ -156,7 +160,7 @@ impl<T> Driver<T> {
 
 /// A connection, as the thread sees it that ends overdue operations.
 struct Watch {
-    /// Odd while an operation is under way: each start and each end adds 1.
+    /// The number of starts and ends of operations: odd while one is under way.
     turns: AtomicU64,
     limit_ms: AtomicU64,
     sockets: Mutex<Sockets>,
@@ -165,15 +169,16 @@ struct Watch {
 }
 
 const OPEN: u8 = 0;
-/// The server was silent for too long.
+/// The state of a connection whose server was silent for too long.
 const SILENT: u8 = 1;
-/// The user wishes to stop.
+/// The state of a connection after the user wished to stop.
 const ENDED: u8 = 2;
 
+/// The sockets of a connection.
 enum Sockets {
-    /// Those that this process did not have when it began to connect.
+    /// The sockets that this process did not have when it started to connect.
     OpenedSince(BTreeSet<RawFd>),
-    /// Copies, which stay what they are when the driver closes its own.
+    /// Copies, which stay open when the driver closes its own.
     Own(Vec<OwnedFd>),
 }
 
@@ -227,7 +232,7 @@ impl Watch {
     }
 }
 
-/// The failure of an operation that was ended.
+/// Creates the failure of an operation that was ended.
 #[cold]
 fn silence(is_stopped: bool, limit: Duration) -> Failure {
     let error = if is_stopped {
@@ -251,7 +256,7 @@ struct Watched {
     watch: Weak<Watch>,
     turn: u64,
     since: Instant,
-    /// Whether the user wished to stop when it was first seen.
+    /// Whether the user wished to stop when the operation was first seen.
     is_removal: bool,
 }
 
@@ -260,7 +265,7 @@ fn watched() -> &'static Mutex<Vec<Watched>> {
     WATCHED.get_or_init(Mutex::default)
 }
 
-/// What makes requests that are under way fail.
+/// A function that makes requests under way fail.
 pub(crate) type End = Box<dyn Fn() + Send + Sync>;
 
 fn ends() -> &'static Mutex<Vec<Weak<End>>> {
@@ -268,7 +273,7 @@ fn ends() -> &'static Mutex<Vec<Weak<End>>> {
     ENDS.get_or_init(Mutex::default)
 }
 
-/// Calls `end` soon after the user wishes to stop, for as long as what is returned is kept.
+/// Calls `end` soon after the user wishes to stop, for as long as the result is kept.
 pub(crate) fn at_stop(end: End) -> Arc<End> {
     let end = Arc::new(end);
     if !is_stopped() {
@@ -285,7 +290,7 @@ fn watch_over(watch: &Arc<Watch>) {
     look();
 }
 
-/// Starts the thread that looks at all connections.
+/// Starts the thread that checks all connections.
 fn look() {
     static START: Once = Once::new();
     START.call_once(|| {
@@ -332,7 +337,7 @@ impl Watched {
     }
 }
 
-/// The sockets of this process, by their numbers.
+/// Returns the sockets of this process, by their numbers.
 fn sockets() -> BTreeSet<RawFd> {
     let folder = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -340,13 +345,13 @@ fn sockets() -> BTreeSet<RawFd> {
     numbers.filter(|number| socket_type(borrowed(*number)).is_ok()).collect()
 }
 
-/// Copies of the sockets that are not among those `before`.
+/// Returns copies of the sockets that are not among those `before`.
 fn opened_since(before: &BTreeSet<RawFd>) -> Vec<OwnedFd> {
     let copy = |number: &RawFd| borrowed(*number).try_clone_to_owned().ok();
     sockets().difference(before).filter_map(copy).collect()
 }
 
-/// A file of this process that a driver opened and does not show.
+/// Returns a file of this process that a driver opened and does not show.
 fn borrowed<'a>(number: RawFd) -> BorrowedFd<'a> {
     // SAFETY: the number was just listed, so it is not -1. It is passed to one system call that neither
     // closes nor changes a file; if the driver has closed it meanwhile, that call fails or sees another file.

@@ -22,11 +22,11 @@ use super::{
 };
 use crate::{fresh, lock, refusal};
 
-/// The first that has `ON CONFLICT`.
+/// The first SQLite that has `ON CONFLICT`.
 const ON_CONFLICT: i32 = 3_024_000;
 
 impl Blobs for Sqlite {
-    /// Each connection has one, in whole KiB.
+    /// Returns the bytes of each connection's cache, in whole KiB.
     fn cache(&self, bytes: u64, sessions: u32) -> Option<u64> {
         Some(bytes / u64::from(sessions.max(1)) / 1024 * 1024)
     }
@@ -53,8 +53,9 @@ impl Blobs for Sqlite {
         }
     }
 
-    /// Builds in one process would truncate each other's index of a WAL, as locks are a process's.
-    /// What only reads without one needs no locks against the other.
+    /// Returns whether two builds can have the same files open. Builds in one process would
+    /// truncate each other's index of a WAL, as locks are a process's. A build that only reads
+    /// without a WAL needs no locks against the other.
     fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
         let stored = |settings: &Settings| settings.stored(self.settings(Facet::Blobs));
         let same = own.get(library::SETTING) == other.get(library::SETTING);
@@ -82,9 +83,11 @@ impl Blobs for Sqlite {
     }
 }
 
-/// `SQLITE_MAX_LENGTH` as it is by default, less what a row needs besides name and value.
+/// The longest row: `SQLITE_MAX_LENGTH` as it is by default, less what a row needs in addition to
+/// name and value.
 const LONGEST_ROW: u64 = 1_000_000_000 - 64;
 
+/// An open store.
 pub(crate) struct SqliteStore {
     database: Database,
     table: &'static Table,
@@ -92,7 +95,7 @@ pub(crate) struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Makes a database of the empty file at `location`.
+    /// Creates a database in the empty file at `location`.
     pub(crate) fn create(
         location: &Path,
         table: &'static Table,
@@ -140,7 +143,7 @@ impl SqliteStore {
         self.database.access
     }
 
-    /// As 3,050,004 for 3.50.4.
+    /// Returns the version as a number: 3,050,004 for 3.50.4.
     pub(crate) fn version_number(&self) -> i32 {
         lock::hold(&self.control).version_number()
     }
@@ -150,18 +153,18 @@ impl SqliteStore {
         lock::hold(&self.control).execute(sql)
     }
 
-    /// First column of the first row of `sql` as a number; 0 where there is no row.
+    /// Returns the first column of the first row of `sql` as a number; 0 if there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         lock::hold(&self.control).number(sql)
     }
 
-    /// All rows of `sql`, one column only, as text.
+    /// Returns one column of all rows of `sql`, as text.
     pub(crate) fn column(&self, sql: &str, column: c_int) -> Result<Vec<String>> {
         lock::hold(&self.control).column(sql, column)
     }
 }
 
-/// What SQLite says before what is wrong with the pages of a database.
+/// The text that SQLite prints before what is wrong with the pages of a database.
 const HEADING: &str = "*** in database main ***\n";
 
 impl Store for SqliteStore {
@@ -173,7 +176,8 @@ impl Store for SqliteStore {
         Ok(Box::new(self.worker()?))
     }
 
-    /// A row with all its columns is limited; the others take some bytes.
+    /// Checks the length of a row with all its columns, which is limited; the other columns take
+    /// some bytes.
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
         let name = if let Key::Name(name) = key { name.len() as u64 } else { 0 };
         refusal::check_value(key, length, LONGEST_ROW.saturating_sub(name))
@@ -213,12 +217,13 @@ impl Store for SqliteStore {
     }
 }
 
+/// A worker's session.
 pub(crate) struct SqliteSession {
     /// Whether values are read and overwritten through blob handles.
     by_blob: bool,
     table: &'static Table,
-    /// Between `begin` and `commit`. Outside, a blob handle would keep its transaction open
-    /// after the operation, so it is dropped there.
+    /// Whether a batch is open: between `begin` and `commit`. Outside, a blob handle would keep its
+    /// transaction open after the operation, so it is dropped there.
     in_batch: bool,
     reader: Option<Blob>,
     writer: Option<Blob>,
@@ -227,7 +232,8 @@ pub(crate) struct SqliteSession {
     rowid: Statement,
     insert: Statement,
     update: Statement,
-    /// Absent in old builds, where an update that finds no row is followed by an insert.
+    /// The upsert; `None` in old builds, where an update that finds no row is followed by an
+    /// insert.
     upsert: Option<Statement>,
     delete: Statement,
     scan: Statement,
@@ -266,7 +272,7 @@ impl SqliteSession {
                 .then(|| prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}")))
                 .transpose()?,
             delete: prepare(format!("DELETE FROM {name} WHERE {key}=?1"))?,
-            // The value itself says the others, without SQLite's functions for each row.
+            // The value itself has its length and type, without SQLite's functions for each row.
             scan: scan(format!("{value}, NULL, NULL"))?,
             list: scan(format!("NULL, {length}, typeof({value})"))?,
             begin_read: db.prepare("BEGIN")?,
@@ -291,8 +297,8 @@ impl SqliteSession {
         self.get.row([key], read)
     }
 
-    /// The same for a statement of the caller's on this session's connection, whose only parameter is
-    /// the key.
+    /// Reads the row of `key` by a statement of the caller's on this session's connection, whose
+    /// only parameter is the key.
     pub(crate) fn read_by<T>(
         &self,
         statement: &mut Statement,
@@ -329,8 +335,8 @@ impl SqliteSession {
         found
     }
 
-    /// Overwrites through a blob handle; `false` where that cannot be done (no such row, another
-    /// length) and SQL has to.
+    /// Overwrites through a blob handle; returns `false` if that cannot be done (no such row,
+    /// another length) and SQL has to.
     fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<bool> {
         let Some(rowid) = self.rowid_of(key)? else { return Ok(false) };
         let written = match self.db.move_blob(&mut self.writer, self.table.blobs, rowid, true) {
@@ -382,7 +388,7 @@ impl SqliteSession {
         }
     }
 
-    /// The key as a parameter.
+    /// Returns the key as a parameter.
     #[inline]
     fn value<'k>(&self, key: Key<'k>) -> Result<Value<'k>> {
         match (key, self.table.keys) {

@@ -19,7 +19,12 @@ fn library_in(folder: &Path) -> PathBuf {
     folder.join(format!("libsqlite3{DLL_SUFFIX}"))
 }
 
-/// The folder of all builds (<https://specifications.freedesktop.org/basedir-spec/latest/>).
+/// Returns the folder of all builds
+/// (<https://specifications.freedesktop.org/basedir-spec/latest/>).
+///
+/// # Errors
+///
+/// Fails if the environment names no home.
 pub fn folder() -> Result<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || set("HOME").map(|home| home.join(".cache"));
@@ -30,19 +35,19 @@ pub fn folder() -> Result<PathBuf> {
     Ok(cache.join("storemark").join("sqlite"))
 }
 
-/// The library of the build called `name`.
+/// Returns the library of the build called `name`, if there is one.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     let folder = folder().ok().filter(|_| is_name(name))?.join(name);
     Some(library_in(&folder)).filter(|path| path.exists())
 }
 
-/// Names that cannot be paths, options, or files that are hidden.
+/// Returns whether `name` is accepted: it cannot be a path, an option, or a file that is hidden.
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._+=-".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_part)
 }
 
-/// The names of all builds, sorted.
+/// Returns the names of all builds, sorted.
 pub(super) fn names() -> Vec<String> {
     let entries = folder().ok().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -51,7 +56,7 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
-/// What the compiler was given for a build besides what all need.
+/// Returns the flags of the compiler for a build, in addition to those of all builds.
 pub(super) fn flags(name: &str) -> String {
     let file = folder().map(|folder| folder.join(name).join(FLAGS));
     file.ok().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default()

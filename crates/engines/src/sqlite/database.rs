@@ -1,5 +1,5 @@
-//! A database file with what was asked of it: whether it may be opened, how values, rows and tasks
-//! connect to it, and what they read back.
+//! A database file with its settings: whether it may be opened, how values, rows and tasks connect
+//! to it, and what they read back.
 
 use std::{
     fs::{self, File},
@@ -15,9 +15,10 @@ use super::{
 };
 use crate::at;
 
-/// The first that makes new databases with such pages.
+/// The first SQLite that creates databases with such pages.
 const PAGES_OF_4096: i32 = 3_012_000;
 
+/// A database file with the settings that were asked for.
 pub(super) struct Database {
     pub(super) path: PathBuf,
     pub(super) settings: Settings,
@@ -25,19 +26,19 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// An existing one, to read and write.
+    /// Describes an existing database, to read and write.
     pub(super) fn at(path: &Path, settings: &Settings) -> Self {
         let settings = settings.clone();
         Self { path: path.to_owned(), settings, access: Access::Write }
     }
 
-    /// A new one, whose file is empty yet.
+    /// Creates the empty file of a new database.
     pub(super) fn create(path: &Path, settings: &Settings) -> Result<Self> {
         File::create_new(path).map_err(|e| Error::io(path.display(), e))?;
         Ok(Self::at(path, settings))
     }
 
-    /// A connection as SQLite makes it.
+    /// Opens a connection as SQLite makes it.
     pub(super) fn open(&self) -> Result<Connection> {
         let in_memory = is_in_memory(&self.settings);
         let opening = if in_memory { Open::Memory } else { opening(&self.path, self.access) };
@@ -54,15 +55,15 @@ impl Database {
         tables.iter().try_for_each(|sql| db.execute(sql))
     }
 
-    /// A connection with the settings that were asked for.
+    /// Opens a connection with the settings that were asked for.
     pub(super) fn connect(&self) -> Result<Connection> {
         let db = self.open()?;
         self.configure(&db)?;
         Ok(db)
     }
 
-    /// Sets what was asked for; a journal mode only where it may be written into the database.
-    /// What SQLite silently ignores shows when it is read back.
+    /// Sets what was asked for; a journal mode only if it may be written into the database. What
+    /// SQLite silently ignores shows when it is read back.
     pub(super) fn configure(&self, db: &Connection) -> Result<()> {
         let set = |pragma: &str, value: &str| db.execute(&format!("PRAGMA {pragma}={value}"));
         let settings = &self.settings;
@@ -92,8 +93,8 @@ impl Database {
         Ok(())
     }
 
-    /// The settings of `facet` as SQLite reports them, those that are not SQLite's own as asked; and
-    /// the class that they give.
+    /// Returns the settings of `facet` as SQLite reports them, those that are not SQLite's own as
+    /// asked, and the class that they give.
     pub(super) fn in_effect(
         &self,
         db: &Connection,
@@ -136,18 +137,18 @@ impl Database {
     }
 }
 
-/// Characters by which check-ins are named for people.
+/// The characters by which check-ins are named for people.
 const CHECK_IN: usize = 12;
 
 pub(super) fn is_in_memory(settings: &Settings) -> bool {
     settings.get("store") == Some("memory")
 }
 
-/// The class that settings in effect give.
+/// Returns the class that settings in effect give.
 ///
 /// In DELETE mode, FULL does not sync the directory after the journal was removed: after a power
-/// cut the journal may come back and roll the last commit back. EXTRA does, and TRUNCATE and PERSIST
-/// sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
+/// cut the journal may come back and roll the last commit back. EXTRA does, and TRUNCATE and
+/// PERSIST sync the journal itself (<https://sqlite.org/pragma.html#pragma_synchronous>).
 fn durability(journal: &str, sync: &str) -> Durability {
     match (journal, sync) {
         ("off" | "memory", _) | (_, "off") => Durability::None,
@@ -156,7 +157,7 @@ fn durability(journal: &str, sync: &str) -> Durability {
     }
 }
 
-/// The first that empties a WAL in a checkpoint.
+/// The first SQLite that empties a WAL in a checkpoint.
 const TRUNCATE: i32 = 3_008_008;
 
 /// Moves all of a WAL into the database, if it has one.
@@ -169,24 +170,25 @@ pub(super) fn checkpoint(db: &Connection) -> Result<()> {
     }
 }
 
-/// `location` with `suffix` at its end, as SQLite names its side files.
+/// Returns `location` with `suffix` at its end, as SQLite names its side files.
 pub(crate) fn with_suffix(location: &Path, suffix: &str) -> PathBuf {
     let mut name = location.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// The database at `location` and its side files, present or not.
+/// Returns the database at `location` and its side files, present or not.
 pub(super) fn files(location: &Path) -> Vec<PathBuf> {
     ["", "-journal", "-wal", "-shm"].map(|suffix| with_suffix(location, suffix)).into()
 }
 
-/// Whether the side file has anything in it.
+/// Returns whether the side file has anything in it.
 pub(super) fn is_filled(location: &Path, suffix: &str) -> bool {
     fs::metadata(with_suffix(location, suffix)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Whether opening the database to read would create its index of the log, which nobody has open.
+/// Returns whether opening the database to read would create its index of the log, which nobody has
+/// open.
 pub(crate) fn lacks_log_index(location: &Path) -> bool {
     is_filled(location, "-wal") && !with_suffix(location, "-shm").exists()
 }
@@ -195,17 +197,18 @@ pub(crate) fn lacks_log_index(location: &Path) -> bool {
 pub(super) struct Header([u8; 100]);
 
 impl Header {
-    /// That of a file that says it is an SQLite database.
+    /// Reads the header of a file that starts as an SQLite database; returns `None` for other
+    /// files.
     pub(super) fn of(path: &Path) -> Option<Self> {
         at::start(path).filter(|start| start.starts_with(b"SQLite format 3\0")).map(Self)
     }
 
-    /// Write and read version are 2 in WAL mode.
+    /// Returns whether the database is in WAL mode: write and read version are 2 then.
     pub(super) fn is_wal(&self) -> bool {
         self.0[18] == 2 || self.0[19] == 2
     }
 
-    /// Bytes that the file must have, if the header's page count is valid.
+    /// Returns the bytes that the file must have; `None` if the header's page count is not valid.
     fn length(&self) -> Option<u64> {
         let number = |at: usize| {
             u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
@@ -219,7 +222,7 @@ impl Header {
     }
 }
 
-/// How to open `path` for reading so that nothing changes. A database in WAL mode that no
+/// Returns how to open `path` for reading so that nothing changes. A database in WAL mode that no
 /// connection has open has no side files (the last one to close removes them); it is read without
 /// creating any. With side files, someone may be writing, and SQLite's locks are needed.
 pub(super) fn opening(path: &Path, access: Access) -> Open {
@@ -231,10 +234,13 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
     }
 }
 
-/// Refuses an existing database that cannot be opened as it is: one that lost its end, as SQLite
-/// reads missing pages as zeros and may not notice, and, to read, one with a journal. That belongs to
-/// a transaction under way, or to one that was killed and has to be rolled back, which would change
-/// the file.
+/// Checks that an existing database can be opened as it is.
+///
+/// # Errors
+///
+/// Fails if it lost its end, as SQLite reads missing pages as zeros and may not notice, and, to
+/// read, if it has a journal. That belongs to a transaction under way, or to one that was killed
+/// and has to be rolled back, which would change the file.
 pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has = at::length(path)?;
     if let Some(length) = Header::of(path).and_then(|header| header.length())

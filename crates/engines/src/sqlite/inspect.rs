@@ -11,26 +11,33 @@ use super::{
     table::{OWN, SQLAR, Table},
 };
 
-/// What `stat` reports of a database, as kvtest does. Sizes in bytes.
+/// The statistics of a database that `stat` reports, as kvtest does. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
+    /// The number of values.
     pub count: i64,
-    /// What the table holds besides, which is no value.
+    /// The rows of the table that are no values.
     pub left_out: Vec<Entry>,
-    /// Mean length of a value; absent without values.
+    /// The mean length of a value; `None` without values.
     pub average: Option<f64>,
+    /// The length of the smallest value.
     pub smallest: i64,
+    /// The length of the largest value.
     pub largest: i64,
+    /// The size of a page.
     pub page_size: i64,
+    /// The number of pages.
     pub page_count: i64,
+    /// The number of free pages.
     pub freelist_count: i64,
-    /// The largest value that is in the database; absent: all are.
+    /// The largest value that is kept in the database; `None` if all are.
     pub inline: Option<u64>,
-    /// What `PRAGMA integrity_check(10)` said.
+    /// The answer of `PRAGMA integrity_check(10)`.
     pub integrity: Vec<String>,
 }
 
-/// Looks at the database at `path`, which has one of `tables`; with `vacuum`, rewrites it first.
+/// Returns statistics of the database at `path`, which has one of `tables`; with `vacuum`, it
+/// rewrites the database first.
 pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
@@ -61,8 +68,8 @@ pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Resu
     })
 }
 
-/// What is not the dataset's: other tables, views and the like, other columns of `kv`, and what
-/// an archive holds besides files. SQLite's own tables are not among them.
+/// Lists what is not the dataset's: other tables, views and the like, other columns of `kv`, and
+/// what an archive contains in addition to files. SQLite's own tables are not among them.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
     let table = db.first(|db| Table::find(db, &OWN))?;
@@ -71,7 +78,7 @@ pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     Ok(others)
 }
 
-/// The same as entries: what a copy of the dataset leaves out.
+/// Lists the same as entries, which a copy of the dataset leaves out.
 pub(super) fn left_out(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
     let further = further(db, table)?.into_iter().map(|name| Entry {
         name: name.into_bytes(),
@@ -96,7 +103,7 @@ fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
     Ok(further)
 }
 
-/// The rows of an archive that are no values.
+/// Returns the rows of an archive that are no values.
 fn entries(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     if table.name != SQLAR.name {
@@ -129,10 +136,10 @@ fn entry(row: &Statement) -> Entry {
     Entry { name: row.text(0).to_vec(), kind, content }
 }
 
-/// The first with window functions.
+/// The first SQLite with window functions.
 const WINDOWS: i32 = 3_025_000;
 
-/// How values are arranged in the pages of a database. Reads every page of the table.
+/// Returns how values are arranged in the pages of a database. It reads every page of the table.
 pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement> {
     // SQLite must have been compiled with this to list single pages; they are counted with a window.
     let lists_pages = db.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')")? != 0
@@ -144,9 +151,10 @@ pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement>
     })
 }
 
-/// What does not fit into a leaf page is in a chain of overflow pages: its path is that of the
-/// cell, `+`, and its place in the chain (<https://sqlite.org/dbstat.html>). A chain is broken where
-/// the next page is not the neighbour; a value without a chain is in one piece.
+/// Counts the runs of pages. What does not fit into a leaf page is in a chain of overflow pages:
+/// its path is that of the cell, `+`, and its place in the chain
+/// (<https://sqlite.org/dbstat.html>). A chain is broken if the next page is not the neighbour; a
+/// value without a chain is in one piece.
 fn runs(db: &Connection, table: &Table) -> Result<u64> {
     let name = table.name;
     let values = db.number(&format!("SELECT count(*) FROM {name}"))?;

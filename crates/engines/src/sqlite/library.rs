@@ -1,4 +1,5 @@
-//! Which build of SQLite a target uses: the one that is linked into this program, or that of `lib=`.
+//! The build of SQLite that a target uses: the one that is linked into this program, or that of
+//! `lib=`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,14 @@ use super::{
     ffi::{self, Connection, Functions, LINKED, Open},
 };
 
-/// Names a library, or a build of `storemark sqlite build`.
+/// The setting that names a library, or a build of `storemark sqlite build`.
 pub(super) const SETTING: &str = LIBRARY;
 
-/// The build that a target with `settings` uses.
+/// Returns the build that a target with `settings` uses.
+///
+/// # Errors
+///
+/// Fails if it cannot be loaded.
 pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
     let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
     let (again, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
@@ -20,7 +25,7 @@ pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
     loaded.map_err(|e| e.context(format!("{SETTING}={name}")))
 }
 
-/// A path has a separator; anything else is the name of a build.
+/// Returns the path of a library. A path has a separator; anything else is the name of a build.
 fn file(name: &str) -> Result<PathBuf> {
     if name.contains(std::path::is_separator) {
         return Ok(name.into());
@@ -38,7 +43,7 @@ fn file(name: &str) -> Result<PathBuf> {
     Err(Error::usage(format!("{none}; a path has a /, and `storemark sqlite build` makes builds")))
 }
 
-/// What the build of a target reports about itself.
+/// Returns the description that the build of a target reports about itself.
 pub(super) fn described(settings: &Settings) -> Result<Library> {
     let sqlite = of(settings)?;
     let db = Connection::open(sqlite, Path::new(""), Open::Memory)?;
@@ -59,10 +64,11 @@ pub(super) fn described(settings: &Settings) -> Result<Library> {
 
 /// A build in the user's cache.
 pub struct Build {
+    /// The name.
     pub name: String,
-    /// What the compiler was given besides what all builds need.
+    /// The flags of the compiler, in addition to those of all builds.
     pub flags: String,
-    /// What it reports about itself.
+    /// The description that the build reports about itself, or why it cannot be loaded.
     pub library: Result<Library>,
 }
 
@@ -74,12 +80,16 @@ impl Build {
     }
 }
 
-/// All builds, by their names.
+/// Returns all builds, by their names.
 pub fn builds() -> Vec<Build> {
     built::names().into_iter().map(Build::named).collect()
 }
 
-/// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is asked at times.
+/// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is called at times.
+///
+/// # Errors
+///
+/// Fails if the compiler does, or the user stops it.
 pub fn build(
     source: Option<&Path>,
     name: Option<&str>,

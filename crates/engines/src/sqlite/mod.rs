@@ -27,19 +27,21 @@ pub(crate) use inspect::stat;
 pub use library::{Build, build, builds};
 pub(crate) use table::{OWN, Table};
 
+/// The engine SQLite.
 pub struct Sqlite;
 
-/// Pages are counted in 31 bits, and a page has at most 64 KiB.
+/// The most bytes of a database: pages are counted in 31 bits, and a page has at most 64 KiB.
 const MAX_BYTES: u64 = 1 << 47;
 
-/// What this program was built with, in `.cargo/config.toml` or by the user: a crate from a registry comes
-/// without that file.
+/// The flags that this program was built with, in `.cargo/config.toml` or by the user: a crate from
+/// a registry comes without that file.
 const FLAGS: &str = match option_env!("LIBSQLITE3_FLAGS") {
     Some(flags) => flags,
     None => "",
 };
 
-/// Whether SQLite flushes with fdatasync(2); without it every flush is an fsync(2). It does not report it.
+/// Whether SQLite flushes with fdatasync(2); without it every flush is an fsync(2). SQLite does not
+/// report it.
 pub(crate) const FDATASYNC: bool = contains(FLAGS.as_bytes(), b"-DHAVE_FDATASYNC");
 
 const fn contains(text: &[u8], word: &[u8]) -> bool {

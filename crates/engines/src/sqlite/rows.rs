@@ -21,11 +21,12 @@ use crate::{
     sql::{self, parts},
 };
 
-/// The first that inserts several rows with a statement, and the first that inserts more than 500.
+/// The first SQLite that inserts several rows with a statement.
 const SEVERAL_ROWS: i32 = 3_007_011;
+/// The first SQLite that inserts more than 500 rows with a statement.
 const THOUSAND_ROWS: i32 = 3_008_008;
 
-/// Rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
+/// The rows of a statement with bound values in [`Style::Bulk`]: more make it no faster.
 const BULK_ROWS: u64 = 64;
 
 impl Rows for Sqlite {
@@ -51,7 +52,7 @@ impl Rows for Sqlite {
     }
 }
 
-/// A connection to a database with its table; one in memory is created for it.
+/// Opens a connection to a database with its table; one in memory is created for it.
 fn connect(path: &Path, settings: &Settings) -> Result<Connection> {
     let db = Database::at(path, settings).connect()?.alone()?;
     if is_in_memory(settings) {
@@ -97,6 +98,7 @@ impl RowFile for Sqlite {
     }
 }
 
+/// A worker's session.
 struct Session {
     db: Connection,
     /// The statement being run.
@@ -104,7 +106,7 @@ struct Session {
 }
 
 impl Session {
-    /// One SQL string for `rows`, built and parsed here.
+    /// Inserts `rows` by one SQL string, built and parsed here.
     fn insert_text(&mut self, rows: Range<i64>) -> Result<()> {
         sql::insert(&mut self.sql, sql::INSERT, rows);
         // SQLite would copy a text without it.

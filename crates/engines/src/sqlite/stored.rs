@@ -1,14 +1,15 @@
-//! A row as an item, and a value of any type as a parameter.
+//! Converts a row to an item, and a value of any type to a parameter.
 
 use model::{Error, Item, Key, KeyKind, Meta, Result, ValueType};
 
 use super::ffi::{Statement, Value};
 
-/// The bits of a mode that say what kind of file it is, and those of a regular one.
+/// The bits of a mode that show the kind of file.
 pub(super) const KIND: u32 = 0o170_000;
+/// The bits of the mode of a regular file.
 pub(super) const REGULAR: u32 = 0o100_000;
 
-/// `value` as SQLite stores a value of this type.
+/// Returns `value` as SQLite stores a value of this type.
 pub(super) fn value(value: &[u8], of: ValueType) -> Result<Value<'_>> {
     let number = || {
         let wrong = |_| Error::usage(format!("{of} has 8 bytes, not {}", value.len()));
@@ -23,8 +24,8 @@ pub(super) fn value(value: &[u8], of: ValueType) -> Result<Value<'_>> {
     })
 }
 
-/// The item in a row of a scan: key, the value or else its length and type, and the table's facts.
-/// `number` is for the bytes of a number.
+/// Returns the item in a row of a scan: key, the value or else its length and type, and the table's
+/// facts. `number` is for the bytes of a number.
 pub(super) fn item<'r>(
     row: &'r Statement,
     keys: KeyKind,
@@ -62,7 +63,7 @@ pub(super) fn item<'r>(
     Ok(Item { key, value, length, meta: meta(row, key)?, value_type: of })
 }
 
-/// By SQLite's `typeof`.
+/// Returns the type with this name in SQLite's `typeof`.
 fn type_called(name: &[u8]) -> ValueType {
     match name {
         b"text" => ValueType::Text,
@@ -73,12 +74,12 @@ fn type_called(name: &[u8]) -> ValueType {
     }
 }
 
-/// Mode and time; `None`: the row has neither. What one without the other is, a new row has too.
+/// Returns mode and time; `None` if the row has neither. If one is missing, it is as in a new row.
 fn meta(row: &Statement, key: Key<'_>) -> Result<Option<Meta>> {
     let number = |column, what| match row.kind(column) {
         ValueType::Null => Ok(None),
         ValueType::Integer => Ok(Some(row.integer(column))),
-        of => Err(Error::corrupt(format!("{key}: its {what} is {of}, not a whole number"))),
+        found => Err(Error::corrupt(format!("{key}: its {what} is {found}, not a whole number"))),
     };
     let (mode, seconds) = (number(5, "mode")?, number(6, "time")?);
     if mode.is_none() && seconds.is_none() {
@@ -90,8 +91,8 @@ fn meta(row: &Statement, key: Key<'_>) -> Result<Option<Meta>> {
     Ok(Some(Meta { mode, seconds: seconds.unwrap_or(0), nanoseconds: 0 }))
 }
 
-/// In an archive of another program, a value shorter than its `sz` is deflated. As SQLite's shell
-/// does, one without an `sz` is taken as it is.
+/// Checks that a value is not compressed. In an archive of another program, a value shorter than
+/// its `sz` is deflated. As in SQLite's shell, a value without an `sz` is taken as it is.
 fn check_uncompressed(key: Key<'_>, stored: u64, length: i64) -> Result<()> {
     if length <= 0 || stored == length.unsigned_abs() {
         return Ok(());

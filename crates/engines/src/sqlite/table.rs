@@ -6,27 +6,28 @@ use model::{Error, ErrorKind, KeyKind, Result};
 
 use super::ffi::Connection;
 
-/// One of the two tables, with the parts of the statements on it. Parameters are the same in both:
-/// `?1` key, `?2` value, `?3` mode, `?4` modification time.
+/// A table of values, with the parts of the statements on it. Parameters are the same in all: `?1`
+/// key, `?2` value, `?3` mode, `?4` modification time.
 pub(crate) struct Table {
     pub(crate) keys: KeyKind,
     pub(crate) name: &'static str,
-    /// The columns of the key and of the value.
+    /// The column of the key.
     pub(crate) key: &'static str,
+    /// The column of the value.
     pub(crate) value: &'static str,
-    /// Table and column for blob handles.
+    /// The table and the column for blob handles.
     pub(crate) blobs: (&'static CStr, &'static CStr),
     pub(crate) create: &'static str,
-    /// Fails to prepare where the table has other columns or no rowid.
+    /// A query that fails to prepare if the table has other columns or no rowid.
     pub(crate) probe: &'static str,
     pub(crate) insert: &'static str,
-    /// What an update sets.
+    /// The assignments of an update.
     pub(crate) set: &'static str,
-    /// The length of the value: a number has eight bytes.
+    /// The expression for the length of the value: a number has eight bytes.
     pub(crate) length: &'static str,
-    /// What a scan shows after the value: its length before compression, mode and time.
+    /// The columns that a scan shows after the value: its length before compression, mode and time.
     pub(crate) facts: &'static str,
-    /// Which rows a scan shows.
+    /// The condition on the rows that a scan shows.
     pub(crate) filter: &'static str,
 }
 
@@ -64,10 +65,10 @@ pub(super) static SQLAR: Table = Table {
     filter: "typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)",
 };
 
-/// The tables of a database of this engine: `kv` where it has both.
+/// The tables of a database of this engine: `kv` if it has both.
 pub(crate) static OWN: [&Table; 2] = [&KV, &SQLAR];
 
-/// The rowid's column in the probes of tables of integers.
+/// The index of the rowid's column in the probes of tables of integers.
 const ROWID: i32 = 2;
 
 impl Table {
@@ -75,7 +76,11 @@ impl Table {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
-    /// The first of `tables` that an existing database has.
+    /// Returns the first of `tables` that an existing database has.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has none of them, or the table has another form.
     pub(super) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
         let refuse = |why: &str| Err(db.named(Error::usage(why)));
         let names =

@@ -1,6 +1,7 @@
 //! A queue in SQLite: a table with an index on the status, each step a statement that commits by
-//! itself. Published with a pool of connections of which two stay open while idle; two
-//! settings do what a service should do: a connection for each worker, or one that all take turns with.
+//! itself. It was published with a pool of connections of which two stay open while idle; two
+//! settings do what a service should do: a connection for each worker, or one that all take turns
+//! with.
 
 use std::{
     cell::Cell,
@@ -26,7 +27,7 @@ const SCHEMA: [&str; 2] = [
     "CREATE INDEX task_status_idx ON tasks (status)",
 ];
 
-/// Connections that the published program kept while nobody used them: the default of Go's
+/// The connections that the published program kept while nobody used them: the default of Go's
 /// `database/sql` (<https://pkg.go.dev/database/sql#DB.SetMaxIdleConns>).
 const IDLE: usize = 2;
 
@@ -60,7 +61,8 @@ impl Prepared {
         Ok(Self { statements: Default::default(), db: database.connect()?.alone()? })
     }
 
-    /// Executes the statement of `step` with `values`, in autocommit; rows changed.
+    /// Executes the statement of `step` with `values`, in autocommit; returns the number of rows
+    /// changed.
     fn execute(&mut self, step: TaskStep, values: &[&[u8]]) -> Result<i64> {
         let statement = match &mut self.statements[step as usize] {
             Some(statement) => statement,
@@ -76,13 +78,15 @@ impl Prepared {
     }
 }
 
+/// An open queue.
 struct SqliteTasks {
     database: Database,
-    /// For what is no step. It keeps the log from being merged each time that a pool is empty.
+    /// The connection for what is no step. It keeps the log from being merged each time that a pool
+    /// is empty.
     control: Mutex<Connection>,
     /// The connection that all workers take turns with, if they do.
     shared: Option<Mutex<Prepared>>,
-    /// Otherwise, those that are idle, if workers have none of their own.
+    /// The idle connections, if workers have none of their own.
     pool: Mutex<Vec<Prepared>>,
 }
 
@@ -117,9 +121,10 @@ impl Queue for SqliteTasks {
     }
 }
 
+/// A worker's use of the queue.
 struct Worker<'a> {
     queue: &'a SqliteTasks,
-    /// Its connection, if each worker has one.
+    /// The connection, if each worker has one.
     own: Option<Prepared>,
     /// The arguments of the current task, as JSON.
     arguments: Vec<u8>,
@@ -128,7 +133,8 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Executes a statement through the connection that is its turn; rows changed.
+    /// Executes a statement through the connection that is its turn; returns the number of rows
+    /// changed.
     fn execute(&mut self, step: TaskStep, values: &[&[u8]]) -> Result<i64> {
         if let Some(own) = &mut self.own {
             return own.execute(step, values);

@@ -6,26 +6,27 @@ use model::{Meta, OwnedKey};
 
 use super::connection::pack;
 
+/// A batch that is not yet sent: its commands, and what they change.
 pub(super) struct Batch {
     packed: Vec<u8>,
     commands: usize,
     changed: BTreeMap<OwnedKey, Change>,
 }
 
-/// What became of a key in a batch.
+/// The last change of a key in a batch.
 #[derive(Default)]
 struct Change {
-    /// Where the value is among the commands; `None`: it is deleted.
+    /// The position of the value among the commands; `None` if it is deleted.
     value: Option<Range<usize>>,
     meta: Option<Meta>,
-    /// Mode and time from before the batch are gone.
+    /// Whether mode and time from before the batch are gone.
     was_deleted: bool,
 }
 
 /// A key as the batch leaves it.
 pub(super) enum Found<'b> {
     Deleted,
-    /// Mode and time are the batch's, or `keeps` those from before it.
+    /// The key has a value. Mode and time are the batch's, or those from before it if `keeps`.
     Value {
         value: &'b [u8],
         meta: Option<Meta>,
@@ -34,7 +35,7 @@ pub(super) enum Found<'b> {
 }
 
 impl Batch {
-    /// An empty batch, in the room of `packed`.
+    /// Creates an empty batch, in the room of `packed`.
     pub(super) fn new(mut packed: Vec<u8>) -> Self {
         packed.clear();
         pack(&mut packed, &[b"MULTI"]);
@@ -72,7 +73,8 @@ impl Batch {
         self.changed.iter().map(|(key, change)| (key, change.value.is_some()))
     }
 
-    /// The commands as one transaction, and how many answers come; `None`: there is nothing to do.
+    /// Returns the commands as one transaction, and the number of answers; `None` if there is
+    /// nothing to do.
     pub(super) fn finish(mut self) -> Option<(Vec<u8>, usize)> {
         if self.commands == 0 {
             return None;

@@ -11,7 +11,7 @@ use redis::{
 use crate::server::{Address, Answer, Driver, Failure, Tls, Why, refused};
 
 const CONNECTING: Duration = Duration::from_secs(10);
-/// Time between two questions whether the server has done something.
+/// The time between two questions whether the server has done something.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection.
@@ -95,8 +95,7 @@ impl Client {
         answered(self.value(words)?)
     }
 
-    /// Runs commands that are packed, in one round trip. Returns the answers of the last `count` of
-    /// `of`.
+    /// Runs packed commands in one round trip. Returns the answers of the last `count` of `of`.
     pub(super) fn ask_packed(
         &mut self,
         packed: &[u8],
@@ -125,7 +124,7 @@ impl Client {
         }
     }
 
-    /// Runs a command that answers with text; empty instead of nothing.
+    /// Runs a command that answers with text; returns an empty text instead of nothing.
     pub(super) fn text(&mut self, words: &[&[u8]]) -> Answer<String> {
         Ok(match self.ask(words)? {
             Value::Okay | Value::Nil => String::new(),
@@ -173,7 +172,7 @@ impl Client {
     }
 }
 
-/// The value, or the server's error.
+/// Returns the value, or the server's error.
 fn answered(value: Value) -> Answer<Value> {
     match value {
         Value::ServerError(error) => Err(RedisError::from(error).into()),

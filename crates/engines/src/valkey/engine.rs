@@ -1,5 +1,4 @@
-//! The two engines: one starts a server of its own on a folder, the other one uses an existing
-//! server.
+//! The two engines: one starts a private server on a folder, the other one uses an existing server.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::server::{Folder, Host, in_database, own_variables};
 
-/// An engine; whether its declaration says that it is remote decides where its server is.
+/// An engine; if its declaration is remote, the server is an existing one.
 pub(crate) struct ValkeyEngine(pub(super) &'static Declaration);
 
 impl ValkeyEngine {

@@ -16,10 +16,10 @@ use model::{
 use crate::server::{TIMEOUT, TLS};
 use engine::ValkeyEngine;
 
-/// A private server for each store.
+/// The engine with a private server for each store.
 pub(crate) static VALKEY: ValkeyEngine = ValkeyEngine(&PRIVATE);
 
-/// A Valkey or Redis server that exists.
+/// The engine of an existing Valkey or Redis server.
 pub(crate) static REDIS: ValkeyEngine = ValkeyEngine(&REMOTE);
 
 const SYNC: Setting = Setting::new(

@@ -13,7 +13,7 @@ use crate::server::{
     Address, AddressForm, Answer, Connect, Failure, Folder, Peer, Software, Tcp, Variables, Why,
 };
 
-/// Variables that make the figures.
+/// The variables that affect the figures.
 const READ_BACK: &[&str] = &[
     "appendonly",
     "appendfsync",
@@ -63,7 +63,8 @@ impl Peer for Client {
         self.driver.set_limit(limit);
     }
 
-    /// `INFO` has some of them under other names, and is allowed where `CONFIG` is not.
+    /// Returns all variables. `INFO` has some of them under other names, and is allowed where
+    /// `CONFIG` is not.
     fn variables(&mut self) -> Answer<Variables> {
         let info = self.text(&[b"INFO"])?;
         let pairs = info.lines().filter_map(|line| line.trim_end().split_once(':'));
@@ -87,13 +88,15 @@ impl Peer for Client {
         Ok(Variables::new(all.into_iter()))
     }
 
-    /// The server does not start with a value that it does not take.
+    /// Returns whether a variable has the value that was asked for. The server does not start with
+    /// a value that it does not accept.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool {
         asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
 }
 
-/// The word of the setting `sync` for what a server does; `unknown`: it does not say how it flushes.
+/// Returns the word of the setting `sync` for what a server does; `unknown` if it does not report
+/// how it flushes.
 pub(super) fn sync(variables: &Variables) -> &str {
     if variables.is("appendonly", "no") {
         "off"
@@ -110,7 +113,7 @@ pub(super) fn class(variables: &Variables) -> Durability {
     class.map_or(Durability::None, |class| class.class)
 }
 
-/// The settings of a store as read back.
+/// Returns the settings of a store as read back.
 pub(super) fn in_effect(variables: &Variables) -> Settings {
     let mut found = Settings::default();
     found.set("sync", sync(variables));
@@ -128,8 +131,7 @@ pub(super) fn in_effect(variables: &Variables) -> Settings {
     found
 }
 
-/// An error if a server that storemark does not change is set otherwise than asked, or may drop
-/// values.
+/// Checks that a server that storemark does not change is set as asked, and does not drop values.
 pub(super) fn check(settings: &Settings, variables: &Variables) -> Result<()> {
     let policy = variables.get("maxmemory-policy");
     if policy.starts_with("allkeys") && !variables.is("maxmemory", "0") {

@@ -1,4 +1,4 @@
-//! The server that is installed here, and what it is given.
+//! The server that is installed here, and its arguments.
 
 use std::{ffi::OsString, sync::OnceLock};
 
@@ -6,7 +6,8 @@ use model::{Facet, Result, Settings};
 
 use crate::server::{Folder, Software, own_variables};
 
-/// Redis, as far as Valkey is not installed, which its packages may install under both names.
+/// Returns Valkey, or Redis if Valkey is not installed, which its packages may install under both
+/// names.
 pub(super) fn software() -> &'static Software {
     if VALKEY.installed().is_ok() { &VALKEY } else { &REDIS }
 }
@@ -44,7 +45,7 @@ const fn software_called(name: &'static str, servers: &'static [&'static str]) -
     }
 }
 
-/// Variables that no setting changes. Values come from the log alone, which has every write.
+/// The variables that no setting changes. Values come from the log alone, which has every write.
 pub(super) const FIXED: &[(&str, &str)] = &[
     ("port", "0"),
     ("tls-port", "0"),

@@ -15,17 +15,19 @@ use super::{
 };
 use crate::{meta, refusal::read_only, server::Answer};
 
-/// Keys in a part of a scan: few with values, because these are large.
+/// The keys in a part of a scan with values: few, because these are large.
 const FEW: usize = 32;
+/// The keys in a part of a scan without values.
 const MANY: usize = 1000;
 
+/// A worker's session.
 pub(super) struct ValkeySession<'s> {
     store: &'s ValkeyStore,
     client: Client,
-    /// Room for a key as the server has it.
+    /// The room for a key as the server has it.
     key: Vec<u8>,
     batch: Option<(Mode, Batch)>,
-    /// Room of the last batch.
+    /// The room of the last batch.
     room: Vec<u8>,
 }
 
@@ -44,7 +46,7 @@ impl<'s> ValkeySession<'s> {
         work(&mut self.client, &self.key).map_err(|failure| self.store.host.explain(failure))
     }
 
-    /// The key as the batch leaves it; `None`: it has not changed it.
+    /// Returns the key as the batch leaves it; `None` if it has not changed it.
     fn changed(&self, key: Key<'_>) -> Option<Found<'_>> {
         let (Mode::Write, batch) = self.batch.as_ref()? else { return None };
         batch.get(&key.into())
@@ -57,7 +59,11 @@ impl<'s> ValkeySession<'s> {
         }
     }
 
-    /// The batch; an error if it was begun to read.
+    /// Returns the batch.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it was started to read.
     fn writing(&mut self) -> Result<&mut Batch> {
         match &mut self.batch {
             Some((Mode::Write, batch)) => Ok(batch),
@@ -65,7 +71,7 @@ impl<'s> ValkeySession<'s> {
         }
     }
 
-    /// Does `work` in the batch, or in one of its own.
+    /// Runs `work` in the batch, or in one of its own.
     fn in_batch<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.batch.is_some() {
             return work(self);
@@ -96,7 +102,7 @@ impl<'s> ValkeySession<'s> {
         Ok(true)
     }
 
-    /// Each key from `from` on with the batch's own, in order.
+    /// Returns each key from `from` on with the batch's own, in order.
     fn keys(&mut self, from: Option<Key<'_>>) -> Result<Vec<OwnedKey>> {
         let (stored, host) = (&self.store.stored, &self.store.host);
         let (mut keys, mut odd) = (BTreeSet::new(), None);
@@ -124,7 +130,7 @@ impl<'s> ValkeySession<'s> {
         Ok(keys.into_iter().filter(|key| from.as_ref().is_none_or(|from| key >= from)).collect())
     }
 
-    /// The values of `keys` with mode and time; one may have been deleted meanwhile.
+    /// Returns the values of `keys` with mode and time; one may have been deleted meanwhile.
     fn values(&mut self, keys: &[OwnedKey]) -> Result<Vec<Stored>> {
         let stored = &self.store.stored;
         let names: Result<Vec<_>> = keys
@@ -153,7 +159,7 @@ impl<'s> ValkeySession<'s> {
         found().map_err(|failure| self.store.host.explain(failure))
     }
 
-    /// The lengths of the values of `keys`, in one round trip.
+    /// Returns the lengths of the values of `keys`, in one round trip.
     fn lengths(&mut self, keys: &[OwnedKey]) -> Result<Vec<i64>> {
         let (mut packed, mut name) = (Vec::new(), Vec::new());
         for key in keys {
@@ -170,10 +176,10 @@ impl<'s> ValkeySession<'s> {
     }
 }
 
-/// A value with mode and time; `None`: it does not exist, or the store has none.
+/// A value with mode and time; `None` if it does not exist, or the store has none.
 type Stored = (Option<Vec<u8>>, Option<Meta>);
 
-/// Strings, of which some may not exist.
+/// Returns strings, some of which may not exist.
 fn optional(value: Value) -> Answer<Vec<Option<Vec<u8>>>> {
     let Value::Array(values) = value else { return Err(unexpected(&value)) };
     let string = |value| if value == Value::Nil { Ok(None) } else { bytes(value).map(Some) };
@@ -201,7 +207,7 @@ impl Session for ValkeySession<'_> {
             None => {}
         }
         let length = self.about(key, |client, key| client.number(&[b"STRLEN", key]))?;
-        // That of nothing is 0, too.
+        // The length of nothing is 0, too.
         let is_there = length > 0 || self.exists(key)?;
         Ok(is_there.then_some(length.unsigned_abs()))
     }
@@ -297,7 +303,7 @@ fn is_error(value: &Value) -> bool {
 }
 
 impl ValkeySession<'_> {
-    /// Whether the visitor wants more.
+    /// Shows values; returns whether the visitor wants more.
     fn show_values(&mut self, keys: &[OwnedKey], visit: &mut Visitor<'_>) -> Result<bool> {
         for (key, (value, meta)) in keys.iter().zip(self.values(keys)?) {
             let key = key.as_key();

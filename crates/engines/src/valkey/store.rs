@@ -1,4 +1,4 @@
-//! An open store: its keys, and the server that is its own, another process's, or remote.
+//! An open store: its keys, and the private, joined or remote server.
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -24,17 +24,18 @@ use crate::{
 
 /// The name of the store of a server that storemark starts.
 const OWN: &str = "kv";
-/// A hash on an existing server with the marks of the stores that runs have made.
+/// The hash on an existing server with the marks of the stores that runs have created.
 const STORES: &[u8] = b"storemark:stores";
 /// The default of `proto-max-bulk-len`.
 const LONGEST: u64 = 512 << 20;
 
+/// An open store.
 pub(super) struct ValkeyStore {
     pub(super) access: Access,
     pub(super) stored: Stored,
-    /// Most bytes of a value.
+    /// The most bytes of a value.
     longest: u64,
-    /// On an existing server, by which its connections are known.
+    /// The name by which its connections on an existing server are known.
     name: Option<String>,
     settings: Settings,
     // Before the connection that shows that the store is in use, and before the server ends.
@@ -62,7 +63,7 @@ impl ValkeyStore {
         Self::private(host, options).map_err(|error| error.context(folder.path().display()))
     }
 
-    /// Without a log the values are written at the end.
+    /// Opens a store of a private server. Without a log the values are written at the end.
     fn private(host: Host<Client>, options: &OpenOptions) -> Result<Self> {
         let mut end = AtEnd::NOTHING;
         if options.settings.is("sync", "off") {
@@ -79,13 +80,13 @@ impl ValkeyStore {
         Self::on(host, OWN, end, options)
     }
 
-    /// Uses the server that another process has started.
+    /// Opens the store of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let host = Host::joined(&Folder::at(path, software())?, &options.settings)?;
         Self::on(host, OWN, AtEnd::NOTHING, options)
     }
 
-    /// Makes a store on an existing server, after removing what killed runs left.
+    /// Creates a store on an existing server, after removing what killed runs left.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
         // What cannot be removed does not prevent the run.
@@ -105,7 +106,7 @@ impl ValkeyStore {
         Self::on(host, &name, end, options)
     }
 
-    /// Uses a store that another process has made on an existing server.
+    /// Opens a store that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
         Self::on(host, &name, AtEnd::NOTHING, options)
@@ -134,7 +135,7 @@ impl ValkeyStore {
         })
     }
 
-    /// Lists what the server has besides the store.
+    /// Lists what the server has in addition to the store.
     pub(super) fn other_contents(&self) -> Result<Vec<String>> {
         self.host.control(|control| {
             let mut others = Vec::new();
@@ -152,7 +153,8 @@ impl ValkeyStore {
     }
 }
 
-/// The existing server at an address, which is as asked, and the name of the store there.
+/// Connects to the existing server at an address, which is as asked, and returns it with the name
+/// of the store there.
 fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<Client>, String)> {
     let address = Address::parse(location, &options.settings, &Client::ADDRESS)?;
     let host = Host::<Client>::remote(&address, &options.settings)?;
@@ -181,7 +183,8 @@ fn remove(control: &mut Client, name: &str) -> Answer<()> {
     control.ask(&[b"HDEL", STORES, name.as_bytes()]).map(drop)
 }
 
-/// Removes the stores that killed runs left on an existing server: those whose name no connection has.
+/// Removes the stores that killed runs left on an existing server (those whose name no connection
+/// has), and returns what happened to each.
 pub(super) fn sweep(host: &Host<Client>) -> Result<Vec<Leftover>> {
     let (marked, clients) = host.control(|control| {
         let marked = control.strings(&[b"HGETALL", STORES])?;

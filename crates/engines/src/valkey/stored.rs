@@ -6,11 +6,11 @@ use model::{Error, Key, KeyKind, OwnedKey, Result};
 
 use crate::refusal::wrong_kind;
 
-/// The strings of a store; a key of the store's own name has their kind.
+/// The strings of a store; a key of the store's own name has the kind of its keys.
 pub(super) struct Stored {
     pub(super) keys: KeyKind,
     prefix: Vec<u8>,
-    /// A hash with mode and time of names.
+    /// The hash with mode and time of names.
     pub(super) metas: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl Stored {
         Self { keys, prefix, metas }
     }
 
-    /// Puts what the server calls `key` into `room`.
+    /// Writes the server's name of `key` into `room`.
     pub(super) fn write(&self, key: Key<'_>, room: &mut Vec<u8>) -> Result<()> {
         room.clear();
         room.extend_from_slice(&self.prefix);
@@ -34,7 +34,7 @@ impl Stored {
         Ok(())
     }
 
-    /// The key that the server calls `stored`.
+    /// Returns the key that the server calls `stored`.
     pub(super) fn key(&self, stored: &[u8]) -> Result<OwnedKey> {
         let wrong =
             || Error::corrupt(format!("the key {} is none of the store", stored.escape_ascii()));
@@ -48,19 +48,19 @@ impl Stored {
         }
     }
 
-    /// What matches its keys, and no others.
+    /// Returns the pattern that matches its keys, and no others.
     pub(super) fn pattern(&self) -> Vec<u8> {
         pattern(&self.prefix)
     }
 
-    /// Whether the key `stored` is the store's.
+    /// Returns whether the key `stored` is the store's.
     pub(super) fn is_own(&self, stored: &[u8]) -> bool {
         let name = &self.prefix[..self.prefix.len() - 1];
         stored.starts_with(&self.prefix) || stored == name || stored == self.metas
     }
 }
 
-/// What matches all that starts with `prefix`.
+/// Returns the pattern that matches all that starts with `prefix`.
 fn pattern(prefix: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::new();
     for byte in prefix {

@@ -13,18 +13,22 @@ use model::{Error, ErrorKind, Result};
 use super::{FLAGS, folder, is_name, library_in};
 use crate::sqlite::ffi;
 
-/// What is compiled if nothing else is named: the amalgamation that is linked into this program.
+/// The amalgamation that is linked into this program, which is compiled if nothing else is named.
 #[cfg(feature = "amalgamation")]
 static BUNDLED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sqlite3.c.gz"));
 
-/// What every library needs; the user's flags come after these and win.
+/// The flags that every library needs; the user's flags come after these and win.
 const ALWAYS: [&str; 4] = ["-O2", "-fPIC", "-shared", "-w"];
-/// Libraries that SQLite may use.
+/// The libraries that SQLite may use.
 const LINKED: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
 /// Compiles `source` (a file, or a folder that has `sqlite3.c`; else the bundled amalgamation) with
-/// `flags` into the cache, as `name` or as one made of version and flags, which is returned. `stopped` is
-/// asked at times.
+/// `flags` into the cache, and returns its name: `name`, or one formed of version and flags.
+/// `stopped` is called at times.
+///
+/// # Errors
+///
+/// Fails if the compiler does, or the user stops it.
 pub(in crate::sqlite) fn build(
     source: Option<&Path>,
     name: Option<&str>,
@@ -102,7 +106,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| Error::io(path.display(), e))
 }
 
-/// `3.54.1`, from its `#define`.
+/// Returns the version, `3.54.1`, from its `#define`.
 fn version(code: &[u8]) -> Option<String> {
     const DEFINE: &[u8] = b"#define SQLITE_VERSION ";
     let start = code.windows(DEFINE.len()).position(|part| part == DEFINE)? + DEFINE.len();
@@ -111,7 +115,7 @@ fn version(code: &[u8]) -> Option<String> {
     is_name(version).then(|| version.to_owned())
 }
 
-/// `3.54.1-O3-THREADSAFE=0`.
+/// Returns the name of a build, `3.54.1-O3-THREADSAFE=0`.
 fn named(version: &str, flags: &[String]) -> String {
     let word = |flag: &String| {
         let word = flag.trim_start_matches('-');
@@ -122,7 +126,7 @@ fn named(version: &str, flags: &[String]) -> String {
     flags.iter().map(word).fold(version.to_owned(), |name, word| format!("{name}-{word}"))
 }
 
-/// Compiles into `folder`, which it makes again.
+/// Compiles into `folder`, which it creates again.
 fn compiled(
     folder: &Path,
     code: &[u8],
@@ -184,7 +188,7 @@ fn compile(
     Err(Error::usage(format!("{compiler} failed: {}", complaint(&said, source))))
 }
 
-/// The first error that a compiler printed.
+/// Returns the first error that a compiler printed.
 fn complaint(said: &str, source: &Path) -> String {
     let error = said.lines().find(|line| line.contains("error")).or(said.lines().next());
     let folder = source.parent().map(|folder| format!("{}/", folder.display()));

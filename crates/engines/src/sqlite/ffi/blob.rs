@@ -18,8 +18,8 @@ pub(crate) struct Blob {
 }
 
 impl Connection {
-    /// Points `handle` at a row, opening it if need be; `None` where there is no such row. A handle
-    /// that failed to move is dropped: SQLite does not let it be used again.
+    /// Points `handle` at a row, opening it if necessary; returns `None` if there is no such row. A
+    /// handle that failed to move is dropped: SQLite does not let it be used again.
     #[inline]
     pub(crate) fn move_blob<'h>(
         &self,

@@ -13,11 +13,12 @@ use model::{Error, Result};
 
 use super::{Functions, Statement, handlers::Handlers, loaded::OnOneThread};
 
-/// The first that reads a database in WAL mode without side files.
+/// The first SQLite that reads a database in WAL mode without side files.
 const IMMUTABLE: c_int = 3_008_005;
-/// The first with `octet_length()`.
+/// The first SQLite with `octet_length()`.
 const OCTET_LENGTH: c_int = 3_043_000;
 
+/// The way in which a database is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
     ReadWrite,
@@ -28,12 +29,13 @@ pub(crate) enum Open {
     Memory,
 }
 
+/// An open connection.
 pub(crate) struct Connection {
     pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3,
     file: Rc<str>,
     pub(super) handlers: Rc<Handlers>,
-    /// Of a session with a build that is not threadsafe.
+    /// The mark of a session with a build that is not threadsafe.
     alone: Option<OnOneThread>,
 }
 
@@ -42,7 +44,8 @@ pub(crate) struct Connection {
 // compiled threadsafe; otherwise `OnOneThread` lets one thread work at a time.
 unsafe impl Send for Connection {}
 
-/// `path` as SQLite takes it: never one of its special names, so `./` leads a relative path.
+/// Returns `path` in the form of SQLite: never one of its special names, so `./` leads a relative
+/// path.
 fn file_name(path: &Path, open: Open) -> Result<CString> {
     if open == Open::Memory {
         return Ok(c":memory:".to_owned());
@@ -63,7 +66,7 @@ fn file_name(path: &Path, open: Open) -> Result<CString> {
 }
 
 impl Connection {
-    /// Opens `path`, which must be there.
+    /// Opens `path`, which must exist.
     pub(crate) fn open(sqlite: &'static Functions, path: &Path, open: Open) -> Result<Self> {
         if open == Open::Immutable && sqlite.version_number() < IMMUTABLE {
             let why = "cannot read a database in WAL mode without files next to it; 3.8.5 can";
@@ -89,7 +92,11 @@ impl Connection {
         Ok(connection)
     }
 
-    /// The same as a session's: with a build that is not threadsafe it is this thread's alone.
+    /// Restricts the connection to this thread if the build is not threadsafe, as a session's.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another thread has a session of that build.
     pub(crate) fn alone(mut self) -> Result<Self> {
         self.alone = OnOneThread::of(self.sqlite).map_err(|e| self.named(e))?;
         Ok(self)
@@ -122,21 +129,21 @@ impl Connection {
         Ok(Statement { sqlite, raw, db, file: self.file.clone() })
     }
 
-    /// `sql` without `octet_length` in front of a single word, for a build that has it not.
+    /// Returns `sql` without `octet_length` in front of a single word, for a build that lacks it.
     pub(crate) fn spelled(&self, sql: &str) -> String {
         const NAME: &str = "octet_length(";
         let mut parts = sql.split(NAME);
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |sql, part| match part.split_once(')') {
-            Some((of, rest)) if self.sqlite.version_number() < OCTET_LENGTH => format!(
-                "{sql}CASE typeof({of}) WHEN 'blob' THEN length({of}) \
-                 ELSE length(CAST({of} AS BLOB)) END{rest}"
+            Some((word, rest)) if self.sqlite.version_number() < OCTET_LENGTH => format!(
+                "{sql}CASE typeof({word}) WHEN 'blob' THEN length({word}) \
+                 ELSE length(CAST({word} AS BLOB)) END{rest}"
             ),
             _ => sql + NAME + part,
         })
     }
 
-    /// All rows of `sql`, one column only, as text.
+    /// Returns one column of all rows of `sql`, as text.
     pub(crate) fn column(&self, sql: &str, column: c_int) -> Result<Vec<String>> {
         let mut rows = Vec::new();
         self.prepare_for(0, sql)?.rows([], |row| {
@@ -146,7 +153,7 @@ impl Connection {
         Ok(rows)
     }
 
-    /// First column of the first row of `sql` as a number; 0 where there is no row.
+    /// Returns the first column of the first row of `sql` as a number; 0 if there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         Ok(self.prepare_for(0, sql)?.row([], |row| row.integer(0))?.unwrap_or(0))
     }
@@ -168,7 +175,7 @@ impl Connection {
         unsafe { self.sqlite.sqlite3_changes(self.raw) }.into()
     }
 
-    /// Counters of this connection's own page cache, as far as this build has them.
+    /// Returns the counters of this connection's own page cache, as far as this build has them.
     pub(crate) fn cache_counters(&self) -> impl Iterator<Item = (&'static str, i64)> {
         let counters = [
             ("pager heap (bytes)", sys::SQLITE_DBSTATUS_CACHE_USED),

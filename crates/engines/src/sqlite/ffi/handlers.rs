@@ -1,5 +1,5 @@
-//! What SQLite calls while a connection works: it waits for the locks of others, and checkpoints the
-//! WAL as SQLite does by itself. Both are noted.
+//! The functions that SQLite calls while a connection works: one waits for the locks of others, and
+//! one checkpoints the WAL as SQLite does by itself. Both are recorded.
 
 use std::{
     cell::{Cell, RefCell},
@@ -14,30 +14,32 @@ use model::{BUSY_RETRIES, Error, FinishedWork, LOCK_WAITS, Result};
 
 use super::{Connection, Functions};
 
-/// Another process may hold the lock for a whole batch; a longer wait is a failure.
+/// The longest wait: another process may hold the lock for a whole batch, and a longer wait is a
+/// failure.
 const LONGEST_WAIT_MS: u64 = 60_000;
-/// The same before anything was done.
+/// The longest wait before anything was done.
 const FIRST_WAIT_MS: u64 = 5_000;
-/// How long to sleep before each attempt; the last one repeats.
+/// The times to sleep before each attempt; the last one repeats.
 const SLEEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-/// Checkpoints that are noted at most until they are asked for.
+/// The most checkpoints that are recorded until they are taken.
 const MOST: usize = 4096;
-/// Nobody waits for shorter ones, which find nothing that they may move.
+/// The shortest checkpoint that is recorded: nobody waits for shorter ones, which find nothing that
+/// they may move.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// What the handlers of a connection need, and what they note.
+/// The state of a connection's handlers, and what they record.
 pub(super) struct Handlers {
     sqlite: &'static Functions,
     longest_wait_ms: Cell<u64>,
     gave_up: Cell<bool>,
-    /// Calls that found the database busy.
+    /// The calls that found the database busy.
     calls: Cell<i64>,
-    /// Attempts that were repeated.
+    /// The attempts that were repeated.
     repeats: Cell<i64>,
-    /// Pages of the WAL from which on it is checkpointed.
+    /// The pages of the WAL from which on it is checkpointed.
     pages: Cell<c_int>,
-    /// Their room is allocated beforehand; those beyond it are not noted.
+    /// The checkpoints. Their room is allocated beforehand; those beyond it are not recorded.
     checkpoints: RefCell<Vec<FinishedWork>>,
 }
 
@@ -56,8 +58,8 @@ impl Handlers {
 }
 
 impl Connection {
-    /// What the handlers are given. It lives as long as the connection, which takes them back when it
-    /// is dropped.
+    /// Returns the state that the handlers get. It lives as long as the connection, which takes
+    /// them back when it is dropped.
     fn handed(&self) -> *mut c_void {
         Rc::as_ptr(&self.handlers).cast_mut().cast()
     }
@@ -68,7 +70,7 @@ impl Connection {
         unsafe { self.sqlite.sqlite3_busy_handler(self.raw, Some(wait), self.handed()) };
     }
 
-    /// Does what comes before all else, with short waits: nothing is lost yet.
+    /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
     pub(crate) fn first<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.handlers.longest_wait_ms.set(FIRST_WAIT_MS);
         let done = work(self);
@@ -81,13 +83,13 @@ impl Connection {
         done
     }
 
-    /// How often it waited for others' locks, since last asked.
+    /// Returns how often the connection waited for others' locks since the last call.
     pub(crate) fn waits(&self) -> [(&'static str, i64); 2] {
         let Handlers { calls, repeats, .. } = &*self.handlers;
         [(LOCK_WAITS, calls.take()), (BUSY_RETRIES, repeats.take())]
     }
 
-    /// From now on automatic checkpoints are timed, if there are any.
+    /// Makes automatic checkpoints timed from now on, if there are any.
     pub(crate) fn time_checkpoints(&self) -> Result<()> {
         let pages = self.number("PRAGMA wal_autocheckpoint")?;
         if let Some(pages) = c_int::try_from(pages).ok().filter(|pages| *pages > 0) {
@@ -99,15 +101,16 @@ impl Connection {
         Ok(())
     }
 
-    /// Those since last asked.
+    /// Returns the checkpoints since the last call.
     pub(crate) fn checkpoints(&self) -> Vec<FinishedWork> {
         self.handlers.checkpoints.borrow_mut().drain(..).collect()
     }
 }
 
-/// Waits as `sqlite3_busy_timeout` does, and counts. 0: no longer.
+/// Waits as `sqlite3_busy_timeout` does, and counts. Returns 0 to wait no longer.
 ///
 /// # Safety
+///
 /// `handed` points to live [`Handlers`] that no other thread uses.
 unsafe extern "C" fn wait(handed: *mut c_void, attempts: c_int) -> c_int {
     // SAFETY: promised by the caller; its parts may be changed through a shared reference.
@@ -126,10 +129,11 @@ unsafe extern "C" fn wait(handed: *mut c_void, attempts: c_int) -> c_int {
     1
 }
 
-/// What `sqlite3WalDefaultHook` does, whose place it takes: a passive checkpoint after a commit that
-/// leaves as many pages as asked for, whatever becomes of it.
+/// Replaces `sqlite3WalDefaultHook`: makes a passive checkpoint after a commit that leaves as many
+/// pages as asked for, whatever its outcome.
 ///
 /// # Safety
+///
 /// As [`wait`]; the rest comes from SQLite.
 unsafe extern "C" fn checkpoint(
     handed: *mut c_void,

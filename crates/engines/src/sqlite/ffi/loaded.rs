@@ -15,14 +15,18 @@ use model::{Error, Result};
 use super::table::{Functions, LINKED};
 use crate::lock;
 
-/// The first that moves blob handles from row to row.
+/// The first SQLite that moves blob handles from row to row.
 const LEAST_VERSION: (i32, &str) = (3_007_004, "3.7.4");
 
-/// Those that were loaded, by the files that they came from, and whether from copies of them. None is
-/// ever unloaded.
+/// The builds that were loaded, by the files that they came from, and whether from copies of them.
+/// None is ever unloaded.
 static LOADED: Mutex<Vec<(PathBuf, bool, &Functions)>> = Mutex::new(Vec::new());
 
-/// The build of SQLite in the library at `path`, or in a copy of it.
+/// Loads the build of SQLite in the library at `path`, or in a copy of it.
+///
+/// # Errors
+///
+/// Fails if it is no SQLite, too old, or loaded already.
 pub(crate) fn load(path: &Path, copied: bool) -> Result<&'static Functions> {
     let path = path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     let mut loaded = lock::hold(&LOADED);
@@ -40,11 +44,12 @@ pub(crate) fn load(path: &Path, copied: bool) -> Result<&'static Functions> {
     Ok(functions)
 }
 
-/// The system loads a file once, whatever its names: a copy is another file, removed once it is loaded.
+/// Loads a copy of the library. The system loads a file once, whatever its names: a copy is another
+/// file, removed once it is loaded.
 fn opened_from_copy(path: &Path) -> Result<Functions> {
     let copy = env::temp_dir().join(format!("storemark-{}.so", std::process::id()));
     let copying = || {
-        // Of an earlier process with this number. Nobody else's file is written to.
+        // The copy may be of an earlier process with this number. Nobody else's file is written to.
         let _ = fs::remove_file(&copy);
         io::copy(&mut File::open(path)?, &mut File::create_new(&copy)?)
     };
@@ -82,7 +87,7 @@ fn opened(path: &Path) -> Result<Functions> {
     check(&functions).map(|()| functions)
 }
 
-/// Refuses one that is too old, and the one that is linked.
+/// Checks that a build is not too old, and not the one that is linked.
 fn check(functions: &Functions) -> Result<()> {
     if functions.is(&LINKED) {
         return Err(Error::usage("is the SQLite that storemark uses without lib="));
@@ -94,21 +99,26 @@ fn check(functions: &Functions) -> Result<()> {
     Ok(())
 }
 
-/// What the system says, without the path that it starts with.
+/// Returns the system's message, without the path that it starts with.
 fn reason(error: &libloading::Error, path: &Path) -> String {
     let source = std::error::Error::source(error);
     let said = source.map_or_else(|| error.to_string(), ToString::to_string);
     said.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&said).to_owned()
 }
 
-/// Sessions of builds without mutexes, each with its thread.
+/// The sessions of builds without mutexes, each with its thread.
 static ALONE: Mutex<Vec<(usize, ThreadId)>> = Mutex::new(Vec::new());
 
 /// A session of a build without mutexes: while it is open, no other thread may have one.
 pub(super) struct OnOneThread(usize, ThreadId);
 
 impl OnOneThread {
-    /// `None`: the build has mutexes.
+    /// Marks this thread as the only one with a session of a build; returns `None` if the build has
+    /// mutexes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another thread has a session of it.
     pub(super) fn of(functions: &'static Functions) -> Result<Option<Self>> {
         if functions.is_threadsafe() {
             return Ok(None);

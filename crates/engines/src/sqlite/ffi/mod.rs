@@ -24,8 +24,8 @@ pub(crate) use statement::Statement;
 pub(super) use statement::Value;
 pub(super) use table::{Functions, LINKED};
 
-/// Process-wide memory counters of the SQLite that is linked, as kvtest's `--stats` shows them: name, current,
-/// highest.
+/// Returns the process-wide memory counters of the SQLite that is linked, as kvtest's `--stats`
+/// shows them: name, current, highest.
 pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
     [
         ("memory used (bytes)", sys::SQLITE_STATUS_MEMORY_USED),
@@ -45,7 +45,10 @@ pub fn memory_counters() -> [(&'static str, i64, i64); 6] {
     })
 }
 
+/// Copies a string of SQLite.
+///
 /// # Safety
+///
 /// `raw` points to a NUL-terminated string that lives during the call.
 unsafe fn text(raw: *const c_char) -> String {
     // SAFETY: promised by the caller.

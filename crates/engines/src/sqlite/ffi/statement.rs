@@ -7,7 +7,7 @@ use model::{Error, Result, ValueType, Visit};
 
 use super::{Functions, text};
 
-/// What a parameter of a statement is set to. A text need not be UTF-8: SQLite does not look.
+/// A parameter of a statement. A text need not be UTF-8: SQLite does not check it.
 #[derive(Clone, Copy)]
 pub(crate) enum Value<'a> {
     Null,
@@ -95,7 +95,7 @@ impl Statement {
         Ok(())
     }
 
-    /// Steps; `true`: there is a row.
+    /// Steps; returns whether there is a row.
     #[inline]
     fn step(&mut self) -> Result<bool> {
         // SAFETY: the statement is alive.
@@ -117,13 +117,13 @@ impl Statement {
         unsafe { self.sqlite.sqlite3_reset(self.raw) };
     }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     pub(crate) fn name(&self, column: c_int) -> String {
         // SAFETY: the statement is alive and has that column; null is returned for lack of memory only.
         unsafe { text(self.sqlite.sqlite3_column_name(self.raw, column)) }
     }
 
-    /// The type of a column, before anything converts it.
+    /// Returns the type of a column, before anything converts it.
     #[inline]
     pub(crate) fn kind(&self, column: c_int) -> ValueType {
         // SAFETY: the statement is alive.
@@ -136,13 +136,14 @@ impl Statement {
         }
     }
 
-    /// A column's bytes, until the next step or reset. NULL reads as no bytes, text as UTF-8.
+    /// Returns a column's bytes, until the next step or reset. NULL reads as no bytes, text as
+    /// UTF-8.
     #[inline]
     pub(crate) fn blob(&self, column: c_int) -> &[u8] {
         self.value(column).1
     }
 
-    /// The same after the type of the column.
+    /// Returns the type of a column, and its bytes as [`Self::blob`] does.
     #[inline]
     pub(crate) fn value(&self, column: c_int) -> (ValueType, &[u8]) {
         let kind = self.kind(column);
@@ -156,14 +157,17 @@ impl Statement {
         (kind, unsafe { self.bytes(start.cast(), column) })
     }
 
-    /// A column's text as UTF-8 bytes, whatever the database's encoding, until the next step or
-    /// reset.
+    /// Returns a column's text as UTF-8 bytes, whatever the database's encoding, until the next
+    /// step or reset.
     pub(crate) fn text(&self, column: c_int) -> &[u8] {
         // SAFETY: the statement is alive.
         unsafe { self.bytes(self.sqlite.sqlite3_column_text(self.raw, column), column) }
     }
 
+    /// Returns the bytes of a column.
+    ///
     /// # Safety
+    ///
     /// `start` is where SQLite has just put the bytes of the column.
     #[inline]
     unsafe fn bytes(&self, start: *const u8, column: c_int) -> &[u8] {
@@ -189,7 +193,7 @@ impl Statement {
     }
 }
 
-/// No SQLite takes longer values.
+/// Converts the length of a value; no SQLite accepts longer ones.
 #[inline]
 fn length(value: &[u8]) -> Result<c_int> {
     c_int::try_from(value.len()).map_err(|_| Error::unsupported("string or blob too big"))

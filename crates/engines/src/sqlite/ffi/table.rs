@@ -1,5 +1,5 @@
-//! The functions of SQLite that this engine calls, as a table: those of the SQLite that is linked into
-//! this program, or of another one that was loaded.
+//! The functions of SQLite that this engine calls, as a table: those of the SQLite that is linked
+//! into this program, or of another one that was loaded.
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 
@@ -30,7 +30,7 @@ macro_rules! functions {
             $(pub(super) $newer: Option<unsafe extern "C" fn($($newer_type),*) -> $newer_result>,)*
         }
 
-        /// What is linked into this program.
+        /// The functions that are linked into this program.
         pub(crate) static LINKED: Functions = Functions {
             $($name: sys::$name,)*
             $($newer: Some($linked),)*
@@ -38,9 +38,11 @@ macro_rules! functions {
 
         #[allow(clippy::too_many_arguments, reason = "as many as SQLite's")]
         impl Functions {
-            /// Those of a loaded library, which is never unloaded; or the name of one that it lacks.
+            /// Returns the functions of a loaded library, which is never unloaded; or the name of
+            /// one that it lacks.
             ///
             /// # Safety
+            ///
             /// Functions of these names are those of SQLite.
             pub(super) unsafe fn of(
                 library: &libloading::Library,
@@ -109,7 +111,7 @@ functions! {
 }
 
 impl Functions {
-    /// As one number: 3.40.1 is 3,040,001.
+    /// Returns the version as one number: 3.40.1 is 3,040,001.
     pub(crate) fn version_number(&self) -> c_int {
         // SAFETY: takes nothing and returns a number.
         unsafe { self.sqlite3_libversion_number() }
@@ -120,30 +122,31 @@ impl Functions {
         unsafe { text(self.sqlite3_libversion()) }
     }
 
-    /// The check-in that it was made from.
+    /// Returns the check-in that it was compiled from.
     pub(crate) fn source_id(&self) -> String {
         // SAFETY: returns a static NUL-terminated string.
         unsafe { text(self.sqlite3_sourceid()) }
     }
 
-    /// Whether several threads may use it at once.
+    /// Returns whether several threads may use it at once.
     pub(super) fn is_threadsafe(&self) -> bool {
         // SAFETY: takes nothing and returns a number.
         unsafe { self.sqlite3_threadsafe() != 0 }
     }
 
-    /// Whether `other` is the very same code.
+    /// Returns whether `other` is the very same code.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.sqlite3_step as usize == other.sqlite3_step as usize
     }
 
-    /// SQLite has one code for "no such row" and other mistakes; only its message differs.
+    /// Returns whether the last error is "no such row": SQLite has one code for that and other
+    /// mistakes; only its message differs.
     pub(super) fn no_such_row(&self, db: *mut sqlite3) -> bool {
         // SAFETY: the connection is alive as long as a handle on it is.
         unsafe { CStr::from_ptr(self.sqlite3_errmsg(db)) }.to_bytes().starts_with(b"no such rowid")
     }
 
-    /// What `code` means, by SQLite's own message.
+    /// Converts `code` to an error with SQLite's own message.
     #[inline]
     pub(super) fn check(&self, db: *mut sqlite3, code: c_int) -> Result<()> {
         if code == sys::SQLITE_OK { Ok(()) } else { Err(self.error(db, code)) }
