@@ -22,25 +22,29 @@ use crate::{
     measure,
 };
 
-/// Longest time for flushing, and its part of the time at most.
+/// The longest time for flushing, and its largest part of the whole time.
 const FLUSHING: Duration = Duration::from_secs(2);
 const FLUSHING_PART: u32 = 10;
 
+/// The request of an examination of the machine.
 pub struct DoctorRequest {
-    /// An existing folder that stores would be in.
+    /// An existing folder in which stores would be.
     pub folder: PathBuf,
-    /// Each is measured against itself; those that keep files in `folder`.
+    /// The engines, each of which is measured against itself; those that keep files do so in
+    /// `folder`.
     pub engines: Vec<&'static dyn Blobs>,
-    /// Time for all of it.
+    /// The time for all of it.
     pub time: Duration,
+    /// The seed of the runs.
     pub seed: u64,
+    /// The libraries of the engines.
     pub libraries: Vec<Library>,
-    /// Starts a worker process: see [`Request::worker`].
+    /// The command that starts a worker process: see [`Request::worker`].
     pub worker: Vec<OsString>,
 }
 
-/// Looks at the machine, and returns whether the user stopped it early. What cannot be tried is in
-/// the report, and does not stop it.
+/// Examines the machine, and returns whether the user stopped it early. What cannot be tried is in
+/// the report, and does not stop the examination.
 pub fn doctor(
     request: &DoctorRequest,
     progress: &dyn Progress,
@@ -58,7 +62,7 @@ pub fn doctor(
     (report, interrupted)
 }
 
-/// What is known without trying anything.
+/// Returns what is known without trying anything.
 fn machine(request: &DoctorRequest) -> DoctorReport {
     let folder = &request.folder;
     let mut environment = host::environment(std::slice::from_ref(folder));
@@ -94,7 +98,7 @@ impl Doctor<'_> {
         self.request.time.saturating_sub(self.began.elapsed())
     }
 
-    /// Tries things out. An error: the user stopped it.
+    /// Tries everything. Fails if the user stops it.
     fn probe(&mut self) -> Result<()> {
         let DoctorRequest { folder, engines, time, .. } = self.request;
         let flushing = FLUSHING.min(*time / FLUSHING_PART);
@@ -130,7 +134,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Notes what failed; an interruption is passed on.
+    /// Records what failed; passes an interruption on.
     fn tried(&mut self, what: &str, outcome: Result<()>) -> Result<()> {
         match outcome {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
@@ -141,7 +145,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Reads scratch stores of `engine` for about `time`, by pairs.
+    /// Reads scratch stores of `engine` for about `time`, in pairs.
     fn against_itself(&mut self, engine: &'static dyn Blobs, time: Duration) -> Result<()> {
         let mut recorder = Recorder::new(None);
         let request = request(engine, self.request, time);
@@ -160,7 +164,7 @@ impl Doctor<'_> {
     }
 }
 
-/// As many and as large as `run` takes them.
+/// The data, as `run` generates it.
 const DATA: Generated =
     Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
@@ -203,7 +207,8 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
     request
 }
 
-/// The other findings are about data, targets and rounds, which the user did not choose here.
+/// Reports whether a finding is about the machine. The others are about data, targets and rounds,
+/// which the user did not choose here.
 fn is_about_machine(kind: &FindingKind) -> bool {
     matches!(
         kind,
@@ -226,7 +231,7 @@ fn is_about_machine(kind: &FindingKind) -> bool {
     )
 }
 
-/// Of the second target to the first, one for each round.
+/// Returns the ratios of the second target to the first, one for each round.
 fn ratios(record: &Record) -> Vec<f64> {
     let first = record.header.plan.cases().next().map(|case| Series::new(record, case, 0));
     first.map(|first| first.with_target(1).ratios_to(first).values).unwrap_or_default()
@@ -253,11 +258,11 @@ fn noise(target: &str, ratios: &[f64], took: Duration) -> Option<Noise> {
     })
 }
 
-/// Written, read and evicted to see whether eviction works.
+/// The bytes that are written, read and evicted to test whether eviction works.
 const BYTES: usize = 4 << 20;
 
-/// All cache states in `folder`; absent: nothing can be written there. Leaves the caches of the
-/// machine alone.
+/// Returns all cache states in `folder`; `None` if nothing can be written there. Leaves the caches
+/// of the machine unchanged.
 fn caches(folder: Option<&Path>) -> Vec<Reach> {
     let warm =
         Reach { cache: Cache::Warm, reached: Some(true), why: "files are read first".to_owned() };
@@ -270,7 +275,7 @@ fn caches(folder: Option<&Path>) -> Vec<Reach> {
     vec![warm, data_cold, cold]
 }
 
-/// The pages of a new file after it was read, and after it was evicted.
+/// Returns the pages of a new file after it was read, and after it was evicted.
 fn evicted(folder: &Path) -> Result<(Pages, Pages)> {
     let scratch = Scratch::new_in(folder)?;
     let path = scratch.path().join("evicted");
@@ -300,7 +305,8 @@ fn unknown(why: &str) -> Reach {
     Reach { cache: Cache::DataCold, reached: None, why: why.to_owned() }
 }
 
-/// If eviction leaves pages in memory, dropping all caches does so as well.
+/// Returns whether a cold machine can be reached. If eviction leaves pages in memory, dropping all
+/// caches does so as well.
 fn cold(data_cold: &Reach, can_drop: io::Result<()>) -> Reach {
     let (reached, why) = match can_drop {
         Err(error) => (Some(false), error.to_string()),

@@ -1,4 +1,5 @@
 //! The verbs of storemark: measure, copy, verify. Knows engines only by their traits.
+#![warn(missing_docs)]
 
 mod advise;
 mod calibrate;

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 /// Listens to a run, a copy or a check. Never called between two clock reads.
 pub trait Progress: Sync {
-    /// A new stage begins: what it does, and how many steps it has if that is known.
+    /// Announces a new stage: what it does, and how many steps it has if that is known.
     fn stage(&self, what: &str, steps: Option<u64>);
-    /// Steps of the stage that are done so far.
+    /// Reports how many steps of the stage are finished so far.
     fn done(&self, steps: u64);
-    /// Rounds are under way: which one, and how much longer they take at most, once that is known.
+    /// Reports that rounds are under way: which one, and how much longer they take at most, once
+    /// that is known.
     fn rounds(&self, what: &str, left: Option<Duration>) {
         let _ = (what, left);
     }
-    /// Something worth reading once.
+    /// Shows a message that is worth reading once.
     fn say(&self, what: &str);
-    /// Something for those who want to read everything.
+    /// Shows a message for users who want to read everything.
     fn detail(&self, what: &str) {
         let _ = what;
     }

@@ -30,7 +30,7 @@ impl Recorder {
         Self { out, earlier: Vec::new(), record: None }
     }
 
-    /// The first line.
+    /// Writes the first line.
     pub fn begin(&mut self, header: Header) -> Result<()> {
         self.write(&Line::Header(Box::new(header.clone())))?;
         self.record = Some(Record::new(header));
@@ -49,7 +49,7 @@ impl Recorder {
         (self.earlier, finished.map_err(not_written))
     }
 
-    /// A further line; before the first there is nothing to add it to.
+    /// Writes a further line. A line before the first is written but not kept.
     pub fn push(&mut self, line: Line) -> Result<()> {
         let written = self.write(&line);
         // What cannot be written can still be shown.
@@ -59,12 +59,12 @@ impl Recorder {
         written
     }
 
-    /// Further findings.
+    /// Writes further findings.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }
 
-    /// What was recorded of this run; `None` before the run began.
+    /// Returns what was recorded of this run; `None` before it started.
     pub fn record(&self) -> Option<&Record> {
         self.record.as_ref()
     }

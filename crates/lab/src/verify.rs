@@ -16,19 +16,23 @@ use model::{
 
 use crate::{Amount, Place, Progress, Stop, copy::Readable, dataset::push_sorted, progress::tick};
 
-/// What one side of a comparison holds.
+/// What one side of a comparison contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Looked {
+    /// Number of values.
     pub values: u64,
+    /// Bytes of the values.
     pub bytes: u64,
     /// Entries that are no values ([`Store::left_out`]).
     pub others: u64,
 }
 
+/// The result of a comparison of two stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Keys with the same bytes on both sides, and the same mode and time if both have them.
     pub same: u64,
+    /// Bytes of the values that are the same.
     pub bytes: u64,
     /// Keys and other entries that only the first store has.
     pub missing: Differences,
@@ -38,6 +42,7 @@ pub struct Verified {
     pub different: Differences,
     /// Keys with the same bytes and another mode or time.
     pub other_meta: Differences,
+    /// What each store contains.
     pub looked: [Looked; 2],
     /// The digest of either dataset, in hex, to compare across machines. It is the BLAKE3 hash
     /// of every item in key order: the key (an integer as 8 bytes; a name after its length),
@@ -47,20 +52,24 @@ pub struct Verified {
 }
 
 impl Verified {
+    /// Reports whether both stores have the same keys and bytes.
     pub fn is_equal(&self) -> bool {
         let Self { missing, extra, different, other_meta, .. } = self;
         [missing, extra, different, other_meta].iter().all(|found| found.count == 0)
     }
 }
 
+/// Keys that differ in some way, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
+    /// Number of keys.
     pub count: u64,
     /// The first in key order, at most [`Differences::SHOWN`].
     pub first: Vec<String>,
 }
 
 impl Differences {
+    /// The largest number of keys that are named.
     pub const SHOWN: usize = 20;
 
     fn add(&mut self, what: &impl ToString) {
@@ -123,7 +132,7 @@ fn readable(
     place.readable(scratch, progress, stop)
 }
 
-/// What a store holds besides values, by name and kind, with what it leads to.
+/// Returns what a store has in addition to values, by name and kind, with what it leads to.
 fn entries(store: &dyn Store) -> Result<BTreeMap<(Vec<u8>, EntryKind), Entry>> {
     let is_entry = |entry: &Entry| entry.kind != EntryKind::Further && !entry.kind.is_property();
     let entries = store.left_out()?.into_iter().filter(is_entry);
@@ -154,6 +163,7 @@ impl Verified {
 /// What checking one store found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
+    /// What the store contains.
     pub looked: Looked,
     /// What is wrong with it, each with its name; nothing: all of it could be read, and the engine's check
     /// is content.
@@ -213,7 +223,7 @@ fn check_readable(
     Ok(Checked { looked, damage, digest: Some(digest) })
 }
 
-/// Each store is read and hashed on a thread of its own; this one merges.
+/// Compares two stores. Each is read and hashed on a thread of its own; this one merges.
 fn compare(
     stores: [(&dyn Store, &Path); 2],
     progress: &dyn Progress,
@@ -246,7 +256,7 @@ impl Print {
         value(self) == value(other)
     }
 
-    /// Some engines keep no modes and times, others whole seconds.
+    /// Reports whether modes and times agree. Some engines keep none, others whole seconds.
     fn same_meta(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (self.meta, other.meta) else { return true };
         let whole = a.nanoseconds == 0 || b.nanoseconds == 0;

@@ -12,21 +12,21 @@ use crate::Target;
 #[derive(Clone)]
 pub(super) struct Runner {
     pub(super) about: Candidate,
-    /// Its place among those of its engine, after the one that `run` measures: the first ones are tried if
-    /// there is little time.
+    /// Its rank among the candidates of its engine, after the one that `run` measures: the first
+    /// ones are tried if there is little time.
     rank: usize,
     pub(super) target: Target<dyn Blobs>,
 }
 
-/// All of them, what is there now first, then those that take the least care.
+/// The candidates, the present store first, then the others, the simplest first.
 pub(super) struct Field {
     pub(super) runners: Vec<Runner>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
 impl Field {
-    /// `now` are the settings of the store that is there, as read back; so many candidates at `most` have
-    /// time.
+    /// Collects the candidates. `now` are the settings of the present store, as read back; at most
+    /// `most` candidates are kept.
     pub(super) fn new(
         asked: &AdviseRequest,
         now: &Settings,
@@ -54,7 +54,8 @@ impl Field {
         field
     }
 
-    /// Leaves out those that are least likely to matter, until there are so many at most, but two.
+    /// Leaves out the candidates that are least likely to matter, until at most `most` remain, but
+    /// at least two.
     pub(super) fn keep(&mut self, most: usize) {
         while self.runners.len() > most.max(2) {
             let rank = |place: &usize| self.runners[*place].rank;
@@ -64,7 +65,7 @@ impl Field {
         }
     }
 
-    /// Takes in a candidate that can give the durability class, unless the same is there now.
+    /// Adds a candidate that can give the durability class, unless it is the same as one before.
     fn add(&mut self, asked: &AdviseRequest, name: &str, runner: Result<Runner>) {
         let class = Some(asked.durability);
         let settings = |of: &Runner| of.target.settings_for(Facet::Blobs, class);
@@ -92,7 +93,7 @@ impl Field {
     }
 }
 
-/// Why an engine is not tried.
+/// Returns why an engine is not tried; `None` if it is.
 fn why_not(
     asked: &AdviseRequest,
     engine: &'static dyn Blobs,
@@ -122,7 +123,7 @@ fn why_not(
     })
 }
 
-/// A scratch store like the one that is there.
+/// Returns a scratch store like the present one.
 fn present(asked: &AdviseRequest, now: &Settings) -> Runner {
     let mut target = asked.now.clone();
     let engine = target.engine;
@@ -178,7 +179,7 @@ fn tried(
     Ok(Runner { about, rank, target })
 }
 
-/// A scratch store with settings written as `name=value`, named as targets are.
+/// Returns a scratch store with settings written as `name=value`, and named as targets are.
 pub(super) fn target(engine: &'static dyn Blobs, written: &[String]) -> Result<Target<dyn Blobs>> {
     let pairs = written.iter().filter_map(|pair| pair.split_once('='));
     let settings = Settings::check(engine.settings(Facet::Blobs), pairs)?;
@@ -188,13 +189,13 @@ pub(super) fn target(engine: &'static dyn Blobs, written: &[String]) -> Result<T
     Ok(Target { settings, ..Target::scratch(&label, engine) })
 }
 
-/// How an engine keeps the class that is asked for.
+/// Describes how an engine provides the class that is asked for; empty if it cannot.
 fn durability(asked: &AdviseRequest, engine: &dyn Engine) -> String {
     let kept = engine.durability_settings(asked.durability);
     kept.map_or_else(String::new, |kept| kept.how.to_owned())
 }
 
-/// How the name of a new store ends: a folder of files has none of its own.
+/// Returns the extension of a new store's name; a folder of files has none of its own.
 fn extension(engine: &dyn Engine) -> Option<String> {
     let folder = engine.capabilities().paths.then_some("dir");
     engine.declaration().extension.or(folder).map(str::to_owned)

@@ -22,16 +22,16 @@ use crate::{
 use candidates::{Field, Runner};
 use race::{Quiet, Race};
 
-/// What is asked for.
+/// The request of a search.
 #[derive(Clone)]
 pub struct AdviseRequest {
-    /// Where the values are.
+    /// The values.
     pub data: Data,
-    /// The folder or store that holds them, as it was named; absent: they are generated.
+    /// The folder or store that has them, as it was named; `None` if they are generated.
     pub source: Option<String>,
-    /// A scratch store like it.
+    /// A scratch store like the present one.
     pub now: Target<dyn Blobs>,
-    /// The engines that are tried, those that take the least care first.
+    /// The engines that are tried, the simplest first.
     pub engines: Vec<&'static dyn Blobs>,
     /// Whether servers are tried too.
     pub servers: bool,
@@ -39,32 +39,38 @@ pub struct AdviseRequest {
     pub reads: f64,
     /// Whether values are mostly not in memory when they are read.
     pub cold: bool,
-    /// The class that every candidate gives.
+    /// The class that every candidate provides.
     pub durability: Durability,
     /// Sessions that work at the same time.
     pub threads: u32,
-    /// Operations per commit; absent: [`Batch::usual`].
+    /// Operations per commit; `None` for [`Batch::usual`].
     pub batch: Option<Batch>,
-    /// For all of it.
+    /// The time for the whole search.
     pub time: Duration,
+    /// The seed of all runs.
     pub seed: u64,
-    /// Where scratch stores go; absent: the current folder.
+    /// The folder of scratch stores; `None` for the current folder.
     pub scratch: Option<PathBuf>,
-    /// Starts a worker process, as in [`Request`](crate::Request).
+    /// The command that starts a worker process, as in [`Request`](crate::Request).
     pub worker: Vec<OsString>,
 }
 
-/// Shares of the time that is left.
+/// The shares of the remaining time that the parts of the search take.
 const THRESHOLD: f64 = 0.15;
 const RACE: f64 = 0.35;
 const FINALS: f64 = 0.8;
-/// A cold start is looked at if so much is left, and for this long at most.
+/// The least remaining time with which a cold start is measured, and the most that it takes.
 const COLD: [Duration; 2] = [Duration::from_secs(4), Duration::from_secs(30)];
 
-/// Candidates of the race that are measured again, besides what is there now.
+/// The number of candidates of the race that are measured again, in addition to the present store.
 const FINALISTS: usize = 3;
 
-/// Finds the store. The record of the last candidates is left in `recorder`.
+/// Finds the store that suits the data. The record of the last candidates is left in `recorder`.
+///
+/// # Errors
+///
+/// Fails if the data is empty or cannot be read, the user stops the search, or the time is over
+/// before enough was measured.
 pub fn advise(
     asked: &AdviseRequest,
     recorder: &mut Recorder,
@@ -136,7 +142,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     })
 }
 
-/// Measures the candidates, or as many as there is time for.
+/// Measures the candidates, or as many of them as there is time for.
 fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> {
     loop {
         match race.retried(|| briefly(race, field, lengths)) {
@@ -164,14 +170,15 @@ fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
     race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))
 }
 
-/// The place among the last candidates of the one ahead, which the others are compared with.
+/// Returns the index of the leading one among the last candidates, with which the others are
+/// compared.
 fn leader(chosen: &[Runner], raced: &Record, reads: f64) -> usize {
     let ranking = Costs::new(raced, reads).ranking();
     let label = ranking.first().map(|best| &raced.header.plan.targets[best.target].label);
     chosen.iter().position(|runner| Some(&runner.about.label) == label).unwrap_or(0)
 }
 
-/// What is there now, and the candidates that are not clearly behind.
+/// Returns the present store, and the candidates that are not clearly behind.
 fn last(field: &Field, raced: &Record, asked: &AdviseRequest) -> Vec<Runner> {
     let targets = &raced.header.plan.targets;
     let kept = Costs::new(raced, asked.reads).finalists(FINALISTS);

@@ -17,7 +17,7 @@ use crate::{
     experiment::blobs::Coverage, measure_with,
 };
 
-/// What the runs of a search have in common.
+/// The state that the runs of a search share.
 pub(super) struct Race<'a> {
     pub(super) asked: &'a AdviseRequest,
     pub(super) began: Instant,
@@ -25,28 +25,32 @@ pub(super) struct Race<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// Bytes of a sample for each second that there is, and its values: few enough to fill dozens of stores
-/// with, and flush them.
+/// The bytes of a sample for each second: few enough to fill dozens of stores with, and flush them.
 const SAMPLE_BYTES: f64 = 256e3;
+/// The smallest and the largest number of values of a sample.
 const SAMPLE: [u64; 2] = [4, 2_000];
 
-/// A candidate of the race takes about so many seconds.
+/// The seconds that a candidate of the race takes.
 const EACH: f64 = 2.5;
 
-/// Operations of a cold pass.
+/// The operations of a cold pass.
 const COLD_READS: u64 = 400;
 
-/// What the life of stores takes at least; its values, and the days on which 1 % of them change.
+/// The shortest time in which the life of stores is measured.
 const LIFE: Duration = Duration::from_secs(5);
+/// The bytes of its values.
 const LIFE_BYTES: u64 = 8 << 20;
+/// The smallest and the largest number of its values.
 const LIFE_KEYS: [u64; 2] = [20, 500];
+/// The days on which 1 % of its values change.
 const DAYS: u32 = 5;
 
-/// Stores of a candidate at most: one to read with its copies, one to update with its journal.
+/// The largest number of stores of a candidate: one to read with its copies, one to update with its
+/// journal.
 const STORES: u64 = 8;
 
 impl Race<'_> {
-    /// Seconds of a part of the time that is left.
+    /// Returns the seconds of a part of the remaining time.
     pub(super) fn share(&self, part: f64) -> f64 {
         self.left().mul_f64(part).as_secs_f64()
     }
@@ -55,7 +59,7 @@ impl Race<'_> {
         self.asked.time.saturating_sub(self.began.elapsed())
     }
 
-    /// Candidates that are measured in so many seconds.
+    /// Returns how many candidates can be measured in this time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -65,7 +69,8 @@ impl Race<'_> {
         (seconds / EACH) as usize
     }
 
-    /// Values of a sample with these `lengths`, for so many candidates in so many seconds.
+    /// Returns how many values with these `lengths` a sample has, for `candidates` candidates in
+    /// this time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -77,7 +82,7 @@ impl Race<'_> {
         fitting.clamp(least, most).min(self.room(lengths, candidates))
     }
 
-    /// Values that have room on the disk in the stores of so many candidates.
+    /// Returns how many values have room on the disk in the stores of `candidates` candidates.
     pub(super) fn room(&self, lengths: &[u64], candidates: usize) -> u64 {
         let folder = self.asked.scratch.as_deref().unwrap_or(Path::new("."));
         let stores = STORES * candidates as u64;
@@ -90,7 +95,7 @@ impl Race<'_> {
         self.reading(vec![self.asked.now.clone()], self.share(1.0))
     }
 
-    /// Reads of `targets`.
+    /// Returns a request for reads of `targets`.
     pub(super) fn reading(&self, targets: Vec<Target<dyn Blobs>>, seconds: f64) -> Request {
         let AdviseRequest { data, seed, durability, scratch, worker, threads, .. } = self.asked;
         let precision = stats::SAME;
@@ -109,7 +114,7 @@ impl Race<'_> {
         request
     }
 
-    /// Reads and updates, as far as they have a share, of `runners`.
+    /// Returns a request for reads and updates of `runners`, those that have a share.
     pub(super) fn request(
         &self,
         runners: &[Runner],
@@ -125,7 +130,7 @@ impl Race<'_> {
         with(request, |part| (part.work, part.coverage) = (work, coverage))
     }
 
-    /// Measures what is asked for, and returns its record.
+    /// Runs a request, and returns its record.
     pub(super) fn run(
         &self,
         request: &Request,
@@ -141,8 +146,8 @@ impl Race<'_> {
         record.cloned().ok_or_else(Error::overdue)
     }
 
-    /// The first reads of the last candidates, of so many `keys`, from the device; absent: they were measured, or there is
-    /// no time for it.
+    /// Measures the first reads of the last candidates from the device, of at most `keys` keys;
+    /// `None` if they were measured already, or there is no time for it.
     pub(super) fn cold(
         &self,
         runners: &[Runner],
@@ -163,8 +168,8 @@ impl Race<'_> {
         self.extra(&request, stores)
     }
 
-    /// The life of the last candidates, on a few values generated in the sizes of the data; absent: there
-    /// is no time for it.
+    /// Measures the life of the last candidates, on a few values generated in the sizes of the
+    /// data; `None` if there is no time for it.
     pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
         let left = self.left();
         if left < LIFE {
@@ -186,7 +191,7 @@ impl Race<'_> {
         self.extra(&Request { experiment, rounds, ..reading }, &mut StoreCache::default())
     }
 
-    /// Measures what the answer can do without.
+    /// Measures what the answer can do without; `None` if it cannot be measured.
     fn extra(&self, request: &Request, stores: &mut StoreCache) -> Result<Option<Record>> {
         match self.run(request, stores, &mut Recorder::new(None)) {
             Ok(record) => Ok(Some(record)),
@@ -196,7 +201,7 @@ impl Race<'_> {
         }
     }
 
-    /// Does `work` again if it failed: the data may have changed while they were read.
+    /// Calls `work` again if it failed: the data may have changed while they were read.
     pub(super) fn retried<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         match work() {
             Err(error) if matches!(error.kind(), ErrorKind::Failed | ErrorKind::Missing) => {
@@ -212,20 +217,21 @@ fn targets(runners: &[Runner]) -> Vec<Target<dyn Blobs>> {
     runners.iter().map(|runner| runner.target.clone()).collect()
 }
 
-/// A file takes up this much.
+/// The bytes that a file takes at least.
 const BLOCK: u64 = 4096;
 
 fn mean(lengths: &[u64]) -> u64 {
     lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1)
 }
 
-/// `request` with its part changed.
+/// Changes the part of `request` that is about blobs.
 pub(super) fn with(mut request: Request, change: impl FnOnce(&mut crate::BlobsRequest)) -> Request {
     request.change_blobs(change);
     request
 }
 
-/// What a run says of its own time and sample is about a part of the search only.
+/// A listener that shows the messages of a run only to users who want to read everything: they are
+/// about a part of the search.
 pub(super) struct Quiet<'a>(pub(super) &'a dyn Progress);
 
 impl Progress for Quiet<'_> {

@@ -13,22 +13,24 @@ use super::{
 };
 use crate::{Data, Recorder, Request, StoreCache, Target};
 
-/// Sizes of the sweep are a factor of sixteen apart, or closer, and so many at most.
+/// The largest factor between two sizes of the sweep.
 const STEP: f64 = 16.0;
+/// The largest number of sizes of the sweep.
 const SIZES: f64 = 4.0;
-/// A size that is closer than this factor to one that was measured says nothing new.
+/// The factor within which a size is too close to a measured one to be measured.
 const CLOSE: f64 = 1.1;
-/// Generated values of each size: bytes together, the fewest and the most.
+/// The bytes of the generated values of each size.
 const BYTES: u64 = 8 << 20;
+/// The smallest and the largest number of generated values of each size.
 const KEYS: [u64; 2] = [8, 2_000];
-/// Where no engine that is known changes sides.
+/// The sizes between which a threshold is expected.
 const RANGE: [u64; 2] = [512, 4 << 20];
 
-/// A size takes so many seconds.
+/// The seconds that a size takes.
 const EACH: f64 = 4.0;
 
-/// The thresholds of all engines that have one, in so many seconds together; and the engines of which it
-/// could not be measured.
+/// Measures the thresholds of all engines that have one, in this time together. Returns them, and
+/// the engines whose threshold could not be measured.
 pub(super) fn all(
     race: &Race<'_>,
     lengths: &[u64],
@@ -56,8 +58,8 @@ pub(super) fn all(
     Ok((found, failed))
 }
 
-/// At most `count` sizes from one end of most of the data to the other, evenly on a logarithmic scale; one
-/// or none: there is no threshold between them. `lengths` are ascending.
+/// Returns at most `count` sizes from the smallest to the largest of most of the data, evenly on a
+/// logarithmic scale; one or none if there is no threshold between them. `lengths` are ascending.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -75,7 +77,7 @@ fn sizes(lengths: &[u64], count: f64) -> Vec<u64> {
     (0..=steps as usize).map(size).collect()
 }
 
-/// The threshold of an engine, in so much time; absent: it has too few rounds.
+/// Measures the threshold of an engine in this time; `None` if there are too few rounds.
 fn threshold(
     race: &Race<'_>,
     engine: &'static dyn Blobs,
@@ -105,7 +107,7 @@ fn threshold(
     Ok(break_even(&curve).map(threshold))
 }
 
-/// Where the curve seems to cross; absent: nowhere, or it was measured there.
+/// Returns the size at which the curve seems to cross; `None` if it does not, or that was measured.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -117,14 +119,15 @@ fn next(curve: &[Sized]) -> Option<u64> {
     (!curve.iter().any(is_close)).then_some(size.round() as u64)
 }
 
-/// The ratios at a size; absent: too few rounds.
+/// Measures the ratio at a size; `None` if there are too few rounds.
 fn measured(race: &Race<'_>, ways: &[Target<dyn Blobs>], size: u64) -> Result<Option<Sized>> {
     let request = of_size(race.reading(ways.to_vec(), EACH), size);
     let record = race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))?;
     Ok(point(&record, size))
 }
 
-/// The setting, with the least and the largest size that it takes.
+/// Returns the setting of the threshold, with the smallest and the largest size that it takes;
+/// `None` if the engine has none.
 fn setting(engine: &'static dyn Blobs) -> Option<(&'static str, [u64; 2])> {
     let name = engine.declaration().threshold?;
     let table = engine.settings(Facet::Blobs);
@@ -134,7 +137,7 @@ fn setting(engine: &'static dyn Blobs) -> Option<(&'static str, [u64; 2])> {
     Some((name, [least, most]))
 }
 
-/// The same with generated values of one size.
+/// Returns the request with generated values of one size.
 fn of_size(request: Request, size: u64) -> Request {
     let [fewest, most] = KEYS;
     let count = (BYTES / size.max(1)).clamp(fewest, most);
@@ -143,7 +146,7 @@ fn of_size(request: Request, size: u64) -> Request {
     with(request, |part| part.data = Data::Generated(data))
 }
 
-/// The ratios at a size; absent: too few rounds.
+/// Returns the ratios at a size; `None` if there are too few rounds.
 fn point(record: &Record, size: u64) -> Option<Sized> {
     let cache = record.header.plan.caches.first().copied().unwrap_or(Cache::Warm);
     let small = Series::new(record, Case { workload: 0, cache }, 1);

@@ -22,56 +22,73 @@ use model::{
 use crate::{Progress, Stop, nth_seed};
 use subject::Subject;
 
+/// The request of a calibration.
 pub struct CalibrateRequest {
     /// The target as the user wrote it.
     pub label: String,
+    /// The engine of the target.
     pub engine: &'static dyn Blobs,
+    /// Its settings.
     pub settings: Settings,
-    /// The user's store, which is only read; absent: one is filled with `data` in `scratch`.
+    /// The user's store, which is only read; `None` if one is filled with `data` in `scratch`.
     pub location: Option<PathBuf>,
+    /// The data of a scratch store.
     pub data: Generated,
+    /// The folder of scratch stores.
     pub scratch: PathBuf,
+    /// The seed of the first run.
     pub seed: u64,
-    /// What is compared.
+    /// The forms of comparison.
     pub forms: Vec<Form>,
-    /// How often each of them is, if there is time.
+    /// The runs of each form, if there is time.
     pub runs: u32,
-    /// When a run stops.
+    /// The limits of a run.
     pub rounds: Rounds,
-    /// Time for everything.
+    /// The time for all runs.
     pub time: Duration,
+    /// Slows the engine.
     pub slow: Slow,
+    /// Judges two records.
     pub gate: JudgeGate,
-    /// Starts a worker process: see [`Request::worker`](crate::Request::worker).
+    /// The command that starts a worker process: see [`Request::worker`](crate::Request::worker).
     pub worker: Vec<OsString>,
 }
 
-/// Slows an engine by so many nanoseconds an operation; `None`: no wait is that short.
+/// A function that slows an engine by this many nanoseconds an operation; it returns `None` if no
+/// wait is that short.
 pub type Slow = fn(&'static dyn Blobs, f64) -> Result<Option<SlowedEngine>>;
 
-/// What a gate says about an old record and a new one.
+/// A function that judges an old record and a new one.
 pub type JudgeGate = fn(&[Record; 2]) -> Result<Gate>;
 
 /// An engine that waits before each operation.
 pub struct SlowedEngine {
+    /// The engine.
     pub engine: &'static dyn Blobs,
     /// The wait as measured over an engine that does nothing.
     pub measured_ns: f64,
 }
 
+/// The result of a calibration.
 pub struct Calibrated {
+    /// What was compared.
     pub calibration: Calibration,
-    /// A run of the store alone: what an operation takes, and where.
+    /// A run of the store alone, which shows the time of an operation and the machine.
     pub alone: Record,
+    /// The runs that measured.
     pub runs: Vec<KnownRun>,
-    /// Runs that measured nothing.
+    /// The runs that measured nothing.
     pub left_out: Vec<LeftOutRun>,
-    /// Why there are no more; the time that was given is no error.
+    /// Why there are no more runs. The end of the given time is no error.
     pub ended: Result<()>,
 }
 
 /// Makes the runs, and passes each line of the calibration's file to `write`. Runs that ended are
 /// returned, whatever happens to a later one.
+///
+/// # Errors
+///
+/// Fails if the store cannot be prepared or `write` fails before the first run.
 pub fn calibrate(
     request: &CalibrateRequest,
     write: &mut dyn FnMut(&CalibrationLine<'_>) -> Result<()>,
@@ -117,8 +134,9 @@ pub fn calibrate(
     })
 }
 
-/// All runs, each with its seed: every form once, then again, each time in random order. What the
-/// machine does for a while happens to all forms, and whenever the time is over, each had its share.
+/// Returns all runs, each with its seed: every form once, then again, each time in random order.
+/// What happens to the machine for a while then affects all forms, and whenever the time is over,
+/// each had its share.
 fn order(request: &CalibrateRequest) -> Vec<(Form, u64)> {
     let forms = request.forms.len();
     let seeded = |n: u64| nth_seed(request.seed, n);
@@ -130,7 +148,7 @@ fn order(request: &CalibrateRequest) -> Vec<(Form, u64)> {
     order
 }
 
-/// The time of these runs if none ends early.
+/// Returns the time of these runs if none ends early.
 fn most(request: &CalibrateRequest, runs: &[(Form, u64)]) -> Duration {
     let records: f64 = runs.iter().map(|(form, _)| f64::from(form.records())).sum();
     duration_of(records * request.rounds.seconds)
@@ -154,7 +172,7 @@ fn how_long(request: &CalibrateRequest, order: &[(Form, u64)]) -> String {
 /// The second engines of the forms that have another one.
 type Slowed = Vec<(Form, &'static dyn Blobs)>;
 
-/// What is known before the first run, and the slowed engines.
+/// Returns what is known before the first run, and the slowed engines.
 fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slowed)> {
     let time = checks::figures(alone).first().and_then(|row| row.us_per_op);
     let operation_ns = time.ok_or_else(|| Error::failed("nothing was timed"))?.point * 1e3;
@@ -191,7 +209,7 @@ fn begun(request: &CalibrateRequest, alone: &Record) -> Result<(Calibration, Slo
 }
 
 impl Subject<'_> {
-    /// A run of `form`, or why it measured nothing; an error once all the time is over.
+    /// Makes a run of `form`, or returns why it measured nothing. Fails once all the time is over.
     fn attempt(
         &self,
         form: Form,
@@ -207,7 +225,8 @@ impl Subject<'_> {
         })
     }
 
-    /// A run of `form`, judged as `storemark run` or `compare` does; an error if it measured nothing.
+    /// Makes a run of `form`, judged as `storemark run` or `compare` does. Fails if it measured
+    /// nothing.
     fn known(
         &self,
         form: Form,
@@ -229,7 +248,7 @@ impl Subject<'_> {
     }
 }
 
-/// What a record shows of each target but the baseline.
+/// Returns the ratios of each target of a record except the baseline.
 fn ratios_of(record: &Record) -> Vec<KnownRatio> {
     let figures = checks::figures(record).into_iter();
     let others = figures.filter(|row| row.target != record.header.plan.baseline);

@@ -57,7 +57,7 @@ impl<'a> Subject<'a> {
         done(&self.reading(Data::Targets, targets, rounds, *seed), stop).map(|(record, _)| record)
     }
 
-    /// A run of `form`, the second target of another engine if that is given.
+    /// Makes a run of `form`; its second target has the engine `second` if that is given.
     pub(super) fn run(
         &self,
         form: Form,
@@ -93,7 +93,7 @@ impl<'a> Subject<'a> {
         Request { worker, ..Request::reading(data, targets, rounds, seed) }
     }
 
-    /// Target number `n`: this store, or a scratch one.
+    /// Returns target number `n`: this store, or a scratch one.
     fn target(&self, n: u32, engine: &'static dyn Blobs, is_it: bool) -> Target<dyn Blobs> {
         Target {
             location: is_it.then(|| self.path.clone()),
@@ -103,7 +103,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a form does other than reading warm by one worker.
+/// Changes a request to what the form does other than reading warm by one worker.
 fn shape(part: &mut BlobsRequest, form: Form) {
     match form {
         Form::Updates => {

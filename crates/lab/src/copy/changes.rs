@@ -26,7 +26,7 @@ struct FileState {
 }
 
 impl FileStates {
-    /// Returns the states of all files of the store at `place`; none if its engine reads one moment.
+    /// Reads the states of all files of the store at `place`; none if its engine reads one moment.
     pub(super) fn of(place: &Place) -> Result<Self> {
         let can = place.engine.capabilities();
         let mut states = BTreeMap::new();
@@ -75,7 +75,7 @@ impl FileStates {
     }
 }
 
-/// `2 files added: a, b`, the first ten.
+/// Formats names: `2 files added: a, b`, the first ten.
 fn show(what: &str, paths: &[PathBuf], store: &Path) -> String {
     const SHOWN: usize = 10;
     let name = |path: &PathBuf| {

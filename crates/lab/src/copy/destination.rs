@@ -24,7 +24,8 @@ pub(super) enum Existing {
     Folder,
 }
 
-/// Refuses a destination where something would be lost. Changes nothing.
+/// Checks the destination and returns what is there. Fails if something would be lost; changes
+/// nothing.
 pub(super) fn check(job: &CopyJob) -> Result<Existing> {
     let Place { engine, path, .. } = &job.to;
     check_place(&job.to)?;
@@ -82,7 +83,7 @@ fn check_place(to: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to copy a store onto itself, into itself, or over a folder that holds it.
+/// Fails if a store would be copied onto itself, into itself, or over a folder that contains it.
 fn check_apart(from: &Path, to: &Path) -> Result<()> {
     // A source that cannot be found cannot be opened either, and that error is clearer.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
@@ -102,7 +103,7 @@ fn check_apart(from: &Path, to: &Path) -> Result<()> {
     Err(Error::usage(format!("{} {what} {}", to.display(), from.display())))
 }
 
-/// The store's other files must be absent too: they would be taken for the copy's.
+/// Fails if other files of the store exist: they would be taken for the copy's.
 fn nothing(to: &Place) -> Result<Existing> {
     match to.engine.files(&to.path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
         None => Ok(Existing::Nothing),
@@ -114,7 +115,7 @@ fn nothing(to: &Place) -> Result<Existing> {
     }
 }
 
-/// Refuses if more than a dataset would be lost.
+/// Fails if more than a dataset would be lost.
 fn check_replaceable(to: &Place) -> Result<()> {
     let path = to.path.display();
     let not = |why: String| exists(format!("{path} is not replaced: {why}"));
@@ -141,7 +142,7 @@ fn check_replaceable(to: &Place) -> Result<()> {
     }
 }
 
-/// A folder on which a file system is mounted cannot be renamed or removed.
+/// Fails if a file system is mounted on the folder, which then cannot be renamed or removed.
 fn check_no_mount(folder: &Path) -> Result<()> {
     if !host::is_mount_point(folder) {
         return Ok(());
@@ -173,8 +174,8 @@ pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
     }
 }
 
-/// Gives the new store to the source's owner, or to that of what it replaces, and lets nobody use it who
-/// may not use both.
+/// Gives the new store to the source's owner, or to that of what it replaces, and allows no one to
+/// use it who may not use both.
 fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
     let CopyJob { from, to, .. } = job;
     // A server's folder is its user's alone; generated values are nobody's.
@@ -199,7 +200,7 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
     renamed
 }
 
-/// Renames a folder to an empty one, in one step where the system can.
+/// Renames a folder to an empty one, in one step if the system can.
 fn replace_empty(new: &Path, to: &Path) -> Result<()> {
     let locked = unlock(new)?;
     if fs::rename(new, to).is_ok() {
@@ -210,9 +211,9 @@ fn replace_empty(new: &Path, to: &Path) -> Result<()> {
     rename(new, to)
 }
 
-/// Puts a folder in the place of another one, which is next to where the new one was then. At every moment
-/// the old folder or the new one has the name; where the system cannot exchange two names, the
-/// next copy puts the old one back ([`partial::put_back`]).
+/// Moves a folder to the place of another one, which is then next to where the new one was. At
+/// every moment the old folder or the new one has the name; if the system cannot exchange two
+/// names, the next copy puts the old one back ([`partial::put_back`]).
 fn replace(new: &Path, to: &Path) -> Result<()> {
     let locked = [unlock(new)?, unlock(to)?];
     let [new_locked, old_locked] = locked;
@@ -240,7 +241,8 @@ fn replace(new: &Path, to: &Path) -> Result<()> {
     lock(new_locked, to)
 }
 
-/// Lets the owner of a folder move it to another one; returns its permissions if they had to be changed.
+/// Allows the owner of a folder to move it to another one; returns its permissions if they had to
+/// be changed.
 fn unlock(folder: &Path) -> Result<Option<Permissions>> {
     let failed = |cause| Error::io(folder.display(), cause);
     let meta = fs::metadata(folder).map_err(failed)?;
@@ -268,8 +270,8 @@ fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {
     place.engine.files(path).into_iter().find(|file| file != path && file.exists())
 }
 
-/// Lets the engine merge the old store's other files (a write-ahead log, say), which would be taken
-/// for a part of the new one.
+/// Makes the engine merge the old store's other files, such as a write-ahead log, which would be
+/// taken for a part of the new one.
 fn tidy(to: &Place) -> Result<()> {
     if side_file(to, &to.path).is_none() {
         return Ok(());

@@ -7,8 +7,8 @@ use model::{Error, How, Item, Meta, OwnedKey, Result, Scan, Store, ValueType};
 
 use crate::{Stop, dataset::push_sorted};
 
-/// What identifies a value: 16 bytes of its BLAKE3 hash, its type, its mode, and its time in whole
-/// seconds, as some engines keep no more.
+/// The identity of a value: 16 bytes of its BLAKE3 hash, its type, its mode, and its time in whole
+/// seconds, because some engines keep no more.
 #[derive(Debug)]
 struct Mark {
     digest: [u8; 16],
@@ -24,7 +24,8 @@ impl Mark {
         Self { digest, meta, of: item.value_type }
     }
 
-    /// A source without modes and times does not decide about them.
+    /// Reports whether the mark is that of `item`. A source without modes and times does not
+    /// compare them.
     fn is_mark_of(&self, item: &Item<'_>) -> bool {
         let source = Self::of(item);
         let same = (self.digest, self.of) == (source.digest, source.of);
@@ -32,9 +33,10 @@ impl Mark {
     }
 }
 
-/// What the destination already holds, compared with the source as that is read in key order.
+/// The contents of the destination, which are compared with the source while that is read in key
+/// order.
 pub(super) struct Inventory {
-    /// What has not been compared yet.
+    /// The keys that are not compared yet.
     there: Peekable<IntoIter<(OwnedKey, Mark)>>,
     /// Keys that the source does not have.
     extra: Vec<OwnedKey>,
@@ -45,7 +47,7 @@ impl Inventory {
         Self { there: Vec::new().into_iter().peekable(), extra: Vec::new() }
     }
 
-    /// Reads all of `store`. One that fails its integrity check is an error: damage by a power cut
+    /// Reads all of `store`. Fails if it does not pass its integrity check: damage by a power cut
     /// need not show in its values.
     pub(super) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
         if let Some(complaint) = store.integrity()?.and_then(|all| all.into_iter().next()) {
@@ -60,7 +62,7 @@ impl Inventory {
         Ok(Self { there: rows.into_iter().peekable(), extra: Vec::new() })
     }
 
-    /// How the next item of the source has to be put; `None`: it is already copied.
+    /// Returns how the next item of the source has to be put; `None` if it is already copied.
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
         while let Some((key, mark)) = self.there.next_if(|(key, _)| key.as_key() <= item.key) {
             if key.as_key() == item.key {
@@ -71,7 +73,7 @@ impl Inventory {
         Some(How::Insert)
     }
 
-    /// The keys that the source does not have, once all of it was compared.
+    /// Returns the keys that the source does not have. Call it once all of the source was compared.
     pub(super) fn extra(self) -> impl Iterator<Item = OwnedKey> {
         self.extra.into_iter().chain(self.there.map(|(key, _)| key))
     }

@@ -23,35 +23,47 @@ use partial::Partial;
 pub use place::{Amount, Place, generated};
 pub(crate) use place::{Readable, clone_store};
 
-/// Returns the folder that an interrupted copy to `destination` left, if there is one.
+/// Returns the folder that an interrupted copy to `destination` left; `None` if there is none.
 pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
     destination.file_name()?;
     Some(partial::folder_for(destination)).filter(|folder| folder.is_dir())
 }
 
+/// A copy to be made.
 pub struct CopyJob {
+    /// The source.
     pub from: Place,
+    /// The destination.
     pub to: Place,
-    /// Replace an existing store, if it is a dataset and nothing else.
+    /// Whether an existing store is replaced, if it is a dataset and nothing else.
     pub force: bool,
-    /// Continue an interrupted copy.
+    /// Whether an interrupted copy is continued.
     pub resume: bool,
-    /// Where a source that reading would change is copied to be read; absent: next to it.
+    /// The folder in which a source that reading would change is copied to be read; `None` for the
+    /// source's own folder.
     pub scratch: Option<PathBuf>,
 }
 
+/// The result of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
+    /// Number of values.
     pub count: u64,
+    /// Bytes of the values.
     pub bytes: u64,
-    /// How many of the items an interrupted copy had already copied.
+    /// Number of values that an interrupted copy had already copied.
     pub resumed: u64,
-    /// What the source holds besides, which is not copied.
+    /// What else the source has, which is not copied.
     pub left_out: Vec<Entry>,
 }
 
-/// Copies a store. The destination stays unchanged until the copy is whole and flushed; an
+/// Copies a store. The destination stays unchanged until the copy is complete and flushed; an
 /// interrupted copy can be resumed.
+///
+/// # Errors
+///
+/// Fails if the destination would lose something, the source cannot be read or changes while it is
+/// read, there is no room, or the user stops the copy.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     if let Some(path) = partial::put_back(&job.to)? {
         progress.say(&format!("{}: put back what an interrupted copy had moved", path.display()));
@@ -123,7 +135,7 @@ impl Copier<'_> {
         Ok(copied)
     }
 
-    /// Looks at all that will be copied, before anything is.
+    /// Examines everything that will be copied, before anything is.
     fn look(&self, to: &dyn Store, partial: &Partial, needs_room: Option<&Fill>) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
         let source = (self.source, &*from.path);
@@ -141,7 +153,7 @@ impl Copier<'_> {
         Ok(amount)
     }
 
-    /// The options to fill the copy with: as asked for, but fast.
+    /// Returns the options with which the copy is filled: as asked for, but fast.
     fn options(&self, fill: &Fill) -> OpenOptions {
         let fast = fill.settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
         let mut options = self.job.to.options(Access::Write, self.source.keys());
@@ -154,7 +166,7 @@ impl Copier<'_> {
         self.job.to.engine.create(&partial.store(), &self.options(fill))
     }
 
-    /// Opens what an interrupted copy left, if it is to be resumed and can be.
+    /// Opens what an interrupted copy left; `None` if it is not to be resumed or cannot be.
     fn resume(
         &self,
         partial: &Partial,
@@ -183,8 +195,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Opens the whole copy once as asked for, for settings that a store keeps (a journal mode,
-    /// say).
+    /// Opens the complete copy once with the settings that were asked for, because a store keeps
+    /// some of them, such as a journal mode.
     fn reopen(&self, path: &Path) -> Result<()> {
         if self.job.to.settings.is_empty() {
             return Ok(());

@@ -14,17 +14,18 @@ use crate::host::{self, FileLock};
 
 pub(super) struct Partial {
     folder: PathBuf,
-    /// Absent if the file system has no locks.
+    /// The lock; `None` if the file system has none.
     _lock: Option<FileLock>,
 }
 
-/// The name of the whole copy while it takes the place of another folder, and then of that folder.
+/// The name of the complete copy while it takes the place of another folder, and then of that
+/// folder.
 pub(super) const REPLACED: &str = "replaced";
 
-/// The name of a folder that is moved out of the way where two names cannot be exchanged.
+/// The name of a folder that is moved out of the way if two names cannot be exchanged.
 pub(super) const ASIDE: &str = "set-aside";
 
-/// The folder for a copy to `destination`.
+/// Returns the folder for a copy to `destination`.
 pub(super) fn folder_for(destination: &Path) -> PathBuf {
     sibling(destination, ".storemark-partial")
 }
@@ -91,8 +92,8 @@ impl Partial {
     }
 }
 
-/// Gives a folder back its name that a killed copy had moved to put its own in its place; returns that
-/// name if there was such a folder.
+/// Gives a folder back its name that a killed copy had moved to put its own in its place; returns
+/// that name if there was such a folder.
 pub(super) fn put_back(to: &Place) -> Result<Option<&Path>> {
     let folder = folder_for(&to.path);
     let aside = folder.join(ASIDE);
@@ -115,8 +116,8 @@ fn lock(folder: &Path) -> Result<Option<FileLock>> {
     lock.map_err(|error| error.context(folder.display()))
 }
 
-/// A folder of that name may not be ours: only a folder of this user that is empty or has a lock in
-/// it is taken over.
+/// Fails if a folder of that name may belong to others: only a folder of this user that is empty or
+/// has a lock in it is taken over.
 fn check_ours(folder: &Path) -> Result<()> {
     let meta = fs::symlink_metadata(folder).map_err(|e| Error::io(folder.display(), e))?;
     let lock = fs::symlink_metadata(folder.join(host::LOCK));
@@ -133,7 +134,7 @@ fn check_ours(folder: &Path) -> Result<()> {
     ))
 }
 
-/// `path` with `suffix` at the end of its name.
+/// Returns `path` with `suffix` at the end of its name.
 pub(super) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);

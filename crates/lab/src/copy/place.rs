@@ -20,8 +20,11 @@ use crate::{
 /// A store on disk: its engine, its path, and the settings to open or create it with.
 #[derive(Clone)]
 pub struct Place {
+    /// The engine.
     pub engine: &'static dyn Blobs,
+    /// The path.
     pub path: PathBuf,
+    /// The settings.
     pub settings: Settings,
 }
 
@@ -34,12 +37,12 @@ pub(crate) struct Readable {
 }
 
 impl Readable {
-    /// The path of the store itself.
+    /// Returns the path of the store itself.
     pub(crate) fn shown(&self) -> &Path {
         self.original.as_deref().unwrap_or(&self.place.path)
     }
 
-    /// An error of a copy names the store.
+    /// Replaces the path of a copy in an error by that of the store.
     pub(crate) fn names(&self, error: Error) -> Error {
         let Some(original) = &self.original else { return error };
         let [copy, original] = [&self.place.path, original].map(|path| path.display().to_string());
@@ -47,7 +50,7 @@ impl Readable {
     }
 }
 
-/// The place of a generated dataset, which can only be read. It has no path.
+/// Returns the location of a generated dataset, which can only be read. It has no path.
 pub fn generated(spec: Generated) -> Result<Place> {
     // An engine lives as long as the program; this one is a few numbers.
     let engine: &'static Generator = Box::leak(Box::new(Generator::new(spec)?));
@@ -75,8 +78,8 @@ impl Place {
         Ok(Readable { place, original: Some(self.path.clone()), _scratch: Some(scratch) })
     }
 
-    /// Calls `read` with the path of the store, or of a copy next to it if even reading would change the
-    /// store.
+    /// Calls `read` with the path of the store, or of a copy next to it if even reading would
+    /// change the store.
     pub fn read_unchanged<T>(
         &self,
         stop: &Stop,
@@ -87,7 +90,7 @@ impl Place {
         read(&readable.place.path).map_err(|error| readable.names(error))
     }
 
-    /// The folder for a copy that is read instead; `None`: the store itself can be read.
+    /// Returns the folder for a copy that is read instead; `None` if the store itself can be read.
     fn copied_to(&self, scratch: Option<&Path>) -> Result<Option<PathBuf>> {
         if !self.engine.capabilities().persistent || !self.engine.reads_a_copy(&self.path)? {
             return Ok(None);
@@ -96,7 +99,7 @@ impl Place {
         Ok(Some(host::enterable(&asked, self.engine.account())))
     }
 
-    /// Refuses if there is no room for the copy that [`Self::readable`] makes.
+    /// Fails if there is no room for the copy that [`Self::readable`] makes.
     pub(crate) fn check_room(&self, scratch: Option<&Path>) -> Result<()> {
         let Some(parent) = self.copied_to(scratch)? else { return Ok(()) };
         let space = host::space(&self.engine.files(&self.path))?;
@@ -116,8 +119,8 @@ impl Place {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
     }
 
-    /// Opens the store for writing and closes it: its engine repairs what a killed writer left. Returns
-    /// the files that it removed for that.
+    /// Opens the store for writing and closes it: its engine repairs what a killed writer left.
+    /// Returns the files that it removed for that.
     pub fn repair(&self) -> Result<Removed> {
         let store =
             self.engine.open(&self.path, &self.options(Access::Write, KeyKind::Integers))?;
@@ -147,7 +150,7 @@ pub(super) fn parent(path: &Path) -> PathBuf {
     }
 }
 
-/// Copies the files of a store, side files and all, so that the copy has the same layout.
+/// Copies the files of a store, side files included, so that the copy has the same layout.
 pub(crate) fn clone_store(
     engine: &dyn Blobs,
     from: &Path,
@@ -164,7 +167,7 @@ pub(crate) fn clone_store(
     Ok(())
 }
 
-/// Copies a file, or a folder with the files and folders in it.
+/// Copies a file, or a folder with everything in it.
 fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
     stop.check()?;
     let wrong = |e| Error::io(from.display(), e);
@@ -191,10 +194,12 @@ fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
 /// The block size of nearly all file systems, in bytes.
 const BLOCK: u64 = 4096;
 
-/// Values and their bytes.
+/// A number of values and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
+    /// Number of values.
     pub count: u64,
+    /// Bytes of the values.
     pub bytes: u64,
 }
 
@@ -210,15 +215,15 @@ impl Amount {
         Ok(amount)
     }
 
-    /// The room for it on disk: a quarter more than the bytes; a value with blocks of its own fills
-    /// the last by half.
+    /// Returns the room for the values on disk: a quarter more than the bytes; a value with blocks
+    /// of its own fills half of its last one.
     pub(crate) fn room(self, fill: &Fill) -> u64 {
         let more =
             if fill.whole_blocks { self.count.saturating_mul(BLOCK / 2) } else { self.bytes / 4 };
         self.bytes.saturating_add(more)
     }
 
-    /// Refuses if a copy into `folder` has no room.
+    /// Fails if a copy into `folder` has no room.
     pub(super) fn check_room(self, fill: &Fill, folder: &Path) -> Result<()> {
         let needed = self.room(fill);
         let Some(free) = host::shortage(folder, needed)? else { return Ok(()) };

@@ -13,18 +13,18 @@ use model::{Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, Put, Resul
 
 use super::{Copied, Copier, inventory::Inventory};
 
-/// A batch is committed when it has so many bytes: what a killed copy loses at most.
+/// The bytes after which a batch is committed: the most that a killed copy loses.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// … or so many items.
+/// The items after which a batch is committed.
 const BATCH_ITEMS: usize = 4096;
 
-/// Parcels that wait for each writer.
+/// The number of parcels that wait for each writer.
 const WAITING: usize = 2;
 
 impl Copier<'_> {
-    /// Moves what `inventory` does not have, and removes what only it has. When interrupted, all
-    /// that was written is committed.
+    /// Moves what `inventory` does not have, and removes what only it has. If interrupted,
+    /// everything that was written is committed.
     pub(super) fn move_all(
         &self,
         to: &dyn Store,
@@ -106,7 +106,8 @@ impl Copier<'_> {
     }
 }
 
-/// On a file system that folds case, two names may be one file.
+/// Returns the error for a key that exists already: on a file system that folds case, two names may
+/// be one file.
 fn taken(key: Key<'_>) -> Error {
     Error::new(
         ErrorKind::Exists,
@@ -114,7 +115,7 @@ fn taken(key: Key<'_>) -> Error {
     )
 }
 
-/// Packs what has to be written and hands it to the writers in turn.
+/// Packs the items that have to be written and hands them to the writers in turn.
 struct Reader<'a> {
     writers: Vec<SyncSender<Parcel>>,
     turn: usize,
@@ -122,16 +123,17 @@ struct Reader<'a> {
     parcel: Parcel,
     inventory: Inventory,
     copied: Copied,
-    /// The destination keeps of a mode what may be read, written and executed.
+    /// Whether the destination keeps only the bits of a mode that allow reading, writing and
+    /// executing.
     plain_modes: bool,
     done: &'a AtomicU64,
 }
 
-/// The bits of a mode that run a file as somebody else, or keep it in its folder.
+/// The bits of a mode that run a file as another user, or keep it in its folder.
 const SPECIAL: u32 = 0o7000;
 
 impl Reader<'_> {
-    /// `Break`: a writer has failed.
+    /// Takes up an item; returns `Break` if a writer has failed.
     fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
         self.copied.count += 1;
         self.copied.bytes += item.length;
@@ -164,14 +166,14 @@ impl Reader<'_> {
     }
 }
 
-/// Bytes after which a parcel is sent: few enough to stay in the processor's cache on the way,
+/// The bytes after which a parcel is sent: few enough to stay in the processor's cache on the way,
 /// enough that the handover costs nothing in comparison.
 const BYTES: usize = 1 << 20;
 
-/// Items after which it is sent, however small they are.
+/// The items after which a parcel is sent, however small they are.
 const ITEMS: usize = 1024;
 
-/// A buffer that a large value has made larger than this is not reused.
+/// The largest buffer that is reused: a large value makes it grow.
 const KEEP: usize = 4 * BYTES;
 
 /// Items in key order, all in one buffer.
@@ -182,7 +184,7 @@ struct Parcel {
 }
 
 struct Packed {
-    /// `None`: a name, which is in front of the value.
+    /// The key; `None` for a name, which is before the value.
     key: Option<i64>,
     start: usize,
     value: usize,
@@ -218,7 +220,7 @@ impl Parcel {
         })
     }
 
-    /// The parcel without its items, to be filled again.
+    /// Returns the parcel without its items, to be filled again.
     fn emptied(mut self) -> Self {
         if self.bytes.capacity() > KEEP {
             return Self::default();

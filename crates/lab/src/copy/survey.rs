@@ -8,7 +8,7 @@ use model::{Error, Item, Key, Result, Scan, Store, ValueType};
 use super::Amount;
 use crate::Stop;
 
-/// What `source` holds. What `to` cannot hold is an error that names the first such key.
+/// Counts what `source` has. Fails with the first key that `to` cannot hold.
 pub(super) fn survey(
     (source, from): (&dyn Store, &Path),
     to: &dyn Store,
@@ -42,10 +42,10 @@ fn check_type(item: &Item<'_>) -> Result<()> {
     )))
 }
 
-/// Names in order, of which none may be a folder of another: `a` and `a/b`.
+/// Names in order, none of which may be a folder of another: `a` and `a/b`.
 #[derive(Default)]
 struct Paths {
-    /// Those that the last name starts with, itself included.
+    /// The names with which the last name starts, and the last name itself.
     starts: Vec<Vec<u8>>,
 }
 

@@ -43,7 +43,7 @@ impl Sampler {
         self.stride *= 2;
     }
 
-    /// Size of the sample after DEFLATE over its size; absent without bytes.
+    /// Returns the size of the sample after DEFLATE divided by its size; `None` without bytes.
     pub(crate) fn deflated(&self) -> Option<f64> {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         self.pieces.iter().try_for_each(|piece| encoder.write_all(piece)).ok()?;

@@ -44,7 +44,7 @@ impl Generator {
         Err(Error::usage(wrong))
     }
 
-    /// Its keys. The bytes are fewer than 2^63, so that the count fits wherever sizes do.
+    /// Returns the keys. The bytes are fewer than 2^63, so that the count fits if sizes do.
     fn range(&self) -> RangeInclusive<i64> {
         1..=i64::try_from(self.spec.count).unwrap_or(i64::MAX)
     }

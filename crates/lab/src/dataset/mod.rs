@@ -47,7 +47,7 @@ pub(crate) struct Dataset {
     pub(crate) deflated: Option<f64>,
 }
 
-/// First four bytes of the BLAKE3 digest: enough to distinguish a wrong value from the
+/// Returns the first four bytes of the BLAKE3 digest: enough to distinguish a wrong value from the
 /// right one with one mistake in 4 billion.
 pub(crate) fn checksum(value: &[u8]) -> u32 {
     let digest = blake3::hash(value);
@@ -77,7 +77,7 @@ pub(crate) fn check_bytes(item: &Item<'_>) -> Result<()> {
     )))
 }
 
-/// The length of a value, which has fewer than 4 GiB.
+/// Returns the length of a value. Fails at 4 GiB or more.
 pub(crate) fn value_size(key: Key<'_>, length: usize) -> Result<u32> {
     u32::try_from(length).map_err(|_| Error::usage(format!("key {key}: a value of 4 GiB or more")))
 }
@@ -129,7 +129,7 @@ impl Dataset {
         }
     }
 
-    /// The name of an entry; `None`: there is none of that length at that place.
+    /// Returns the name of an entry; `None` if there is none of that length at that place.
     fn name(&self, entry: &Entry) -> Option<&[u8]> {
         let rest = self.names.get(usize::try_from(entry.id).ok()?..)?;
         let (length, name) = rest.split_first_chunk()?;
@@ -144,7 +144,7 @@ impl Dataset {
         &self.entries
     }
 
-    /// The entries of the round for which it was arranged.
+    /// Returns the entries of the round for which the dataset was arranged.
     pub(crate) fn round_entries(&self) -> &[Entry] {
         self.round.clone().map_or(&self.entries, |round| &self.entries[round])
     }
@@ -190,7 +190,7 @@ impl Dataset {
         }
     }
 
-    /// The fewest values that hold half of the bytes or more.
+    /// Returns the smallest number of values that have half of the bytes or more.
     fn half_in(&self) -> u64 {
         let mut sizes: Vec<u32> = self.entries.iter().map(|entry| entry.size).collect();
         sizes.sort_unstable();
@@ -232,7 +232,7 @@ impl Dataset {
         }
     }
 
-    /// What precedes what [`Self::send`] writes.
+    /// Returns the metadata that precedes what [`Self::send`] writes.
     pub(crate) fn luggage(&self) -> Luggage {
         let (entries, name_bytes) = (self.entries.len() as u64, self.names.len() as u64);
         Luggage { keys: self.keys, entries, name_bytes }

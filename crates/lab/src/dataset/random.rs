@@ -20,26 +20,25 @@ pub(crate) enum Use {
     Sample,
 }
 
-/// A seed for one use and index, from the run's seed.
+/// Derives a seed for one use and index from the run's seed.
 pub(crate) fn derive(seed: u64, purpose: Use, index: u64) -> u64 {
     let input = [seed, purpose as u64, index].map(u64::to_le_bytes).concat();
     let digest = blake3::hash(&input);
     u64::from_le_bytes(*digest.as_bytes().first_chunk().expect("a digest has 32 bytes"))
 }
 
-/// The seed of the `index`-th in a series of runs: 32 bits, which are easy to type again.
+/// Returns the seed of the `index`-th in a series of runs: 32 bits, which are easy to type again.
 pub fn nth_seed(seed: u64, index: u64) -> u64 {
     derive(seed, Use::Series, index) >> 32
 }
 
-/// A number below `bound`, without bias worth naming: the high half of a 64-bit product
-/// (Lemire, "Fast Random Integer Generation in an Interval", 2019, without its rejection step;
-/// the bias is below `bound` / 2^64).
+/// Returns a number below `bound`: the high half of a 64-bit product (Lemire, "Fast Random Integer
+/// Generation in an Interval", 2019, without its rejection step). The bias is below `bound` / 2^64.
 pub(crate) fn below(random: &mut impl Rng, bound: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
-/// Fisher and Yates.
+/// Shuffles items after Fisher and Yates.
 #[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
 pub(crate) fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
     for last in (1..items.len()).rev() {
@@ -84,7 +83,7 @@ impl From<PoolSpec> for Pool {
 }
 
 impl Pool {
-    /// A pool for values of up to `largest` bytes, random ones that many percent of them.
+    /// Creates a pool for values of up to `largest` bytes, `percent` of them random.
     pub(crate) fn new(seed: u64, largest: u64, percent: u8) -> Self {
         let largest = usize::try_from(largest).expect("a value fits in memory");
         let mut bytes = vec![0; SPREAD + largest];
@@ -92,7 +91,7 @@ impl Pool {
         Self(bytes)
     }
 
-    /// The payload of the operation at `position` of the pass that `salt` names.
+    /// Returns the payload of the operation at `position` of the pass that `salt` identifies.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "below SPREAD")]
     pub(crate) fn slice(&self, salt: u64, position: u64, size: u32) -> &[u8] {

@@ -22,12 +22,12 @@ impl Part {
     /// All keys.
     pub(crate) const ALL: Self = Self { number: 0, of: 1 };
 
-    /// The part whose turn is in a round, of so many.
+    /// Returns the part of a round, out of `of` parts in turn.
     pub(crate) fn in_round(round: u32, of: u64) -> Self {
         Self { number: u64::from(round) % of.max(1), of: of.max(1) }
     }
 
-    /// Its entries among so many: parts differ by one entry at most.
+    /// Returns the entries of the part, out of `entries`: parts differ by one entry at most.
     pub(super) fn range(self, entries: usize) -> Range<usize> {
         let cut = |number: u64| {
             let place = entries as u128 * u128::from(number) / u128::from(self.of);

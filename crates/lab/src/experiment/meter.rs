@@ -10,7 +10,7 @@ use crate::workload::{Done, done};
 /// How long before its start a pass is announced to the workers: long enough for all to wake.
 const AHEAD_NS: u64 = 1_000_000;
 
-/// When a pass starts that is announced now.
+/// Returns the start of a pass that is announced now.
 pub(crate) fn soon_ns() -> u64 {
     host::now_ns() + AHEAD_NS
 }
@@ -35,9 +35,9 @@ impl<'a> PassMeter<'a> {
         Self { meter: host::Meter::start(processes), processes, clock, server, device }
     }
 
-    /// The pass is over: the workers did `done`. After writes, `settle` does what the durability
-    /// class still requires, on the clock, and what was left of `files` to the background is flushed
-    /// off the clock.
+    /// Completes the sample after the workers did `done`. After writes, `settle` does what the
+    /// durability class still requires, on the clock, and what was left of `files` to the
+    /// background is flushed off the clock.
     pub(crate) fn stop<T>(
         self,
         done: &[Done<T>],
@@ -72,7 +72,8 @@ impl<'a> PassMeter<'a> {
 
 const NOTHING: Passed = Passed { wall_ns: 0, waited_ns: Some(0) };
 
-/// Those that this process may use. More workers wait for each other, which is part of the work.
+/// Returns the number of processors that this process may use. More workers wait for each other,
+/// which is part of the work.
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

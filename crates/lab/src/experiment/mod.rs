@@ -42,7 +42,8 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// An experiment whose trials make their stores, each target one in a round.
+    /// Creates an experiment whose trials create their stores, one trial for each target in a
+    /// round.
     fn new(
         experiment: impl Experiment + 'a,
         plan: Plan,
@@ -78,28 +79,28 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Over one target.
+    /// Creates a trial over one target.
     pub(crate) fn of(target: usize, workloads: Range<usize>, cache: Option<Cache>) -> Self {
         Self { targets: vec![target], workloads, cache }
     }
 
-    /// Whether it is about the same cases as `other`.
+    /// Reports whether the trial is about the same cases as `other`.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         (&self.workloads, self.cache) == (&other.workloads, other.cache)
     }
 
-    /// Whether it measures `case`.
+    /// Reports whether the trial measures `case`.
     pub(crate) fn is_about(&self, case: Case) -> bool {
         self.cache.is_none_or(|cache| cache == case.cache)
             && self.workloads.contains(&case.workload)
     }
 
-    /// The target, where trials are over one each.
+    /// Returns the target of a trial over a single one.
     pub(crate) fn target(&self) -> usize {
         self.targets[0]
     }
 
-    /// The same over those targets that `keep` holds of; `None`: over none.
+    /// Returns the trial over those of its targets that `keep` accepts; `None` if there are none.
     pub(crate) fn retain(&self, keep: impl Fn(usize) -> bool) -> Option<Self> {
         let targets: Vec<_> = self.targets.iter().copied().filter(|target| keep(*target)).collect();
         (!targets.is_empty()).then(|| Self { targets, ..self.clone() })
@@ -143,12 +144,12 @@ pub(crate) trait Experiment {
     /// failed. An error is about all of its targets.
     fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()>;
 
-    /// What it costs that a target failed in a trial; `None`: the run.
+    /// Returns what it costs that a target failed in a trial; `None` for the whole run.
     fn loss(&self, _target: usize, _error: &Error) -> Option<Loss> {
         Some(Loss::Target)
     }
 
-    /// After a trial failed: makes the others possible.
+    /// Restores the stores after a failed trial, so that the others can run.
     fn recover(&mut self) -> Result<()> {
         Ok(())
     }
@@ -174,7 +175,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// What is known of the store, which every round makes again.
+    /// Records what is known of a store. Later rounds, which create it again, record nothing.
     pub(crate) fn facts(&mut self, facts: StoreFacts) -> Result<()> {
         let stores = self.recorder.record().map_or(&[][..], |record| &record.stores);
         if stores.iter().any(|known| known.target == self.target) {
@@ -185,8 +186,8 @@ impl Output<'_> {
         self.recorder.push(Line::Store(StoreFacts { target: self.target, ..facts }))
     }
 
-    /// A sample, whose workload and cache state are set; `written_before` is the share of the first
-    /// values to be written that were there already.
+    /// Records a sample, whose workload and cache state are set; `written_before` is the share of
+    /// the first values to be written that existed already.
     pub(crate) fn sample(&mut self, sample: Sample, written_before: Option<f64>) -> Result<()> {
         let Self { target, run, round, position, .. } = *self;
         let sample = Sample { run, round, position, target, ..sample };
@@ -215,7 +216,7 @@ pub(crate) fn check_class(plan: &Plan, target: usize, facts: &StoreFacts) -> Res
     )))
 }
 
-/// Where it runs: on the file systems of `folders`, with the libraries of engines.
+/// Describes the machine: the file systems of `folders`, and the libraries of engines.
 fn environment(folders: &[PathBuf], libraries: impl Iterator<Item = Library>) -> Environment {
     let mut environment = host::environment(folders);
     for library in libraries {

@@ -21,28 +21,30 @@ use crate::{Progress, Stop};
 /// A comparison: what all experiments have in common, and the part of one of them.
 #[derive(Clone)]
 pub struct Request {
+    /// The part of the experiment.
     pub experiment: ExperimentRequest,
-    /// Index into the targets of the one the others are compared with.
+    /// Index of the target with which the others are compared.
     pub baseline: usize,
-    /// Durability class to set every target up for.
+    /// The durability class that every target is set up for; `None` for its own.
     pub durability: Option<Durability>,
-    /// The server that the class is adopted from, which has it already: none was asked for.
+    /// The server from which the class is adopted, because it has it already; `None` if the class
+    /// was asked for.
     pub adopted_from: Option<String>,
-    /// When to stop.
+    /// When the run ends.
     pub rounds: Rounds,
-    /// Drives everything random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// Where scratch stores go; absent: next to the user's store, or the current directory.
+    /// The folder of scratch stores; `None` for that of the user's store, or the current directory.
     pub scratch: Option<PathBuf>,
     /// The study that it is a step of.
     pub study: Option<StudyPart>,
-    /// The user's own words for it, which the record carries.
+    /// The options as the user typed them, which the record has.
     pub spec: Option<RunSpec>,
-    /// Which run of a sweep this is.
+    /// The place of the run in a sweep.
     pub point: Option<Point>,
-    /// Starts a worker process: a program and its arguments, which end up in
-    /// [`serve`](crate::serve) with this process at the other end of standard input and output.
-    /// Empty: this process does without, as far as it can.
+    /// The command that starts a worker process: a program and its arguments, which end in
+    /// [`serve`](crate::serve) with this process at the other end of standard input and output. If
+    /// it is empty, this process starts no other as far as it can.
     pub worker: Vec<OsString>,
 }
 
@@ -63,7 +65,8 @@ pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
     /// Returns the labels of its targets, to be made distinct.
     fn labels(&mut self) -> Vec<&mut String>;
 
-    /// Returns one of so many `parts` of its work; `None`: it finds out by itself how long it takes.
+    /// Returns the request for one of that many parts of its work; `None` if it finds out itself how
+    /// long it takes.
     fn one_of(&self, _parts: u32) -> Option<ExperimentRequest> {
         None
     }
@@ -102,7 +105,7 @@ impl ExperimentRequest {
         (&*self.0 as &dyn Any).downcast_ref()
     }
 
-    /// The same, to be changed.
+    /// Returns the request of one experiment to be changed, if it is of that one.
     pub(crate) fn part_mut<P: ExperimentPart>(&mut self) -> Option<&mut P> {
         (&mut *self.0 as &mut dyn Any).downcast_mut()
     }
@@ -118,6 +121,7 @@ impl Clone for ExperimentRequest {
 pub struct Target<E: ?Sized + 'static> {
     /// Its name in tables.
     pub label: String,
+    /// The engine.
     pub engine: &'static E,
     /// The user's own store; absent: a scratch store.
     pub location: Option<PathBuf>,
@@ -132,7 +136,8 @@ pub struct Target<E: ?Sized + 'static> {
 }
 
 impl Request {
-    /// Of targets as they are, in the current directory; the first is the baseline.
+    /// Creates a request for targets as they are, in the current directory; the first is the
+    /// baseline.
     pub fn new(part: impl Into<ExperimentRequest>, rounds: Rounds, seed: u64) -> Self {
         Self {
             experiment: part.into(),
@@ -149,13 +154,13 @@ impl Request {
         }
     }
 
-    /// The same with one of so many `parts` of its work; `None`: it finds out by itself how long it
-    /// takes.
+    /// Returns the request for one of `parts` parts of the work; `None` for experiments that find
+    /// out themselves how long they take.
     pub(crate) fn one_of(&self, parts: u32) -> Option<Self> {
         Some(Self { experiment: self.experiment.0.one_of(parts)?, ..self.clone() })
     }
 
-    /// The plan of an experiment with these targets and workloads.
+    /// Returns the plan of an experiment with these targets and workloads.
     pub(crate) fn plan(
         &self,
         experiment: Experiment,
@@ -193,7 +198,7 @@ impl Request {
         self.experiment.0.prepare(self, cache, progress, stop)
     }
 
-    /// Where scratch stores of `targets` go that are not next to anything.
+    /// Returns the folder of the scratch stores of `targets` that are not next to anything.
     pub(crate) fn scratch<'t, E: Engine + ?Sized + 'static>(
         &self,
         targets: impl IntoIterator<Item = &'t Target<E>>,
@@ -203,7 +208,7 @@ impl Request {
         accounts.fold(asked, |place, account| host::enterable(&place, account))
     }
 
-    /// What is said if the scratch stores of `targets` are not where they were asked for.
+    /// Returns a finding for each target whose scratch stores are not where they were asked for.
     pub(crate) fn moved<'t, E: Engine + ?Sized + 'static>(
         &self,
         targets: impl IntoIterator<Item = &'t Target<E>>,
@@ -220,12 +225,13 @@ impl Request {
         targets.into_iter().filter_map(of).collect()
     }
 
-    /// The folder of a target's scratch stores, which its engine's user can enter.
+    /// Returns the folder of a target's scratch stores, which its engine's user can enter.
     pub(crate) fn parent<E: Engine + ?Sized>(&self, target: &Target<E>) -> PathBuf {
         host::enterable(&self.asked_parent(target), target.engine.account())
     }
 
-    /// The folder that was asked for: on the file system of what the stores are copies of.
+    /// Returns the folder that was asked for: by default on the file system of what the stores are
+    /// copies of.
     fn asked_parent<E: ?Sized>(&self, target: &Target<E>) -> PathBuf {
         if let Some(placement) = &target.placement {
             return placement.path.clone();
@@ -235,7 +241,8 @@ impl Request {
         if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent }
     }
 
-    /// The time that it may take; absent: as long as the number of rounds takes.
+    /// Returns the time that the run may take; `None` if it takes as long as its number of rounds
+    /// does.
     pub fn time(&self) -> Option<Duration> {
         let Rounds { max, seconds, .. } = self.rounds;
         let time = model::units::duration_of(seconds);
@@ -260,19 +267,20 @@ impl<E: ?Sized> Clone for Target<E> {
 }
 
 impl<E: Engine + ?Sized> Target<E> {
-    /// What does the work of its engine.
+    /// Returns the library that does the work of the engine.
     pub(crate) fn library(&self) -> Option<Library> {
         self.engine.library(&self.settings)
     }
 
-    /// A scratch store of `engine` with its default settings.
+    /// Creates a target in a scratch store of `engine` with its default settings.
     pub fn scratch(label: &str, engine: &'static E) -> Self {
         let (location, address, placement) = (None, None, None);
         let (label, settings) = (label.to_owned(), Settings::default());
         Self { label, engine, location, address, settings, keeps_class: false, placement }
     }
 
-    /// Settings for `class` with those asked for on top.
+    /// Returns the settings for `class`, with those that were asked for on top. Fails if these keep
+    /// the target from giving the class.
     pub fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class.filter(|_| !self.keeps_class) else {
             return Ok(self.settings.clone());
@@ -286,8 +294,9 @@ impl<E: Engine + ?Sized> Target<E> {
         }
     }
 
-    /// Where the scratch store `name` is if it is not on disk: on a server, or nowhere. Another run at the
-    /// server has tables of other names, and removes none of these when the server comes back.
+    /// Returns the location of the scratch store `name` if it is not on disk: a table on a server,
+    /// or nothing. Another run on the server has tables of other names, and removes none of these
+    /// when the server comes back.
     pub(crate) fn table(&self, name: &str) -> PathBuf {
         static RUN: OnceLock<u64> = OnceLock::new();
         let run = RUN.get_or_init(host::random);

@@ -7,8 +7,8 @@ use model::{Blobs, Error, Result};
 
 use super::request::Target;
 
-/// Does `work` in a new folder for a target, which is removed afterwards. A server's store is closed by
-/// then, whatever came of it.
+/// Calls `work` with a new folder for a target, which is removed afterwards. A server's store is
+/// closed by then, whatever the outcome.
 pub(super) fn in_folder<T>(
     target: &Target<dyn Blobs>,
     scratch: &Scratch,
@@ -28,7 +28,8 @@ pub(super) fn in_folder<T>(
 pub(super) struct Scratches(Vec<(PathBuf, bool, Scratch)>);
 
 impl Scratches {
-    /// The one in `parent` for stores that are written to, or that are only read.
+    /// Returns the scratch in `parent` for stores that are written to, or for those that are only
+    /// read.
     pub(super) fn in_folder(&mut self, parent: PathBuf, written: bool) -> Result<&Scratch> {
         let is_it = |(of, to, _): &(PathBuf, bool, _)| (of, *to) == (&parent, written);
         let place = if let Some(place) = self.0.iter().position(is_it) {

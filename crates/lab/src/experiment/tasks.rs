@@ -37,6 +37,7 @@ use crate::{
 /// `storemark queue`: tasks are created, changed and deleted.
 #[derive(Clone)]
 pub struct TasksRequest {
+    /// The targets.
     pub targets: Vec<Target<dyn model::Tasks>>,
     /// Workers at once.
     pub workers: u32,
@@ -163,7 +164,7 @@ impl TaskTrial<'_> {
         Ok((StoreFacts { check_ns, ..facts }, sample))
     }
 
-    /// The first pass after the queue was made, and the steady one.
+    /// Returns the first pass after the queue was created, and the steady one.
     fn passes(&self) -> [TaskPass; 2] {
         let TasksRequest { tasks, workers, .. } = *self.part;
         let few = tasks.min(FIRST_WRITES.div_ceil(workers.into()));
@@ -195,7 +196,7 @@ impl TaskTrial<'_> {
         Ok(Sample { measured: Measured::Tasks { first, latency, steps, files }, ..steady })
     }
 
-    /// A task that was deleted and is there is no task done.
+    /// Fails if a deleted task still exists.
     fn none_left(&self) -> Result<()> {
         match self.queue.count()? {
             0 => Ok(()),
@@ -210,7 +211,7 @@ impl TaskTrial<'_> {
     }
 }
 
-/// A worker's part of a pass.
+/// Carries out a worker's part of a pass.
 fn work(
     worker: &mut dyn QueueWorker,
     ids: &Ids,
@@ -226,7 +227,7 @@ fn work(
     Ok(Done { counters, ..Done::new(start, passed, operations, clock) })
 }
 
-/// Of tasks, and of each kind of step.
+/// Summarises the latencies of tasks, and of each kind of step.
 fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<TaskStep, Latency>)> {
     let wall = Duration::from_nanos(passed(done).wall_ns);
     let together = |part: &dyn Fn(&EachStep) -> &Timed| {

@@ -42,8 +42,8 @@ pub(crate) struct ValuesTrial<'a> {
 }
 
 impl ValuesTrial<'_> {
-    /// Also returns the share of the first values to be written that were there already, if that was
-    /// looked at.
+    /// Measures the case. Also returns the share of the first values to be written that existed
+    /// already; `None` if that was not examined.
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
         let keys = input.dataset.round_entries().len() as u64;
@@ -85,7 +85,7 @@ impl ValuesTrial<'_> {
         }
     }
 
-    /// The passes in open sessions. The sample is about the last one.
+    /// Runs the passes in open sessions. The sample is about the last one.
     fn measure(
         &self,
         store: &dyn Store,
@@ -178,8 +178,8 @@ impl ValuesTrial<'_> {
     }
 }
 
-/// A pass of workers on other hosts, of which the time counts in which all of them worked. What they
-/// spend is not seen from here.
+/// Completes the sample of a pass of workers on other hosts: only the time in which all of them
+/// worked counts. What they spend is not seen from here.
 fn of_hosts(
     sample: Sample,
     hosts: Vec<(String, HostClock)>,
@@ -236,8 +236,8 @@ pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {
     Error::new(ErrorKind::Missing, message)
 }
 
-/// The passes. A store is cold only once, and ages by each write: there the first pass is the only
-/// one, and every operation is timed, as it is on a schedule.
+/// Returns the passes. A store is cold only once, and ages by each write: in these cases the first
+/// pass is the only one, and every operation is timed, as it is on a schedule.
 fn passes(
     workload: &Workload,
     keys: u64,
@@ -264,8 +264,8 @@ fn passes(
     vec![pass(0, first, Timing::None), Pass { skip, ..steady }]
 }
 
-/// Operations of the first of two passes over so many `keys`, on a store that may send requests to a
-/// service.
+/// Returns the operations of the first of two passes over `keys` keys, on a store that may send
+/// requests to a service.
 pub(super) fn first_operations(workload: &Workload, keys: u64, sends_requests: bool) -> u64 {
     let most = match (sends_requests, workload.work.writes()) {
         // Each worker connects.
@@ -285,7 +285,7 @@ fn timeline(outcomes: &[PassOutcome]) -> Option<model::OverTime> {
     over_time(&slices, outcomes.iter().flat_map(|outcome| &outcome.background))
 }
 
-/// How a pass kept its schedule; none: it had none.
+/// Returns how a pass kept its schedule; `None` if it had none.
 fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<Option<Paced>> {
     let lags = latency::sum(latencies(outcomes).filter_map(|latencies| latencies.lags.as_ref()));
     let Some((asked, lags)) = rate.zip(lags) else { return Ok(None) };
@@ -298,7 +298,7 @@ fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<
     }))
 }
 
-/// The latencies of workers in a pass that took `wall`.
+/// Summarises the latencies of workers in a pass that took `wall`.
 pub(super) fn latency<'a>(
     workers: impl Iterator<Item = &'a Latencies> + Clone,
     wall: Duration,

@@ -7,8 +7,8 @@ use pagecache::Files;
 
 use super::ReadyStore;
 
-/// Those of `wanted` that this machine and this user can reach, and a finding for each other one.
-/// None left is an error.
+/// Returns those of `wanted` that this machine and this user can reach, and a finding for each
+/// other one. Fails if none remains.
 pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind>)> {
     let mut reachable = Vec::new();
     let mut findings = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
 }
 
-/// What of the store is in memory now; looking at it loads its names.
+/// Returns what is in memory of the store now; looking at it loads its names.
 pub(crate) fn seen(ready: &ReadyStore) -> Result<Option<Residency>> {
     files(ready)?.map(|files| pages(&files)).transpose()
 }

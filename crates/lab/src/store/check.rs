@@ -11,7 +11,7 @@ use crate::{
     progress::tick,
 };
 
-/// Seed of the order in which values are checked.
+/// Returns the seed of the order in which values are checked.
 pub(crate) fn seed(seed: u64) -> u64 {
     derive(seed, Use::Check, 0)
 }
@@ -56,7 +56,7 @@ pub(crate) fn same_keys(
     }
 }
 
-/// The error of a value that was written and cannot be read as it was.
+/// Returns the error of a value that was written and cannot be read as it was.
 pub(crate) fn not_as_written(key: &str) -> Error {
     let what = format!("key {key} does not hold what was written to it");
     Error::new(ErrorKind::Differs, what)
@@ -65,7 +65,7 @@ pub(crate) fn not_as_written(key: &str) -> Error {
 /// Values that are read even if the time for it is over: fewer would give no figure.
 const FEWEST: usize = 200;
 
-/// How many of `entries` values are read when `read` reads each, until the time is over.
+/// Reads values with `read` until the time is over; returns how many of `entries` were read.
 fn read_until(
     entries: usize,
     until: Option<Instant>,

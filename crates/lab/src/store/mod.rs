@@ -14,7 +14,7 @@ use model::{
     Store, StoreFacts,
 };
 
-/// What is known of a store that was neither filled nor checked.
+/// Returns the facts about a store that was neither filled nor checked.
 pub(crate) fn facts(
     (in_effect, durability): (Settings, Durability),
     files: FileBytes,
@@ -33,7 +33,7 @@ pub(crate) fn facts(
     }
 }
 
-/// What files and folders take.
+/// Returns the sizes of files and folders.
 pub(crate) fn file_bytes(paths: &[PathBuf]) -> Result<FileBytes> {
     let host::Space { apparent, allocated } = host::space(paths)?;
     Ok(FileBytes { apparent, allocated })
@@ -55,7 +55,7 @@ pub(crate) struct ReadyStore {
 }
 
 impl ReadyStore {
-    /// A store at `path`, which need not be there yet.
+    /// Creates a store at `path`, which need not exist yet.
     pub(crate) fn new(engine: &'static dyn Blobs, path: PathBuf, options: OpenOptions) -> Self {
         Self {
             engine,
@@ -71,18 +71,18 @@ impl ReadyStore {
         self.engine.library(&self.options.settings)
     }
 
-    /// Whether its operations are requests to a service that may charge for them.
+    /// Reports whether its operations are requests to a service that may charge for them.
     pub(crate) fn sends_requests(&self) -> bool {
         self.engine.requests(Action::Read, 1, &self.options.settings).is_some()
     }
 
-    /// How values are put into it that are all new to it.
+    /// Returns how values are put that are all new to the store.
     pub(crate) fn filling(&self) -> How {
         // To look whether a key is there may be a request more.
         if self.sends_requests() { How::Upsert } else { How::Insert }
     }
 
-    /// Whether another process can work on it while this one has it open.
+    /// Reports whether another process can work on the store while this one has it open.
     pub(crate) fn can_be_shared(&self) -> bool {
         let Self { engine, options, held, .. } = self;
         let several = held.is_none() && engine.capabilities().processes;
@@ -105,12 +105,12 @@ impl ReadyStore {
         Ok((result, opening))
     }
 
-    /// The files and folders of the store that are there.
+    /// Returns the files and folders of the store that exist.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.engine.files(&self.path).into_iter().filter(|path| path.exists()).collect()
     }
 
-    /// What is known of the store, which holds `data` bytes of values.
+    /// Returns the facts about the store, which has `data` bytes of values.
     pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
         let ((in_effect, started), _) =
             self.with(|store| Ok((store.in_effect()?, !store.processes().is_empty())))?;
@@ -126,9 +126,9 @@ impl ReadyStore {
         Ok(StoreFacts { target, mount, memory_bytes, server, ..facts })
     }
 
-    /// Memory that the store may take for itself, in bytes: all of its `data` if that is in memory
-    /// anyway, else what the setting `cache` gives it; an engine without that has none. Absent if a
-    /// remote server does not report it.
+    /// Returns the memory that the store may take for itself, in bytes: all of its `data` if that
+    /// is in memory anyway, otherwise what the setting `cache` gives it; an engine without a cache
+    /// has none. `None` if a remote server does not report it.
     fn own_memory(&self, in_effect: &Settings, data: u64) -> Option<u64> {
         let engine = self.engine.capabilities();
         let cache = in_effect.parse("cache");
@@ -140,7 +140,7 @@ impl ReadyStore {
         }
     }
 
-    /// Whether reads deliver what was written.
+    /// Reports whether reads deliver what was written.
     pub(crate) fn retains(&self) -> bool {
         self.engine.capabilities().retains
     }

@@ -42,7 +42,7 @@ pub(crate) struct Launch {
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
 impl Launch {
-    /// So many on this host.
+    /// Returns `count` launches on this host.
     pub(crate) fn here(command: &[OsString], count: u32) -> Vec<Self> {
         vec![Self { command: command.to_vec(), host: None, limit: SILENCE }; count as usize]
     }
@@ -104,24 +104,24 @@ impl<'a> Processes<'a> {
         Ok(processes)
     }
 
-    /// The ids of the processes.
+    /// Returns the ids of the processes.
     pub(crate) fn ids(&self) -> Vec<u32> {
         self.members.borrow().iter().map(WorkerProcess::id).collect()
     }
 
-    /// The host of the first process that ended by itself, if it is another one.
+    /// Returns the host of the first process that ended by itself; `None` if that was on this host.
     pub(crate) fn lost_host(&self) -> Option<String> {
         self.lost.borrow().as_ref()?.host.clone()
     }
 
-    /// The other hosts and their clocks, by process; none: all are on this one. All are here or none
-    /// is.
+    /// Returns the other hosts and their clocks, by process; empty if all processes are on this
+    /// host. Either all are here or none is.
     pub(crate) fn hosts(&self) -> Vec<(String, HostClock)> {
         let members = self.members.borrow();
         members.iter().filter_map(|of| Some((of.host.clone()?, of.clock))).collect()
     }
 
-    /// Has each process on another host open a store, and read some of its values.
+    /// Makes each process on another host open a store and read some of its values.
     pub(crate) fn look(&self, store: &StoreRequest) -> Result<()> {
         if self.hosts().is_empty() {
             return Ok(());
@@ -163,7 +163,7 @@ impl<'a> Processes<'a> {
         })
     }
 
-    /// The error of a process that has ended.
+    /// Returns the error of a process that has ended.
     fn ended(&self, process: usize) -> Error {
         let member = &mut self.members.borrow_mut()[process];
         let error = member.lost().context(member.name(process));
@@ -172,7 +172,8 @@ impl<'a> Processes<'a> {
         error
     }
 
-    /// The error of workers that have not said hello: what to try, if they are on other hosts.
+    /// Returns the error of workers that have not sent a greeting; if they are on other hosts, it
+    /// has a command to try.
     fn not_started(&self, error: Error) -> Error {
         let Some(host) = self.lost_host() else { return error };
         let members = self.members.borrow();
@@ -184,7 +185,7 @@ impl<'a> Processes<'a> {
         ))
     }
 
-    /// How long before its start a pass is announced.
+    /// Returns how long before its start a pass is announced.
     fn ahead_ns(&self) -> u64 {
         let furthest = self.members.borrow().iter().map(|of| of.clock.uncertainty_ns).max();
         (2 * ROUND_TRIPS_AHEAD * furthest.unwrap_or(0)).max(AHEAD_NS)
@@ -227,7 +228,7 @@ impl<'a> Processes<'a> {
         outcome
     }
 
-    /// Has all processes end, and waits for each.
+    /// Ends all processes, and waits for each.
     fn end(&self) {
         let mut members = std::mem::take(&mut *self.members.borrow_mut());
         for member in &mut members {
@@ -250,7 +251,7 @@ impl<'a> Processes<'a> {
         self.replies()
     }
 
-    /// What all workers did, in the order of the processes. The first failure is an error.
+    /// Returns what all workers did, in the order of the processes. Fails with the first failure.
     fn replies<O: DeserializeOwned>(&self) -> Result<Vec<O>> {
         if let Some(lost) = &*self.lost.borrow() {
             return Err(Error::failed(&lost.error));
@@ -314,7 +315,8 @@ impl<'a> Processes<'a> {
     }
 }
 
-/// Whether a line answers nothing: it shows that a process runs, or which requests it has sent.
+/// Reports whether a line answers no request: it shows that a process runs, or which requests it
+/// has sent.
 fn is_unasked(line: &str) -> bool {
     if !line.starts_with("\"alive\"") && !line.starts_with("{\"requests\":") {
         return false;
@@ -393,7 +395,7 @@ impl WorkerProcess {
         Ok(Self { child, input, command, host, clock, limit, silent })
     }
 
-    /// What it is called in errors.
+    /// Returns the name of the process in errors.
     fn name(&self, process: usize) -> String {
         let here = || format!("worker process {}", process + 1);
         self.host.as_ref().map_or_else(here, |host| format!("host {host}"))
@@ -403,12 +405,13 @@ impl WorkerProcess {
         self.child.id()
     }
 
-    /// A process that has ended cannot be asked; why it ended is found when it does not reply.
+    /// Sends a request. A process that has ended cannot be asked; why it ended is found when it
+    /// does not reply.
     fn ask<P: Serialize>(&mut self, request: &Request<P>, stop: &Stop) {
         let _ = self.input(stop).map(|mut input| send(&mut input, request));
     }
 
-    /// Its standard input, unless it is to end.
+    /// Returns the standard input of the process; `None` if it is to end.
     fn input<'a>(&'a mut self, stop: &'a Stop) -> Option<Input<'a>> {
         let Self { input, limit, silent, .. } = self;
         Some(Input { pipe: input.as_mut()?, limit: *limit, silent, stop })
@@ -448,7 +451,7 @@ impl WorkerProcess {
         Error::failed(format!("has said nothing for {limit}{option}"))
     }
 
-    /// The error of a process that ended in the middle.
+    /// Returns the error of a process that ended before its work was done.
     fn lost(&mut self) -> Error {
         // What carries its output may still run.
         drop(self.input.take());
@@ -511,8 +514,8 @@ impl Drop for WorkerProcess {
     }
 }
 
-/// In a group of its own, so that a terminal's Ctrl-C reaches only the first process, which ends
-/// the others.
+/// Puts the process into a group of its own, so that a terminal's Ctrl-C reaches only the first
+/// process, which ends the others.
 #[cfg(unix)]
 fn leave_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);

@@ -22,14 +22,20 @@ use crate::{
     dataset::{Dataset, Pool},
 };
 
-/// Where a worker process finds engines by their names.
+/// The functions with which a worker process finds engines by their names.
 #[derive(Clone, Copy)]
 pub struct Finders {
+    /// Finds an engine of blobs.
     pub blobs: fn(&str) -> Result<&'static dyn Blobs>,
+    /// Finds an engine of rows.
     pub rows: fn(&str) -> Result<&'static dyn Rows>,
 }
 
-/// Does what is asked for through `input` until that ends.
+/// Serves the requests from `input` until it ends.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read, `output` cannot be written, or a request is not understood.
 pub fn serve(
     find: Finders,
     input: impl Read + Send + 'static,
@@ -145,7 +151,7 @@ fn listen(input: impl BufRead, requests: Sender<String>, stop: &Stop) {
     std::process::exit(2);
 }
 
-/// The reply of a worker process that ends because of a failure, as a line.
+/// Returns the reply of a worker process that ends because of a failure, as a line.
 pub fn failure(why: &str) -> String {
     let reply = serde_json::to_string(&Reply::<()>::Failed(why.to_owned()));
     reply.expect("a sentence is JSON") + "\n"
@@ -177,8 +183,8 @@ impl<W: Write> Client<W> {
         self.reply(&Reply::<()>::Done(Vec::new()))
     }
 
-    /// Has `workers` make the passes that are asked for. Between them the one who asks may look at
-    /// this process with its sessions open.
+    /// Makes `workers` carry out the requested passes. Between the passes the requesting process
+    /// may examine this one with its sessions open.
     fn trial<P, O>(&mut self, workers: &mut Workers<'_, P, O>) -> Result<()>
     where
         P: DeserializeOwned,

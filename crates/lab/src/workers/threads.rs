@@ -41,8 +41,8 @@ pub(crate) fn with<'a, P: Copy + Send, O: Send, T>(
     })
 }
 
-/// One worker's part. It replies once when it is open and once to each pass, until it fails: then it
-/// is closed at once, as others may wait for a lock that it holds.
+/// Carries out one worker's part. It replies once when it is open and once to each pass, until it
+/// fails: then it is closed at once, because others may wait for a lock that it holds.
 fn serve<'a, P, O>(
     open: impl FnOnce() -> Result<Worker<'a, P, O>>,
     passes: &Receiver<(P, u64)>,

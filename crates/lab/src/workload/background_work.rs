@@ -54,7 +54,7 @@ fn look(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
     }
 }
 
-/// Work in the clock that all processes share.
+/// Converts the times of background work to the clock that all processes share.
 pub(crate) fn on_shared_clock(done: &FinishedWork) -> BackgroundWork {
     let (now, now_ns) = (Instant::now(), now_ns());
     let ns = |at: Instant| {

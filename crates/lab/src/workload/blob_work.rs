@@ -5,6 +5,7 @@ use model::{Error, Operation, Order, Result, Work};
 /// Reads or writes of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlobWork {
+    /// The operation.
     pub operation: Operation,
     /// In which order keys are touched.
     pub order: Order,
@@ -13,8 +14,8 @@ pub struct BlobWork {
 }
 
 impl BlobWork {
-    /// What passes do for a planned `work` on values. The objects of an ageing store are touched in
-    /// the order in which the dataset holds them.
+    /// Returns what passes do for a planned `work` on values. The objects of an ageing store are
+    /// touched in the order in which the dataset has them. Fails for other work.
     pub(super) fn of(work: Work) -> Result<Self> {
         match work {
             Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
@@ -25,7 +26,7 @@ impl BlobWork {
         }
     }
 
-    /// As a plan has it.
+    /// Returns the work as a plan has it.
     pub(crate) fn planned(self) -> Work {
         let Self { operation, order, rate } = self;
         Work::Blobs { operation, order, rate }

@@ -18,11 +18,11 @@ use crate::Stop;
 
 /// Reads the clock around each operation, around some or around none.
 pub(crate) trait Clock {
-    /// The operations from `now_ns` on are those of a slice of the pass.
+    /// Starts a slice: the operations from `now_ns` on belong to it.
     #[inline]
     fn begin_slice(&mut self, _now_ns: u64) {}
 
-    /// The slice is over. What happens until the next one is of no operation.
+    /// Ends a slice. What happens until the next one belongs to no operation.
     #[inline]
     fn end_slice(&mut self, _now_ns: u64) {}
 
@@ -32,15 +32,15 @@ pub(crate) trait Clock {
         Ok(())
     }
 
-    /// It is done.
+    /// Ends an operation.
     #[inline]
     fn end(&mut self, _: Action) {}
 
-    /// The last operation ended with the commit of several.
+    /// Records that the last operation ended with the commit of several.
     #[inline]
     fn committed(&mut self) {}
 
-    /// The latencies of all operations, if any were timed.
+    /// Returns the latencies of all operations; `None` if none were timed.
     fn finish(self) -> Option<Latencies>
     where
         Self: Sized,
@@ -70,8 +70,8 @@ pub(crate) struct Latencies {
 }
 
 impl Latencies {
-    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
-    /// [`now_ns`].
+    /// Creates the latencies of operations that do nothing but `actions`, in a pass that starts at
+    /// `start_ns` of [`now_ns`].
     pub(super) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
         let mut histograms = vec![None; UNKNOWN];
         actions.for_each(|action| histograms[action as usize] = Some(AsText(histogram())));
@@ -110,8 +110,8 @@ pub(crate) struct EachOperation<'a> {
 }
 
 impl<'a> EachOperation<'a> {
-    /// For operations that do no other than `actions`, in a pass that starts at `start_ns` of
-    /// [`now_ns`].
+    /// Creates a clock for operations that do nothing but `actions`, in a pass that starts at
+    /// `start_ns` of [`now_ns`].
     pub(crate) fn new(
         actions: impl Iterator<Item = Action>,
         start_ns: u64,
@@ -176,7 +176,8 @@ pub(crate) struct Schedule<'a> {
     reason = "a float is cast to the nearest integer"
 )]
 impl<'a> Schedule<'a> {
-    /// For worker number `worker` of so many, who share `rate` operations a second and take turns.
+    /// Creates the schedule of worker number `worker` of `workers`, who share `rate` operations a
+    /// second and take turns.
     pub(crate) fn new(rate: f64, (worker, workers): (usize, u32), stop: &'a Stop) -> Self {
         let apart_ns = 1e9 / rate;
         let first_ns = (apart_ns * worker as f64) as u64;

@@ -13,8 +13,9 @@ pub(crate) struct CommonTime {
 /// Part of a pass that is too short to show anything.
 const SHORT: u64 = 10;
 
-/// From the start of the last worker that started to the end of the first that ended; 0: there is no
-/// such time, or hardly any. Operations are those of the slices in it, a part of those at its ends.
+/// Returns the time from the start of the last worker that started to the end of the first that
+/// ended; 0 if there is hardly any. Operations are those of the slices in it, and a part of those
+/// at its ends.
 pub(crate) fn common_time(done: &[Done<PassOutcome>]) -> CommonTime {
     let start = done.iter().map(|worker| worker.start_ns).max().unwrap_or(0);
     let end = done.iter().map(|worker| worker.end_ns).min().unwrap_or(0);
@@ -25,7 +26,7 @@ pub(crate) fn common_time(done: &[Done<PassOutcome>]) -> CommonTime {
     if hardly { CommonTime::default() } else { CommonTime { ns, operations } }
 }
 
-/// The share of a worker's operations from `start` to `end`.
+/// Returns the share of a worker's operations from `start` to `end`.
 fn share(worker: &Done<PassOutcome>, start: u64, end: u64) -> f64 {
     let slices = worker.outcome.latencies.as_ref().map(|latencies| &latencies.slices);
     let noted = slices.and_then(|slices| {

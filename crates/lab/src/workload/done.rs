@@ -24,7 +24,7 @@ pub(crate) struct Done<T> {
 }
 
 impl<T> Done<T> {
-    /// What a worker of this process did from `start` on, without counters.
+    /// Creates the result of a worker of this process from `start` on, without counters.
     pub(crate) fn new(start: Instant, passed: Passed, operations: u64, outcome: T) -> Self {
         Self {
             process: 0,
@@ -38,8 +38,9 @@ impl<T> Done<T> {
     }
 }
 
-/// From the first worker's first operation to the last one's last. If each worker had had a processor
-/// whenever it could use one, the pass would be as long as its longest worker: the rest is waiting.
+/// Returns the time from the first worker's first operation to the last one's last. If each worker
+/// had had a processor whenever it could use one, the pass would be as long as its longest worker:
+/// the rest is waiting.
 pub(crate) fn passed<T>(done: &[Done<T>]) -> Passed {
     let end_ns = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
     let wall_ns = end_ns.saturating_sub(start_ns(done));
@@ -55,7 +56,7 @@ fn start_ns<T>(done: &[Done<T>]) -> u64 {
     done.iter().map(|worker| worker.start_ns).min().unwrap_or(0)
 }
 
-/// Each worker's part; a single one is described by the sample as a whole.
+/// Returns each worker's part; none for a single worker, which the sample as a whole describes.
 pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
     let start = start_ns(done);
     let part = |worker: &Done<T>| Worker {
@@ -67,7 +68,7 @@ pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
     if done.len() > 1 { done.iter().map(part).collect() } else { Vec::new() }
 }
 
-/// The counters of all workers, summed.
+/// Sums the counters of all workers.
 pub(crate) fn counters<T>(done: &[Done<T>]) -> BTreeMap<String, i64> {
     let mut counters = BTreeMap::new();
     for (name, value) in done.iter().flat_map(|worker| &worker.counters) {
@@ -77,7 +78,7 @@ pub(crate) fn counters<T>(done: &[Done<T>]) -> BTreeMap<String, i64> {
     counters
 }
 
-/// An engine's counters as they are reported.
+/// Converts an engine's counters to those of a record.
 pub(crate) fn named(counters: Vec<(&'static str, i64)>) -> Vec<(String, i64)> {
     counters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -58,7 +58,8 @@ struct Costs {
 }
 
 impl Costs {
-    /// Two readings take `clock_ns`, and recording what they say about as long.
+    /// Returns the costs of timing if two readings take `clock_ns`, and recording them takes about
+    /// as long.
     fn of(clock_ns: u64) -> Self {
         let apart = 200.0 * clock_ns as f64;
         // The operations between two that are timed take as long as that, twice at most.
@@ -77,8 +78,8 @@ const LONGEST_BLOCK: f64 = 65_536.0;
 const WEIGHT: f64 = 1.0 / 16.0;
 
 impl EveryNth {
-    /// For operations that do no other than `actions`, the first of which begins at `start_ns` of
-    /// [`now_ns`] or later.
+    /// Creates a clock for operations that do nothing but `actions`, the first of which starts at
+    /// `start_ns` of [`now_ns`] or later.
     pub(crate) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
         Self::with_costs(actions, start_ns, Costs::of_this_machine())
     }
@@ -149,8 +150,8 @@ impl EveryNth {
         self.rest = block - 1 - next;
     }
 
-    /// The last operations took `ns` each. One that took far longer moves what is usual as if it
-    /// were at the limit.
+    /// Updates the usual time with the last operations, which took `ns` each. One that took far
+    /// longer counts as if it were at the limit.
     fn learn(&mut self, ns: f64) {
         if self.usual_ns == 0.0 {
             self.usual_ns = ns;
@@ -206,7 +207,7 @@ impl Clock for EveryNth {
         }
     }
 
-    /// Their sum is the time of the slices.
+    /// Returns the latencies, whose sum is the time of the slices.
     fn finish(mut self) -> Option<Latencies> {
         if let Some((action, ns)) = self.last.filter(|_| self.owed > 0) {
             self.latencies.record(Some(action), ns, self.owed, self.last_ns);

@@ -40,15 +40,16 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Operations of the slices of a store; the last one is what is left.
+    /// Returns the operations of each slice of a store; the last slice has the rest.
     fn slices(self) -> impl Iterator<Item = u64> {
         let starts = (0..self.count).step_by(usize::try_from(self.slice).unwrap_or(usize::MAX));
         starts.map(move |start| self.slice.min(self.count - start))
     }
 
-    /// The slice that one of so many stores does at a step. All do the same slices, but those of a pass over
-    /// the keys in orders of their own: what one store has just read is in the processor's cache, and
-    /// would be read from there by another one of the same files.
+    /// Returns the slice that store `number` of `stores` does at a step. All stores do the same
+    /// slices, but those of a pass over the keys in orders of their own: what one store has just
+    /// read is in the processor's cache, and would be read from there by another one of the same
+    /// files.
     fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
         let in_a_pass = self.pass / (self.slice + self.lead).max(1);
         let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
@@ -94,7 +95,7 @@ pub(crate) struct WarmUp {
 pub(crate) trait Opener {
     fn open(&self, store: usize) -> Result<Box<dyn Store>>;
 
-    /// The files and folders of a store.
+    /// Returns the files and folders of a store.
     fn files(&self, _store: usize) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -176,7 +177,7 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
 }
 
-/// The operations of each slice, of which the first do not count, and how many do.
+/// Returns the operations of each slice, the first of which do not count, and how many do.
 fn located<I: Iterator + Clone>(mut ops: I, turns: Turns) -> Vec<(I, u64)> {
     let mut after = |count| {
         (0..count).zip(ops.by_ref()).for_each(drop);

@@ -7,18 +7,19 @@ use hdrhistogram::Histogram;
 use model::{Error, Latency, Result};
 use serde::{Deserialize, Serialize, de::Error as _, ser::Error as _};
 
-/// An empty histogram, with the bounds that all have here: a latency beyond an hour counts as one.
+/// Creates an empty histogram with the bounds that all have here: a latency beyond an hour counts
+/// as one.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_max(LONGEST_NS, 3).expect("bounds of a histogram")
 }
 
-/// A histogram as a record holds it.
+/// Encodes a histogram as a record holds it.
 pub(crate) fn encode(histogram: &Histogram<u64>) -> Result<String> {
     checks::histogram::encode(histogram)
         .ok_or_else(|| Error::failed("a histogram could not be written"))
 }
 
-/// With the bounds that all have here, so that it can be added to others.
+/// Decodes a histogram with the bounds that all have here, so that it can be added to others.
 fn decode(text: &str) -> Option<Histogram<u64>> {
     let mut histogram = histogram();
     histogram.add(checks::histogram::decode(text)?).ok()?;
@@ -42,12 +43,13 @@ impl<'de> Deserialize<'de> for AsText {
     }
 }
 
-/// All that is in `parts`; `None` if there are none.
+/// Sums histograms; `None` if there are none.
 pub(crate) fn sum<'a>(parts: impl Iterator<Item = &'a AsText>) -> Option<Histogram<u64>> {
     parts.map(|part| part.0.clone()).reduce(|sum, part| sum + part)
 }
 
-/// The latencies in `all`, which are `sum` together, each timed, of a pass that took `wall`.
+/// Summarises the latencies in `all`, which add up to `sum`, each of them timed, in a pass that
+/// took `wall`.
 pub(crate) fn summarise(all: &Histogram<u64>, sum: Duration, wall: Duration) -> Result<Latency> {
     Ok(Latency {
         operations: all.len(),

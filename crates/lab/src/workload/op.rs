@@ -27,7 +27,9 @@ pub(crate) struct WorkerPass<'a> {
 /// One operation, all of it decided.
 #[derive(Clone, Copy)]
 pub struct Op<'a> {
+    /// What is done.
     pub action: Action,
+    /// The key.
     pub key: Key<'a>,
     /// Length of the value.
     pub size: u32,
@@ -112,8 +114,8 @@ impl Tally {
     }
 }
 
-/// Does `ops`, which are no fewer than the task's. The last operation of a batch includes the
-/// commit, the first its beginning. An operation that is a batch of its own has neither, unless it
+/// Carries out `ops`, which are no fewer than the task's. The last operation of a batch includes
+/// the commit, the first its start. An operation that is a batch of its own has neither, unless it
 /// reads and writes: with a server each would be another round trip.
 pub(crate) fn run<'a>(
     pass: &WorkerPass<'_>,
@@ -160,8 +162,9 @@ pub(crate) fn run<'a>(
 const INSERT: Put = Put::new(How::Insert);
 const UPDATE: Put = Put::new(How::Update);
 
-/// Inlined, so that the key stays in registers until an engine takes it: copied whole from where
-/// its parts were just written, it waits for the end of the last value's copy.
+/// Carries out one operation. It is inlined, so that the key stays in registers until an engine
+/// takes it: copied whole from where its parts were just written, it waits for the end of the last
+/// value's copy.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "up to half of a read from a map of small values")]
 fn operate(

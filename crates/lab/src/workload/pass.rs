@@ -65,7 +65,8 @@ pub(crate) struct PassOutcome {
     pub(crate) background: Vec<BackgroundWork>,
 }
 
-/// The operations of `workload` in one round, if its keys are drawn: before any clock starts.
+/// Draws the operations of `workload` in one round, before any clock starts; `None` if its keys are
+/// not drawn.
 pub(crate) fn drawn(
     workload: &Workload,
     dataset: &Dataset,
@@ -87,7 +88,7 @@ pub(super) fn counts(workload: &Workload, count: u64) -> impl Iterator<Item = u6
 }
 
 impl<'a> PassInput<'a> {
-    /// Of a workload whose `ops` were [`drawn`] over `dataset`.
+    /// Creates the input of a workload whose `ops` were [`drawn`] over `dataset`.
     pub(crate) fn new(
         workload: Workload,
         dataset: &'a Dataset,
@@ -99,14 +100,15 @@ impl<'a> PassInput<'a> {
         Ok(Self { workload, work, dataset, pool, process: 0, ops, stop })
     }
 
-    /// The numbers of the workers of this process among all.
+    /// Returns the numbers of the workers of this process among all.
     pub(crate) fn workers(&self) -> Range<usize> {
         let threads = self.workload.threads as usize;
         let first = self.process as usize * threads;
         first..first + threads
     }
 
-    /// So many operations of one worker; `salt` names the payloads that they write.
+    /// Returns the part of one worker with `count` operations; `salt` identifies the payloads that
+    /// they write.
     pub(super) fn part(&self, count: u64, salt: u64) -> WorkerPass<'_> {
         WorkerPass {
             pool: self.pool,
@@ -118,8 +120,9 @@ impl<'a> PassInput<'a> {
         }
     }
 
-    /// The operations of a worker if all do the same, one key after the other, without the first `skip`
-    /// of all workers. Workers never share a key, so that the last writer of each is known.
+    /// Returns the operations of a worker if all do the same, one key after the other, without the
+    /// first `skip` of all workers. Workers never share a key, so that the last writer of each is
+    /// known.
     pub(super) fn walk(&self, worker: usize, skip: u64) -> Walk<'_> {
         let entries = self.dataset.round_entries();
         let workers = self.workload.workers() as usize;
@@ -130,7 +133,7 @@ impl<'a> PassInput<'a> {
         Walk { dataset: self.dataset, cursor, action: self.work.operation.action() }
     }
 
-    /// The first `count` operations of a worker in `pass`.
+    /// Returns the first `count` operations of a worker in `pass`.
     pub(super) fn ops(
         &self,
         pass: &Pass,
@@ -143,7 +146,7 @@ impl<'a> PassInput<'a> {
         }
     }
 
-    /// A worker's part of one pass. `run_clock` is that of the calling thread.
+    /// Carries out a worker's part of one pass. `run_clock` is that of the calling thread.
     pub(crate) fn run(
         &self,
         pass: &Pass,
@@ -171,7 +174,7 @@ impl<'a> PassInput<'a> {
         }
     }
 
-    /// The same with the `clock` of its operations.
+    /// Carries out that part with the `clock` of its operations.
     fn timed(
         &self,
         pass: &Pass,
@@ -202,7 +205,7 @@ impl<'a> PassInput<'a> {
         Ok(Done { process, counters, ..Done::new(start, passed, count, outcome) })
     }
 
-    /// Room for the largest value, its pages touched so that no pass pays for that.
+    /// Returns room for the largest value, with its pages touched so that no pass pays for that.
     pub(crate) fn buffer(&self) -> Vec<u8> {
         let largest =
             self.dataset.round_entries().iter().map(|entry| entry.size).max().unwrap_or(0);
@@ -212,7 +215,7 @@ impl<'a> PassInput<'a> {
     }
 }
 
-/// The parts, when `whole` is cut into as many that differ by one at most.
+/// Returns the parts of `whole`, which differ by one at most.
 fn cuts(whole: u64, parts: usize) -> impl Fn(usize) -> Range<u64> {
     let (each, more) = (whole / parts as u64, whole % parts as u64);
     let start = move |part| each * part as u64 + more.min(part as u64);

@@ -52,12 +52,12 @@ const RECORD: u32 = Ycsb::RECORD as u32;
 pub struct ProbePass<'a>(PassInput<'a>);
 
 impl ProbePass<'_> {
-    /// Its operations in their order.
+    /// Returns the operations in their order.
     pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
         self.0.ops(&self.whole(0), 0, self.0.workload.count)
     }
 
-    /// What the operation at `position` of the pass that `salt` names writes.
+    /// Returns what the operation at `position` of the pass that `salt` identifies writes.
     #[inline]
     pub fn payload(&self, salt: u64, position: u64, size: u32) -> &[u8] {
         self.0.pool.slice(salt, position, size)

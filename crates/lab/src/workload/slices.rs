@@ -73,7 +73,7 @@ impl Slices {
         }
     }
 
-    /// The last operation ended with the commit of a batch.
+    /// Records that the last operation ended with the commit of a batch.
     #[inline]
     pub(crate) fn committed(&mut self) {
         self.longest.max_commits |= self.last_is_longest;
@@ -100,7 +100,7 @@ impl Slices {
         self.past.push(Past { longest, cells: self.cells.len() });
     }
 
-    /// After the pass: puts the last slice away, and gives back what is not needed any more.
+    /// Closes the last slice after the pass, and frees what is no longer needed.
     pub(crate) fn close(&mut self) {
         if !self.full {
             self.put_away();
@@ -110,8 +110,8 @@ impl Slices {
         self.cells.shrink_to_fit();
     }
 
-    /// The operations that ended until `at_ns`, of a worker that worked from `start_ns` to `end_ns`;
-    /// within a slice they are spread evenly. 0: not all of them are noted.
+    /// Returns the operations that ended until `at_ns`, of a worker that worked from `start_ns` to
+    /// `end_ns`; within a slice they are spread evenly. Returns 0 if not all of them are recorded.
     pub(crate) fn until(&self, at_ns: u64, (start_ns, end_ns): (u64, u64)) -> f64 {
         if self.full {
             return 0.0;
@@ -129,7 +129,7 @@ impl Slices {
         (0..self.past.len()).map(part).sum()
     }
 
-    /// The longest operation of a slice, and its cells; of one after the last nothing.
+    /// Returns the longest operation of a slice, and its cells; nothing for a slice after the last.
     fn of(&self, slice: usize) -> (Longest, &[(u16, u32)]) {
         let Some(past) = self.past.get(slice) else { return Default::default() };
         let start = slice.checked_sub(1).map_or(0, |before| self.past[before].cells);
@@ -137,8 +137,8 @@ impl Slices {
     }
 }
 
-/// How a pass that took longer than a slice went over time, from what its workers and its engine
-/// report. `background` is in the clock that all processes share.
+/// Returns how a pass that took longer than a slice went over time, from what its workers and its
+/// engine report. `background` is in the clock that all processes share.
 pub(crate) fn over_time<'a>(
     parts: &[&Slices],
     background: impl Iterator<Item = &'a BackgroundWork>,
@@ -156,8 +156,8 @@ pub(crate) fn over_time<'a>(
     (slices.len() > 1).then_some(OverTime { slice_ns: SLICE_NS, slices, background_work })
 }
 
-/// What several workers that started together noted. Where one had no more room, what follows is left
-/// out.
+/// Merges the slices of several workers that started together. If one had no more room, what
+/// follows is left out.
 fn merged(parts: &[&Slices]) -> Vec<Slice> {
     let longest = parts.iter().map(|part| part.past.len()).max().unwrap_or(0);
     let full = parts.iter().filter(|part| part.full).map(|part| part.past.len()).min();
@@ -196,7 +196,7 @@ const OF_EACH: usize = 32;
 /// Twice as many hold a nanosecond each, before doublings begin.
 const CELLS: usize = cell(LONGEST_NS) + 1;
 
-/// The cell that counts latencies of `ns`.
+/// Returns the cell that counts latencies of `ns`.
 #[inline]
 const fn cell(ns: u64) -> usize {
     let ns = if ns < LONGEST_NS { ns } else { LONGEST_NS };
@@ -207,7 +207,7 @@ const fn cell(ns: u64) -> usize {
     doublings as usize * OF_EACH + within
 }
 
-/// What is nearest to all latencies of a cell.
+/// Returns the value that is closest to all latencies of a cell.
 const fn middle(cell: usize) -> u64 {
     let doublings = (cell / OF_EACH).saturating_sub(1);
     let within = (cell - doublings * OF_EACH) as u64;

@@ -133,7 +133,7 @@ pub(crate) fn run(
     Ok(finished)
 }
 
-/// A task as it is after each of its steps.
+/// Returns a task as it is after each of its steps.
 fn steps<'a>(id: &'a str, outputs: &'a [String]) -> impl Iterator<Item = (TaskStep, Task<'a>)> {
     let created = Task { id, status: CREATED, command: COMMAND, arguments: &ARGUMENTS, output: "" };
     let started = Task { status: STARTED, ..created };

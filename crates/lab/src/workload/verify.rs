@@ -44,7 +44,7 @@ impl PassInput<'_> {
         Ok(None)
     }
 
-    /// Share of the first values that `pass` will write which are there already.
+    /// Returns the share of the first values that `pass` will write which exist already.
     pub(crate) fn written_before(&self, session: &mut dyn Session, pass: &Pass) -> Result<f64> {
         let mut buffer = self.buffer();
         let (mut same, mut looked) = (0_u64, 0_u64);
@@ -60,7 +60,7 @@ impl PassInput<'_> {
         Ok(same as f64 / looked.max(1) as f64)
     }
 
-    /// Whether the key of `op` is as that leaves it at `position` of `pass`.
+    /// Reports whether the key of `op` is as the operation leaves it at `position` of `pass`.
     fn holds(
         &self,
         session: &mut dyn Session,
@@ -77,12 +77,12 @@ impl PassInput<'_> {
         Ok(found.and_then(|length| buffer.get(..length)) == Some(expected))
     }
 
-    /// Whether its operations change which keys there are.
+    /// Reports whether the operations change which keys exist.
     pub(crate) fn changes_keys(&self) -> bool {
         matches!(self.work.operation, Operation::Mix(mix) if mix.changes_keys())
     }
 
-    /// After `pass`: removes what it inserted and puts back what it deleted, as long as it was.
+    /// Removes what `pass` inserted and puts back what it deleted, in the same lengths.
     pub(crate) fn restore(&self, session: &mut dyn Session, pass: &Pass) -> Result<()> {
         let Some(ops) = &self.ops else { return Ok(()) };
         let changed = ops.changed(self.dataset, counts(&self.workload, pass.count));

@@ -21,11 +21,11 @@ pub(super) struct AgeStep {
     pub(super) live: Dataset,
 }
 
-/// The history that `seed` draws, through `ages` in their order; age 0 always comes first.
+/// Draws the history of `seed` through `ages` in their order; age 0 always comes first.
 ///
-/// Storage age is bytes of replaced objects over bytes of live ones (Sears, van Ingen and Gray,
-/// MSR-TR-2006-45): objects are replaced at random, each time in a size drawn again, until those
-/// replaced since the start have that many times the bytes of those that live.
+/// Storage age is bytes of replaced objects divided by bytes of live ones (Sears, van Ingen and
+/// Gray, MSR-TR-2006-45): objects are replaced at random, each time in a size drawn again, until
+/// those replaced since the start have that many times the bytes of the live ones.
 pub(super) fn draw(
     spec: &Generated,
     ages: &[u32],
@@ -102,7 +102,7 @@ impl Objects<'_> {
         Ok(writes)
     }
 
-    /// Uniform over the middle size and as much to either side.
+    /// Draws a size, uniformly from the middle size minus the variance to the middle size plus it.
     #[expect(clippy::cast_possible_truncation, reason = "sizes fit in 32 bits, checked before")]
     fn size(&mut self) -> u32 {
         let Generated { size, variance, .. } = *self.spec;
@@ -120,7 +120,7 @@ impl Objects<'_> {
     }
 }
 
-/// Keys start at 1, as those of generated data do.
+/// Returns the key of an object: keys start at 1, as those of generated data do.
 fn key(object: u64) -> i64 {
     object.cast_signed() + 1
 }

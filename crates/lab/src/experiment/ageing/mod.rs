@@ -32,12 +32,13 @@ use history::AgeStep;
 /// `storemark age`: objects are replaced again and again in scratch stores.
 #[derive(Clone)]
 pub struct AgeingRequest {
+    /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
-    /// How many objects there are, and how large they are.
+    /// The number of objects, and their sizes.
     pub data: Generated,
     /// Storage ages at which reads are measured, ascending.
     pub ages: Vec<u32>,
-    /// The cache states in which they are.
+    /// The cache states of the reads.
     pub caches: Vec<Cache>,
 }
 
@@ -92,7 +93,7 @@ fn prepare<'a>(
     Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
 }
 
-/// What every target goes through in a round.
+/// Draws the steps of every target in a round.
 fn draw(
     request: &Request,
     part: &AgeingRequest,
@@ -104,8 +105,8 @@ fn draw(
     history::draw(&part.data, &part.ages, seed, pool, stop)
 }
 
-/// In the order in which a store goes through them: the objects are written once, then read;
-/// replaced until the next age, then read.
+/// Returns the workloads in the order in which a store goes through them: the objects are written
+/// once, then read; replaced until the next age, then read.
 fn workloads(part: &AgeingRequest) -> Vec<Workload> {
     let workload = |operation, age, count| Workload {
         batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
@@ -126,7 +127,8 @@ fn workloads(part: &AgeingRequest) -> Vec<Workload> {
     workloads
 }
 
-/// Those of the reads, and the one that writes start in: of a store that is in use.
+/// Returns the cache states of the reads, and that of the writes: warm, as in a store that is in
+/// use.
 pub(super) fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
     let writes = (!reads.contains(&Cache::Warm)).then_some(Cache::Warm);
     reads.iter().copied().chain(writes).collect()
@@ -233,7 +235,7 @@ impl AgeingTrial<'_> {
         self.pass(step, index, Cache::Warm)
     }
 
-    /// Index of a workload of the plan.
+    /// Returns the index of a workload of the plan; `None` if the plan lacks it.
     fn workload(&self, age: u32, operation: Operation) -> Option<usize> {
         let work = Work::Ageing { operation, age };
         self.of.workloads.iter().position(|workload| workload.work == work)
@@ -270,7 +272,7 @@ impl AgeingTrial<'_> {
     }
 }
 
-/// A sample over values, as one at a storage age.
+/// Converts a sample of values into one at a storage age.
 fn aged(sample: Sample, files: Option<FileBytes>, fragments: Option<Fragments>) -> Sample {
     let measured = match sample.measured {
         Measured::Blobs(passes) => Measured::Ageing { passes, files, fragments },
@@ -279,7 +281,7 @@ fn aged(sample: Sample, files: Option<FileBytes>, fragments: Option<Fragments>) 
     Sample { measured, ..sample }
 }
 
-/// How fragmented the closed store is.
+/// Returns how fragmented the closed store is.
 fn fragments(ready: &ReadyStore, step: &AgeStep) -> Result<Fragments> {
     let (arrangement, _) = ready.with(|store| store.arrangement())?;
     let host::Extents { files, extents } = host::extents(&ready.files())?;

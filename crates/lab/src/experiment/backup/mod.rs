@@ -123,7 +123,8 @@ fn check_classes(
     Ok(())
 }
 
-/// A repository and what is restored may take as much as the folder each.
+/// Fails if there is no room for a repository and a restored folder, which may take as much as the
+/// folder each.
 fn check_room(source: &Source, scratch: &Scratch) -> Result<()> {
     let needed = source.bytes.saturating_mul(2);
     let Some(free) = host::shortage(scratch.path(), needed)? else { return Ok(()) };
@@ -149,7 +150,7 @@ fn copies(part: &BackupRequest, replay: &Replay) -> Result<u32> {
     })
 }
 
-/// What catalogues are asked for in backups of the folder.
+/// Records the operations that a catalogue does in backups of the folder.
 fn record(
     request: &Request,
     part: &BackupRequest,
@@ -174,7 +175,7 @@ fn record(
     })
 }
 
-/// How a catalogue is created.
+/// Returns the options with which a catalogue is created.
 fn options(request: &Request, target: &Target<dyn Blobs>) -> Result<OpenOptions> {
     let settings = target.settings_for(Facet::Blobs, request.durability)?;
     Ok(OpenOptions { settings, access: Access::Write, keys: KeyKind::Names })

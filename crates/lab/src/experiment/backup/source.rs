@@ -134,7 +134,7 @@ const DOUBLED: u64 = 12;
 /// Share of the bytes that are random: sources compress to about a third.
 const RANDOM_PERCENT: u8 = 30;
 
-/// Files of many sizes, most of them small, in folders.
+/// Generates files of many sizes in folders, most of them small.
 fn generate(folder: &Path, count: u64, seed: u64, stop: &Stop) -> Result<Copied> {
     let mean = LEAST * (1 << DOUBLED) / DOUBLED * 3 / 2;
     if let Some(free) =

@@ -64,7 +64,7 @@ impl BackupTrial<'_> {
         checked.and(change.undo())
     }
 
-    /// The steps that only read, while the folder is as it was last backed up.
+    /// Measures the steps that only read, while the folder is as it was last backed up.
     fn reads(&self, repository: &Repository, output: &mut Output<'_>) -> Result<()> {
         let (source, go_on) = (&self.of.source, || self.of.stop.check());
         self.step(repository, BackupStep::Stats, output, || {
@@ -160,7 +160,7 @@ fn nanoseconds(time: std::time::Duration) -> Option<u64> {
     u64::try_from(time.as_nanos()).ok()
 }
 
-/// A backup that is not whole ends the trial.
+/// Fails with a problem: a backup that is not complete ends the trial.
 fn refuse(problem: Option<String>) -> Result<()> {
     problem.map_or(Ok(()), |problem| Err(Error::corrupt(problem)))
 }

@@ -22,6 +22,7 @@ pub struct BlobsRequest {
     pub data: Data,
     /// How much of it is measured.
     pub coverage: Coverage,
+    /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
     /// What is done with each; a workload each. Either all draw their keys or none does.
     pub work: Vec<BlobWork>,
@@ -133,6 +134,7 @@ impl BlobsRequest {
 /// Hosts that run the worker processes.
 #[derive(Clone)]
 pub struct Hosts {
+    /// Their names.
     pub names: Vec<String>,
     /// What a shell runs to start a worker on `{host}`.
     pub launch: String,
@@ -158,6 +160,7 @@ impl Hosts {
 /// How much of the data is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
+    /// All values.
     All,
     /// So many values at most, stratified by size.
     Sample(u64),
@@ -187,7 +190,14 @@ pub enum Data {
     /// Generated from a seed.
     Generated(Generated),
     /// A store that is only read: a user's directory.
-    Store { engine: &'static dyn Blobs, path: PathBuf, settings: Settings },
+    Store {
+        /// Its engine.
+        engine: &'static dyn Blobs,
+        /// Its path.
+        path: PathBuf,
+        /// The settings with which it is opened.
+        settings: Settings,
+    },
     /// The first target that has a location.
     Targets,
 }

@@ -28,7 +28,7 @@ pub(super) struct Drawn {
     seed: u64,
 }
 
-/// Values that change on a day, of so many.
+/// Returns how many of `values` change on a day.
 pub(super) fn changes(values: u64) -> u64 {
     values.div_ceil(CHANGED)
 }
@@ -52,12 +52,12 @@ impl Drawn {
         Self { days: days.collect(), order, deleted, seed }
     }
 
-    /// Those that are deleted first, and the others.
+    /// Returns the values that are deleted first, and the others.
     pub(super) fn halves(&self) -> (&[Touched], &[Touched]) {
         self.deleted.split_at(self.deleted.len() / 2)
     }
 
-    /// Names the payloads of a day.
+    /// Returns the salt of the payloads of a day.
     pub(super) fn salt(&self, day: usize) -> u64 {
         derive(self.seed, Use::Payloads, day as u64)
     }

@@ -31,6 +31,7 @@ use trial::LifeTrial;
 /// `storemark life`: the whole life of scratch stores.
 #[derive(Clone)]
 pub struct LifeRequest {
+    /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
     /// Where the values come from; the targets have none of their own.
     pub data: blobs::Data,
@@ -120,7 +121,7 @@ fn source(
     }
 }
 
-/// Share of random bytes of what is written.
+/// Returns the percentage of random bytes in what is written.
 fn percent(part: &LifeRequest) -> u8 {
     if let blobs::Data::Generated(spec) = part.data { spec.random_percent } else { 100 }
 }
@@ -149,8 +150,9 @@ fn days(request: &Request, part: &LifeRequest, data: Amount) -> Result<(u32, Opt
     Ok((days, Some(Finding::run(kind))))
 }
 
-/// Bytes that a target may take: a quarter more than the data, as much again to reclaim space, and what
-/// is written on each day, as an engine may not use the room of old values again.
+/// Returns the bytes that a target may take: a quarter more than the data, as much again to reclaim
+/// space, and what is written on each day, because an engine may not use the room of old values
+/// again.
 fn needed(data: Amount, days: u32) -> u64 {
     let Amount { count, bytes } = data;
     let a_day = (bytes / count).saturating_mul(drawn::changes(count));
@@ -158,7 +160,7 @@ fn needed(data: Amount, days: u32) -> u64 {
     least.saturating_add(a_day.saturating_mul(days.into()))
 }
 
-/// The steps that a target may have, in their order.
+/// Returns the steps that a target may have, in their order.
 fn workloads(part: &LifeRequest, data: &DatasetSummary, days: u32) -> Vec<Workload> {
     let all = data.count;
     let changes = drawn::changes(all);

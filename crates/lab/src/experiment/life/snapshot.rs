@@ -28,7 +28,7 @@ struct FileState {
 }
 
 impl Snapshot {
-    /// Of the files at and below `paths`.
+    /// Reads the states of the files at and below `paths`.
     pub(super) fn of(paths: &[PathBuf], stop: &Stop) -> Result<Self> {
         let mut files = HashMap::new();
         for path in paths {
@@ -48,7 +48,7 @@ impl Snapshot {
         Ok(Self(files))
     }
 
-    /// What a backup must copy that has the files as they were at `before`.
+    /// Returns the bytes that a backup must copy which has the files as they were at `before`.
     pub(super) fn since(&self, before: &Self) -> BackupBytes {
         let mut bytes = BackupBytes::default();
         for (path, now) in &self.0 {
@@ -66,7 +66,7 @@ impl Snapshot {
 }
 
 impl FileState {
-    /// Bytes of the blocks that are not as they were.
+    /// Returns the bytes of the blocks that differ.
     fn changed(&self, then: Option<&Self>) -> u64 {
         let then = then.map_or(&[][..], |then| &then.blocks);
         let changed = (0_u64..).zip(&self.blocks).filter(|(place, block)| {
@@ -76,7 +76,8 @@ impl FileState {
     }
 }
 
-/// Empty where the walk is to end, which it then says itself.
+/// Returns the checksums of a file's blocks; empty if the walk is to end, which it then reports
+/// itself.
 fn blocks(path: &Path, stop: &Stop) -> io::Result<Vec<u32>> {
     let (mut file, mut buffer, mut blocks) = (File::open(path)?, vec![0; BUFFER], Vec::new());
     while stop.check().is_ok() {

@@ -105,7 +105,7 @@ impl LifeTrial<'_> {
         self.step(step, output, |_, session| self.pass(session, Action::Delete, values, batch, 0))
     }
 
-    /// The same operation on each of `values`.
+    /// Carries out the same operation on each of `values`.
     fn pass(
         &self,
         session: &mut dyn Session,
@@ -222,7 +222,7 @@ impl LifeTrial<'_> {
         Ok(Sample { bytes, ..sample })
     }
 
-    /// With what the store occupies, which is closed now.
+    /// Adds what the store occupies, which is closed now, and records the sample.
     fn output(
         &self,
         step: LifeStep,

@@ -23,6 +23,7 @@ use trial::RowTrial;
 /// `storemark rows`: a table of two integers is filled, summed and changed.
 #[derive(Clone)]
 pub struct RowsRequest {
+    /// The targets.
     pub targets: Vec<RowTarget>,
     /// Rows that each process inserts.
     pub rows: u64,
@@ -37,14 +38,16 @@ pub struct RowsRequest {
 /// Processes that work on rows at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
+    /// Number of processes.
     pub processes: u32,
-    /// Each has a database of its own; otherwise all work on one.
+    /// Whether each process has a database of its own; otherwise all work on one.
     pub own_databases: bool,
 }
 
 /// A target of the rows experiment.
 #[derive(Clone)]
 pub struct RowTarget {
+    /// The target.
     pub target: Target<dyn model::Rows>,
     /// How rows are handed over.
     pub style: Style,
@@ -101,7 +104,7 @@ fn prepare<'a>(
     Ok(Prepared { trials: part.trials(), findings, ..prepared })
 }
 
-/// What was to be measured but cannot be.
+/// Returns a finding for each target that was to be measured but cannot be.
 fn missing(part: &RowsRequest) -> Vec<Finding> {
     let finding = |why: String, label: &str| Finding::target(FindingKind::NotUsable { why }, label);
     let missing = part.missing.iter().map(|(label, why)| finding(why.clone(), label));
@@ -183,7 +186,7 @@ fn key(target: &RowTarget, settings: &Settings) -> Key {
 }
 
 impl Servers {
-    /// The store of `target` with `settings`, started if it does not run.
+    /// Returns the store of `target` with `settings`, and starts it if it does not run.
     fn store(&mut self, target: &RowTarget, settings: &Settings) -> Result<&dyn RowStore> {
         let key = key(target, settings);
         let place = if let Some(place) = self.stores.iter().position(|(of, _)| *of == key) {
@@ -230,7 +233,8 @@ impl RowTarget {
         self.batch.unwrap_or(part.batch)
     }
 
-    /// Why it cannot work in `group`, whose processes may have to share a database.
+    /// Returns why the target cannot work in `group`, whose processes may have to share a database;
+    /// `None` if it can.
     fn unfit(&self, group: Group) -> Option<&'static str> {
         self.target.engine.alone(&self.target.settings).filter(|_| group.sharing() > 1)
     }
@@ -247,7 +251,7 @@ impl RowTarget {
 }
 
 impl RowsRequest {
-    /// The targets with each group that they can work in.
+    /// Returns the trials: each target with each group in which it can work.
     fn trials(&self) -> Vec<Trial> {
         let groups = || (0..).step_by(OPERATIONS).zip(&self.groups);
         let of = |(target, asked): (usize, &RowTarget)| {
@@ -258,7 +262,7 @@ impl RowsRequest {
         self.targets.iter().enumerate().flat_map(of).collect()
     }
 
-    /// The workloads of the plan: the operations of each group, one after the other.
+    /// Returns the workloads of the plan: the operations of each group, one after the other.
     fn workloads(&self) -> Vec<Workload> {
         let of = |group: &Group| {
             let Group { processes, own_databases } = *group;
@@ -272,8 +276,8 @@ impl RowsRequest {
     }
 }
 
-/// The processes whose rows each process of a group touches: it sums and changes those of all that
-/// share its database.
+/// Returns the number of processes whose rows each process of a group touches: it sums and changes
+/// the rows of all that share its database.
 fn touched(operation: RowOperation, group: Group) -> u32 {
     if operation == RowOperation::Insert { 1 } else { group.sharing() }
 }

@@ -74,7 +74,7 @@ impl RowTrial<'_> {
         Ok((StoreFacts { server, ..facts((in_effect, durability), files) }, samples))
     }
 
-    /// An operation of all workers, and the check of what it did.
+    /// Measures an operation of all workers, and checks its result.
     fn operation(
         &self,
         operation: RowOperation,
@@ -97,7 +97,7 @@ impl RowTrial<'_> {
         Ok(Sample { measured: Measured::Rows { files }, ..sample })
     }
 
-    /// Rows of all processes in a database.
+    /// Returns the rows of all processes in a database.
     fn all_rows(&self) -> u64 {
         self.part.rows * u64::from(self.group.sharing())
     }
@@ -130,7 +130,7 @@ impl RowTrial<'_> {
         files.filter(|path| path.exists()).collect()
     }
 
-    /// What is not right ends the trial: it did other work.
+    /// Fails if a result is wrong, because then the trial did other work.
     fn check(
         &self,
         operation: RowOperation,
@@ -158,7 +158,7 @@ impl RowTrial<'_> {
     }
 }
 
-/// A database with rows 0 to `count`, none of them changed: the sum of 2 i.
+/// Returns the contents of a database with rows 0 to `count`, none of them changed: the sum of 2 i.
 fn expected(count: u64) -> Contents {
     let n = count.cast_signed();
     Contents { count, sum: n * (n - 1) }

@@ -36,7 +36,7 @@ enum Choice {
 const DRAWS: u32 = 64;
 
 impl Keys {
-    /// `own` keys that are there, and as many as `inserts` that will be.
+    /// Creates `own` keys that exist, and room for `inserts` that will.
     pub(super) fn new(own: u32, inserts: u32, order: Order, random: &mut impl Rng) -> Self {
         let all = own + inserts;
         let mut there = vec![true; own as usize];
@@ -73,7 +73,7 @@ impl Keys {
         self.count -= 1;
     }
 
-    /// One that is there; `None`: there is none.
+    /// Returns a key that exists; `None` if there is none.
     pub(super) fn choose(&mut self, random: &mut impl Rng) -> Option<u32> {
         if self.count == 0 {
             return None;
@@ -114,7 +114,7 @@ impl Keys {
     }
 }
 
-/// Zipf's law: rank r, counted from 1, with a chance in proportion to r^-theta.
+/// Returns Zipf's law: rank r, counted from 1, with a chance in proportion to r^-theta.
 pub(super) fn zipf(ranks: u32, theta: f64) -> Zipf<f64> {
     Zipf::new(f64::from(ranks.max(1)), theta).expect("theta is not negative")
 }
@@ -135,7 +135,7 @@ pub(super) fn one_of(bound: u32, random: &mut impl Rng) -> u32 {
     below(random, u64::from(bound)) as u32
 }
 
-/// So many percent of `all`, at least one.
+/// Returns `percent` percent of `all`, at least one.
 fn hot(all: u32, percent: u8) -> u32 {
     let hot = u64::from(all) * u64::from(percent) / 100;
     u32::try_from(hot).expect("a part of 32 bits").max(1)

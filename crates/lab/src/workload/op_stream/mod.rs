@@ -72,7 +72,7 @@ impl OpStream {
         Ok(Self { workers, fresh, keys })
     }
 
-    /// The first `count` operations of `worker`.
+    /// Returns the first `count` operations of `worker`.
     #[expect(clippy::cast_possible_truncation, reason = "as many as are in memory at most")]
     pub(crate) fn ops<'a>(
         &'a self,
@@ -87,8 +87,8 @@ impl OpStream {
         })
     }
 
-    /// What the first `counts` operations of the workers leave otherwise than it was: keys that are
-    /// to be removed, and such that are to be put back, each with its length.
+    /// Returns the keys that the first `counts` operations of the workers leave changed: those to
+    /// remove, and those to put back, each with its length.
     pub(crate) fn changed<'a>(
         &'a self,
         dataset: &'a Dataset,
@@ -123,8 +123,8 @@ pub(crate) struct Changed<'a> {
 const PREFIX: &str = "new-";
 
 impl Dataset {
-    /// `count` keys besides those of this dataset, as long as some of its values: integers follow
-    /// its greatest, names begin as none of its own does.
+    /// Creates `count` keys that this dataset does not have, as long as some of its values:
+    /// integers follow its largest, names start as none of its own does.
     #[expect(clippy::cast_possible_truncation, reason = "below the number of entries")]
     fn fresh(&self, count: u64, seed: u64) -> Result<Self> {
         let greatest = || match self.entries().iter().map(|entry| self.key(entry)).max() {
@@ -178,12 +178,13 @@ struct Among {
 }
 
 impl Among {
-    /// Keys of the dataset that are a worker's own.
+    /// Returns the number of keys of the dataset that are a worker's own.
     fn own(self, worker: u32) -> u32 {
         (self.keys + self.workers - 1 - worker) / self.workers
     }
 
-    /// The index among all of a worker's key; inserted ones are shared out in the same way, beyond.
+    /// Returns the index of a worker's key among all. Worker `i` of `n` has the keys `i`, `i + n`,
+    /// `i + 2n`, …, and inserted keys in the same way after those of the dataset.
     fn index(self, worker: u32, key: u32) -> Option<u32> {
         let (first, nth) = match key.checked_sub(self.own(worker)) {
             None => (0, key),
@@ -222,7 +223,7 @@ impl Among {
     }
 }
 
-/// What is done by which chance.
+/// Returns the actions of an operation with their chances.
 fn mix(operation: Operation) -> Mix {
     match operation {
         Operation::Mix(mix) => mix,
@@ -231,7 +232,7 @@ fn mix(operation: Operation) -> Mix {
     }
 }
 
-/// An operation whose key is not chosen yet.
+/// Draws an operation whose key is not chosen yet.
 fn blank(mix: Mix, random: &mut impl Rng) -> DrawnOp {
     let mut drawn = below(random, 100);
     let action = mix.actions().find(|action| {
