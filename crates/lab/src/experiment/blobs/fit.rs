@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Coverage, Job, Scratches, costs, prepare::create_filled, source::Source,
+    BlobTarget, Coverage, Job, Scratches, costs, source::Source, store_preparation::create_filled,
     stores::Sampled,
 };
 use crate::{Amount, Silent, Stop, store::ReadyStore};

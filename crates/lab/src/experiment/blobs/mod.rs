@@ -15,8 +15,10 @@ mod requests;
 mod room;
 mod sample;
 pub(super) mod source;
+mod store_preparation;
 mod stores;
 mod survey;
+mod warming;
 
 use std::{
     collections::HashSet,

@@ -1,15 +1,11 @@
 //! Makes everything ready before the rounds: the dataset, the stores, scratch copies, and a checked
 //! read of the values through each target's own path.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use model::{
-    Access, Cache, DatasetSummary, Durability, Error, ErrorKind, Facet, Finding, FindingKind,
-    KeyKind, OpenOptions, Operation, Order, Owner, Residency, Result, Session, Settings, Store,
-    units::show_duration,
+    Access, Cache, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind, KeyKind,
+    OpenOptions, Operation, Order, Result, Settings, units::show_duration,
 };
 
 use super::{
@@ -17,13 +13,14 @@ use super::{
     listing::Listing,
     room,
     source::Source,
+    store_preparation::{StorePreparation, TargetStores, compare, reads_a_copy},
     stores::{PreparedTarget, Stores},
+    warming::warm,
 };
 use crate::{
     Amount,
-    copy::clone_store,
-    dataset::{Dataset, Part, Use, check_bytes, check_type, derive},
-    store::{ReadyStore, cache_state, check, file_bytes},
+    dataset::{Dataset, Part, Use, derive},
+    store::{ReadyStore, cache_state, check},
     workload::nanoseconds,
 };
 
@@ -126,39 +123,6 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
     Ok(())
 }
 
-fn warm(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<()> {
-    let warming = job.warming(target, ready, amount)?;
-    // Of one that is taken for filled, only what is missing is read.
-    ready.filled.set(matches!(warming, Warming::Missing));
-    ready.as_found.set(matches!(warming, Warming::None));
-    cache_state::reach(ready, Cache::Warm).map(drop)
-}
-
-/// How a store is brought into memory before it is read warm.
-enum Warming {
-    /// From start to end, after it was evicted.
-    Whole,
-    /// Pages that are not in memory.
-    Missing,
-    /// Not at all: it is measured as it was found.
-    None,
-}
-
-/// The part of the time in which a store is read into memory from start to end.
-const WARMING: f64 = 0.25;
-/// The same of a store of the user that is in memory.
-const WARMING_AGAIN: f64 = 0.05;
-/// Bytes a second of a common disk, and seconds to open and read a small file.
-const DISK: f64 = 1e9;
-const OPENING: f64 = 150e-6;
-/// The same of files that are in memory.
-const MEMORY: f64 = 3e9;
-const REOPENING: f64 = 10e-6;
-/// The part of the free memory that a store may take to be measured in memory.
-const IN_MEMORY: f64 = 0.8;
-/// Where so much of a store at most is not in memory, the rest is left there as it was found.
-const FEW_MISSING: f64 = 0.5;
-
 /// How many keys are enough to be measured of those that are listed.
 fn enough_keys(listed: &DatasetSummary) -> usize {
     let cache = host::last_level_cache_bytes().unwrap_or(0).saturating_mul(CACHES);
@@ -168,31 +132,6 @@ fn enough_keys(listed: &DatasetSummary) -> usize {
 }
 
 impl Job<'_> {
-    /// Returns how a store of `amount` is brought into memory in the time that there is for it.
-    fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
-        let Some(time) = self.bound() else { return Ok(Warming::Whole) };
-        let in_files = ready.engine.fill().whole_blocks;
-        let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
-        let files = if in_files { amount.count } else { 1 };
-        let (bytes, files) = (bytes as f64, files as f64);
-        let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        if bytes > memory * IN_MEMORY {
-            return Ok(Warming::None);
-        }
-        let loading = (bytes / DISK + files * OPENING) / time.as_secs_f64();
-        let again = (bytes / MEMORY + files * REOPENING) / time.as_secs_f64();
-        if target.location.is_none() || loading <= WARMING_AGAIN {
-            return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });
-        }
-        let share = |seen: Residency| 1.0 - seen.resident as f64 / seen.pages.max(1) as f64;
-        let missing = cache_state::seen(ready)?.map_or(1.0, share);
-        Ok(match () {
-            () if loading * missing + again > WARMING => Warming::None,
-            () if missing > FEW_MISSING => Warming::Whole,
-            () => Warming::Missing,
-        })
-    }
-
     /// The target from whose store the data are read as they are measured.
     fn own_source(self) -> Option<usize> {
         let Data::Targets = self.part.data else { return None };
@@ -259,264 +198,6 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         failed: Vec::new(),
         scratches: Scratches::default(),
     })
-}
-
-fn compare(job: Job<'_>, target: &BlobTarget, ready: &ReadyStore, dataset: &Dataset) -> Result<()> {
-    let replaced = job.part.in_place && job.operations().iter().any(|operation| operation.writes());
-    let types = if replaced { check_bytes } else { check_type };
-    ready
-        .with(|store| check::same_keys(dataset, &mut *store.session()?, types, job.stop))
-        .map(drop)
-        .map_err(|e| e.context(&target.label))
-}
-
-/// Whether the user's own store may be opened as a copy only.
-fn reads_a_copy(target: &BlobTarget) -> Result<bool> {
-    let Some(path) = &target.location else { return Ok(false) };
-    target.engine.reads_a_copy(path).map_err(|e| e.context(&target.label))
-}
-
-impl Job<'_> {
-    /// What stores are still to be made for; `kept`: those that are read are there.
-    pub(super) fn missing(&self, kept: bool) -> Vec<Operation> {
-        let mut operations = self.operations();
-        operations.retain(|operation| operation.writes() || !kept);
-        operations
-    }
-
-    /// What stores are made for before the first round; those that are written to come after all reads.
-    fn first_operations(&self, kept: bool) -> Vec<Operation> {
-        let first = self.operations().into_iter().take(1);
-        first.filter(|operation| operation.writes() || !kept).collect()
-    }
-
-    /// Whether a store is made for `operation`.
-    pub(super) fn is_scratch(&self, target: &BlobTarget, operation: Operation) -> bool {
-        let Some(path) = &target.location else { return true };
-        if operation.writes() {
-            return !self.part.in_place;
-        }
-        let changes = |settings| target.engine.reading_changes(path, &settings);
-        self.settings(target).is_ok_and(|settings| changes(settings).is_some())
-    }
-
-    /// The first target before one in whose scratch store it reads the very same files: they differ
-    /// only in how they use them, and what a second copy has of its own would count as theirs.
-    pub(super) fn twin(&self, index: usize) -> Result<Option<usize>> {
-        let own = &self.part.targets[index];
-        let capabilities = own.engine.capabilities();
-        if !capabilities.reopens || !capabilities.persistent {
-            return Ok(None);
-        }
-        for (place, other) in self.part.targets[..index].iter().enumerate() {
-            let is_same = other.engine.name() == own.engine.name()
-                && other.location == own.location
-                && self.request.parent(other) == self.request.parent(own)
-                && self.is_scratch(other, Operation::Read);
-            if is_same && own.engine.shares_files(&self.settings(own)?, &self.settings(other)?) {
-                return Ok(Some(place));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whose the stores are, of several the one that is written to.
-    fn owner(&self, target: &BlobTarget) -> Owner {
-        let operations = self.operations();
-        let operation = operations.last().expect("a run has at least one operation");
-        match (self.is_scratch(target, *operation), operation.writes()) {
-            (true, _) if target.location.is_some() => Owner::Copy,
-            (true, _) => Owner::Scratch,
-            (false, true) => Owner::InPlace,
-            (false, false) => Owner::User,
-        }
-    }
-}
-
-/// The stores of one target, made but not yet inspected.
-#[derive(Default)]
-struct TargetStores {
-    read: Option<ReadyStore>,
-    /// Others like `read`.
-    copies: Vec<ReadyStore>,
-    update: Option<ReadyStore>,
-    fill: Option<Duration>,
-    /// Whether the values of the one that is read were checked: in an earlier run, or as the data.
-    checked: bool,
-}
-
-impl TargetStores {
-    /// What an earlier run has left.
-    fn kept(target: PreparedTarget) -> Self {
-        let PreparedTarget { read, copies, .. } = target;
-        Self { checked: read.is_some(), read, copies, ..Self::default() }
-    }
-
-    /// A process that opens a folder of many files need not list them again to find how they are named.
-    fn keep_layout(&mut self, in_effect: &Settings) {
-        for ready in self.read.iter_mut().chain(&mut self.copies).chain(&mut self.update) {
-            let capabilities = ready.engine.capabilities();
-            if capabilities.paths && !capabilities.remote {
-                let stored = in_effect.stored(ready.engine.settings(Facet::Blobs));
-                ready.options.settings = ready.options.settings.clone().overlaid(&stored);
-            }
-        }
-    }
-
-    fn first(&self) -> &ReadyStore {
-        let first = self.read.as_ref().or(self.update.as_ref());
-        first.expect("a run has at least one operation")
-    }
-}
-
-/// Makes the stores of one target.
-struct StorePreparation<'a> {
-    job: Job<'a>,
-    index: usize,
-    target: &'a BlobTarget,
-    source: &'a Source,
-    /// What there is to fill stores with.
-    amount: Amount,
-}
-
-impl StorePreparation<'_> {
-    /// A target that reads the store of another one fails with it.
-    fn check_twin(&self, prepared: &[Result<TargetStores>]) -> Result<()> {
-        let twin = self.job.twin(self.index)?.and_then(|twin| prepared[twin].as_ref().err());
-        twin.map_or(Ok(()), |error| Err(Error::failed(error.to_string())))
-    }
-
-    /// Makes the stores for `operations`; `made` has those that are there already. A store that may not
-    /// be opened is compared by the copy that is measured.
-    fn prepare_all(
-        &self,
-        operations: &[Operation],
-        mut made: TargetStores,
-        stores: &mut Stores,
-    ) -> Result<TargetStores> {
-        let label = &self.target.label;
-        for &operation in operations {
-            let (ready, fill) = self
-                .store_for(operation, None, &mut stores.scratches)
-                .map_err(|e| e.naming(label, format!("preparing to {operation}")))?;
-            let own = if operation.writes() { &mut made.update } else { &mut made.read };
-            *own = Some(ready);
-            made.fill = made.fill.or(fill);
-        }
-        if stores.is_compared && reads_a_copy(self.target)? {
-            compare(self.job, self.target, made.first(), &stores.dataset)?;
-        }
-        Ok(made)
-    }
-
-    /// Makes the store for `operation`, if it is not the user's own; `like` has the same values already.
-    /// Also returns how long that took.
-    fn store_for(
-        &self,
-        operation: Operation,
-        like: Option<&ReadyStore>,
-        scratches: &mut Scratches,
-    ) -> Result<(ReadyStore, Option<Duration>)> {
-        let Job { request, progress, stop, .. } = self.job;
-        let (target, engine) = (self.target, self.target.engine);
-        let own = !self.job.is_scratch(target, operation);
-        let access = if own && !operation.writes() { Access::Read } else { Access::Write };
-        let settings = self.job.settings(target)?;
-        let options = OpenOptions { settings, access, keys: self.source.keys() };
-        let twin = if operation.writes() { None } else { self.job.twin(self.index)? };
-        let place = format!("{}-{operation}", twin.unwrap_or(self.index));
-        let path = if own {
-            target.location.clone().expect("only a located target is not scratch")
-        } else if engine.capabilities().persistent {
-            let scratch = scratches.in_folder(request.parent(target), operation.writes())?;
-            let name = target.location.as_deref().and_then(Path::file_name);
-            let folder = match twin {
-                Some(_) => scratch.path().join(&place),
-                None => scratch.folder(&place, engine.account())?,
-            };
-            folder.join(name.unwrap_or(engine.name().as_ref()))
-        } else {
-            target.table(&place.replace('-', "_"))
-        };
-        let mut ready = ReadyStore::new(engine, path, options);
-        if own || twin.is_some() {
-            return Ok((ready, None));
-        }
-        let start = Instant::now();
-        if !engine.capabilities().persistent {
-            let store = engine.create(&ready.path, &ready.options)?;
-            self.source.fill(&mut *store.session()?, ready.filling(), progress, stop)?;
-            ready.held = Some(store);
-            return Ok((ready, Some(start.elapsed())));
-        }
-        // A server's files belong to its own user.
-        let can_be_cloned = engine.account().is_none() && !engine.capabilities().remote;
-        let like = like.filter(|like| can_be_cloned && like.held.is_none());
-        match (&target.location, like) {
-            (Some(location), _) => clone_store(engine, location, &ready.path, progress, stop)?,
-            (None, Some(like)) => clone_store(engine, &like.path, &ready.path, progress, stop)?,
-            (None, None) => self.fill(&ready)?,
-        }
-        host::sync(&ready.path)?;
-        Ok((ready, Some(start.elapsed())))
-    }
-
-    /// Adds copies of the scratch store that is read, for epochs to take in turn: those that it shares
-    /// with one of `others`, or new ones.
-    fn add_copies(
-        &self,
-        own: &mut PreparedTarget,
-        others: &[PreparedTarget],
-        scratches: &mut Scratches,
-    ) -> Result<()> {
-        let scratch = self.target.location.is_none() && own.can_take_turns();
-        let Some(read) = own.read.as_ref().filter(|_| scratch && own.copies.is_empty()) else {
-            return Ok(());
-        };
-        let like = |path| ReadyStore::new(self.target.engine, path, read.options.clone());
-        let same =
-            |other: &&PreparedTarget| other.read.as_ref().is_some_and(|of| of.path == read.path);
-        if let Some(twin) = others.iter().find(same) {
-            own.copies = twin.copies.iter().map(|copy| like(copy.path.clone())).collect();
-            return Ok(());
-        }
-        let Some(fill) = own.facts.fill_ns.map(Duration::from_nanos) else { return Ok(()) };
-        let scratch = scratches.in_folder(self.job.request.parent(self.target), false)?;
-        let copy = |number| {
-            let folder = scratch.folder(&format!("{}-read-{number}", self.index), None)?;
-            let ready = like(folder.join(self.target.engine.name()));
-            self.fill(&ready)?;
-            host::sync(&ready.path)?;
-            Ok(ready)
-        };
-        let filled = self.target.engine.fill();
-        let more = self.job.more_copies(self.amount, &filled, scratch.path(), fill)?;
-        own.copies = (1..=more).map(copy).collect::<Result<_>>()?;
-        Ok(())
-    }
-
-    /// Makes and fills a scratch store, without durability for speed; the trials open it again
-    /// with the settings that are measured.
-    fn fill(&self, ready: &ReadyStore) -> Result<()> {
-        let Job { progress, stop, .. } = self.job;
-        progress.stage(&format!("filling {}", ready.engine.name()), Some(self.amount.count));
-        create_filled(ready, |session| self.source.fill(session, ready.filling(), progress, stop))?
-            .close()
-    }
-}
-
-/// Creates a store without durability, has it filled, and leaves nothing to its background.
-pub(super) fn create_filled(
-    ready: &ReadyStore,
-    fill: impl FnOnce(&mut dyn Session) -> Result<()>,
-) -> Result<Box<dyn Store>> {
-    let fast = ready.engine.class_settings(Facet::Blobs, Durability::None)?;
-    let settings = ready.options.settings.clone().overlaid(&fast);
-    let options = OpenOptions { settings, ..ready.options.clone() };
-    let store = ready.engine.create(&ready.path, &options)?;
-    fill(&mut *store.session()?)?;
-    store.flush_writes()?;
-    Ok(store)
 }
 
 /// Takes in those targets that are ready, unless none is.
