@@ -6,6 +6,7 @@ mod kinds;
 
 use std::{
     fs::{self, Permissions},
+    net::TcpListener,
     os::unix::{
         fs::{FileTypeExt, MetadataExt, PermissionsExt},
         net::UnixStream,
@@ -136,6 +137,7 @@ for_each_kind! {
     a_folder_goes_into_a_server_and_back,
     an_existing_server_is_measured_and_left_as_it_was,
     what_an_existing_server_refuses_is_one_line,
+    what_is_no_server_is_named_as_such,
     an_interrupted_run_drops_its_table,
     a_server_that_hangs_fails_its_trial_and_the_rest_goes_on,
     one_interrupt_ends_the_wait_for_a_server_that_hangs,
@@ -304,6 +306,50 @@ fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: &World) {
         assert!(said.contains(says), "{rest}\n{said}");
     }
     assert_eq!(server.tables(), "");
+}
+
+/// What answers at an address need not be such a server; that is not "nothing".
+fn what_is_no_server_is_named_as_such(kind: &Kind, world: &World) {
+    check_no_servers(kind, world, &format!("me:right@PLACE/{}", kind.shop));
+    if kind.engine == "valkey" {
+        // The driver sends nothing when it connects.
+        check_no_servers(kind, world, "PLACE/0");
+    }
+}
+
+fn check_no_servers(kind: &Kind, world: &World, address: &str) {
+    use std::io::{Read, Write};
+    for (answers, first, tls, says) in [
+        ("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", false, "", "only encrypted"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", true, "", "only encrypted"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", true, "?tls=on", "only without encryption"),
+        ("\u{15}\u{3}\u{3}\0\u{2}\u{2}F", false, "", "only encrypted"),
+        ("", true, "", "only encrypted"),
+        ("", false, "", "waited 10 s"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let mut silent = Vec::new();
+            for mut client in listener.incoming().flatten() {
+                if answers.is_empty() && !first {
+                    silent.push(client);
+                    continue;
+                }
+                if !first {
+                    let _ = client.read(&mut [0; 8192]);
+                }
+                let _ = client.write_all(answers.as_bytes());
+            }
+        });
+        let address = address.replace("PLACE", &format!("127.0.0.1:{port}"));
+        let at = format!("{}://{address}{tls}", kind.scheme);
+        let said = one_line(world, &format!("run {at} --keys 5 --rounds 1 --read"));
+        let waits = said.contains("waited 10 s") && says == "only encrypted" && !first;
+        // A server of MariaDB speaks first, and is waited for.
+        assert!(said.contains(says) || waits, "{answers:?}{tls}: {said}");
+        assert!(!said.contains("nothing answers there"), "{answers:?}{tls}: {said}");
+    }
 }
 
 /// The one table of a run that updates, `storemark_RUN_0_update`.

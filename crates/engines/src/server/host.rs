@@ -109,6 +109,19 @@ impl<C: Peer> Host<C> {
         let limit = watch::limit(settings);
         let connect = limited(C::to_address(address, settings), limit);
         let answer = connect();
+        let other = if address.tls.is_some() {
+            ", or only without encryption (?tls=off)"
+        } else {
+            ", or only encrypted (?tls=on)"
+        };
+        let answer = answer.map_err(|failure| match failure {
+            Failure { error, why: Why::Odd } => {
+                let servers = C::ADDRESS.servers;
+                let what = format!("what answers there does not speak as {servers} does{other}");
+                Failure { error: Error::usage(error.to_string()).context(what), why: Why::Other }
+            }
+            failure => failure,
+        });
         Self::new(connect, answer, &address.shown, None, limit)
     }
 
@@ -131,10 +144,6 @@ impl<C: Peer> Host<C> {
             Why::Absent => {
                 error.with_kind(ErrorKind::Usage).context("nothing answers there").context(shown)
             }
-            Why::Odd => Error::usage(format!(
-                "{shown}: what answers there does not speak as {servers} does, or only encrypted \
-                 (?tls=on): {error}"
-            )),
             Why::Silent if error.kind() != ErrorKind::Interrupted => Error::usage(format!(
                 "{shown}: nothing that speaks as {servers} does answers there (waited {} s)",
                 watch::connecting().as_secs()

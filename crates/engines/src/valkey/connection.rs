@@ -8,7 +8,7 @@ use redis::{
     RedisConnectionInfo, RedisError, TlsCertificates, Value,
 };
 
-use crate::server::{Address, Answer, Driver, Failure, Tls, Why, refused};
+use crate::server::{Address, Answer, Driver, Failure, Tls, Why, connecting, refused};
 
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The time between two questions whether the server has done something.
@@ -72,6 +72,8 @@ impl Client {
             }
         };
         let driver = Driver::connect(|| opener.get_connection_with_timeout(CONNECTING))?;
+        // The driver may have sent nothing yet: this is the first answer.
+        driver.set_limit(connecting());
         let mut client = Self { driver, packed: Vec::new() };
         loop {
             match client.value(&[b"PING"])? {
@@ -210,10 +212,15 @@ impl From<RedisError> for Failure {
                 _ if error.is_connection_refusal() || text.contains("lookup address") => {
                     Why::Absent
                 }
+                // The driver's own limit while it connects.
+                Some(cause) if cause.kind() == io::ErrorKind::WouldBlock => Why::Silent,
                 Some(cause) => Why::of_io(cause.kind()),
                 None => Why::Odd,
             };
             return Self { error: Error::failed(text), why };
+        }
+        if error.kind() == ErrorKind::Parse {
+            return Self { error: Error::failed(text), why: Why::Odd };
         }
         let code = error.code().unwrap_or_default();
         if error.kind() == ErrorKind::AuthenticationFailed || matches!(code, "NOAUTH" | "WRONGPASS")
