@@ -291,6 +291,13 @@ pub struct Rounds {
     pub runs: u32,
 }
 
+impl Rounds {
+    /// Returns the least number of rounds of all runs together.
+    pub fn least(&self) -> u32 {
+        self.min.saturating_mul(self.runs)
+    }
+}
+
 /// Returns the number of runs in plans that were written before it was recorded.
 const fn once() -> u32 {
     1

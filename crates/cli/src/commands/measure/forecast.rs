@@ -93,15 +93,10 @@ fn forecasts(requests: &[Request], stop: &Stop) -> Result<Vec<Forecast>> {
 fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     let runs = requests.iter().zip(forecasts).enumerate();
     let least = runs.fold(Duration::ZERO, |sum, (number, (request, forecast))| {
-        sum.saturating_add(forecast.time(least_rounds(request), is_again(requests, number)))
+        sum.saturating_add(forecast.time(request.rounds.least(), is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
     if limited { least.max(budget(&requests[0])) } else { least }
-}
-
-/// Returns the smallest number of rounds of all runs together.
-pub(super) fn least_rounds(request: &Request) -> u32 {
-    request.rounds.min.saturating_mul(request.rounds.runs)
 }
 
 fn budget(request: &Request) -> Duration {
@@ -147,7 +142,7 @@ fn is_again(requests: &[Request], number: usize) -> bool {
 fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = forecast.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
-    let rounds = least_rounds(request);
+    let rounds = request.rounds.least();
     format!(
         "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {rounds} rounds{}",
         show_count(forecast.data.count),

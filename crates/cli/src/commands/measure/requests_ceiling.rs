@@ -8,8 +8,6 @@ use model::{
     units::{show_amount, show_count},
 };
 
-use super::forecast::least_rounds;
-
 /// The requests of all runs of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RequestTotals {
@@ -44,7 +42,7 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
     for request in requests {
         let Some(forecast) = lab::forecast(request, stop)?.requests else { continue };
         let RequestForecast { preparing, round, .. } = forecast;
-        let rounds = least_rounds(request);
+        let rounds = request.rounds.least();
         totals.preparing += preparing;
         totals.round += round;
         totals.rounds += round * u64::from(rounds);

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Action, Batch, Cache, Error, ErrorKind, Idle, Operation, Result, Rounds, Sample, Session,
-    Workload,
+    Action, Batch, Cache, Error, ErrorKind, Idle, Operation, Result, Sample, Session, Workload,
     units::{option_duration, show_duration},
 };
 
@@ -120,8 +119,7 @@ impl Blobs<'_> {
 
     /// Rounds that are to fit into the time, with one more for what takes longer than it seemed.
     pub(super) fn least_rounds(&self) -> f64 {
-        let Rounds { min, runs, .. } = self.job.request.rounds;
-        f64::from(min) * f64::from(runs) + 1.0
+        f64::from(self.job.request.rounds.least()) + 1.0
     }
 
     /// A target whose trials take too long, whatever the number of operations, to fit into rounds of

@@ -7,6 +7,7 @@ mod draw;
 mod epoch;
 mod fit;
 mod forecast;
+mod job;
 mod listing;
 mod memory_limit;
 mod prepare;
@@ -27,14 +28,13 @@ use std::{
 };
 
 use model::{
-    Batch, Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Facet,
-    Filesystem, Finding, FindingKind, Operation, Order, Plan, Result, Sample, Server, Settings,
-    Work, Workload, record::Line,
+    Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Filesystem, Finding,
+    FindingKind, Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
 };
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
-    request::{ExperimentPart, Request, Target},
+    request::{ExperimentPart, Request},
     store_cache::StoreCache,
     values::ValuesTrial,
 };
@@ -46,11 +46,12 @@ use crate::{
         blobs::StoreRequest,
         processes::{Launch, Processes},
     },
-    workload::{BlobWork, OpStream, PassInput, drawn},
+    workload::{OpStream, PassInput, drawn},
 };
 pub(super) use calibration::own_loop;
 use epoch::Looking;
 pub use forecast::{Forecast, forecast};
+use job::{BlobTarget, Job};
 use listing::Listing;
 use memory_limit::MemoryLimiter;
 pub use memory_limit::equal_cache;
@@ -62,137 +63,6 @@ pub use stores::Needs;
 use stores::{PreparedTarget, Sampled, Stores};
 pub(crate) use survey::{Survey, survey};
 
-type BlobTarget = Target<dyn model::Blobs>;
-
-/// What is to be measured, and who listens.
-#[derive(Clone, Copy)]
-struct Job<'a> {
-    request: &'a Request,
-    part: &'a BlobsRequest,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-    /// When its time is over; absent: never.
-    ends: Option<Instant>,
-}
-
-impl<'a> Job<'a> {
-    /// Its time starts now.
-    fn new(
-        request: &'a Request,
-        part: &'a BlobsRequest,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Self {
-        let ends = request.time().and_then(|time| Instant::now().checked_add(time));
-        Self { request, part, progress, stop, ends }
-    }
-
-    /// The time that it has left; absent: there is no end to it.
-    fn left(&self) -> Option<Duration> {
-        self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
-    }
-
-    /// The time of which making ready may take a part, where a round need not touch every key; absent:
-    /// all keys are asked for.
-    fn bound(&self) -> Option<Duration> {
-        let BlobsRequest { count, max_key, start, work, .. } = self.part;
-        let all = count.is_some() || max_key.is_some() || start.is_some();
-        let in_order = |work: &BlobWork| matches!(work.order, Order::Asc | Order::Desc);
-        let is_bounded = !all && !work.iter().any(in_order);
-        is_bounded.then(|| model::units::duration_of(self.request.rounds.seconds))
-    }
-
-    /// Whether the keys that are measured may be a random part of all.
-    fn draws_keys(&self) -> bool {
-        let is_drawn = |work: &BlobWork| work.order.is_drawn();
-        self.bound().is_some() && !self.part.work.iter().any(is_drawn)
-    }
-
-    fn settings(&self, target: &BlobTarget) -> Result<Settings> {
-        target.settings_for(Facet::Blobs, self.request.durability)
-    }
-
-    /// What stores are made for: one for all that only reads, one for all that writes.
-    fn operations(&self) -> Vec<Operation> {
-        let any = |writes| self.part.work.iter().any(|work| work.operation.writes() == writes);
-        let read = any(false).then_some(Operation::Read);
-        read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
-    }
-
-    /// Worker processes; one, where this process works itself.
-    fn processes(&self) -> u32 {
-        let hosts = self.part.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
-        self.part.processes.unwrap_or(1).saturating_mul(u32::try_from(hosts).unwrap_or(u32::MAX))
-    }
-
-    /// Whether several processes, or those of other hosts, have a store open at once.
-    fn shares_stores(&self) -> bool {
-        self.processes() > 1 || self.part.hosts.is_some()
-    }
-
-    /// Whether worker processes make whole passes: those that were asked for, or one that each of
-    /// several runs starts for itself.
-    fn has_workers(&self) -> bool {
-        let asked = self.part.processes.is_some() && cfg!(unix);
-        asked || self.shares_stores() || (cfg!(unix) && self.request.rounds.runs > 1)
-    }
-
-    /// Workers of all processes together.
-    fn workers(&self) -> u32 {
-        self.part.threads.saturating_mul(self.processes())
-    }
-
-    /// The workload for one piece of work; `count` is settled by the calibration.
-    fn workload(&self, work: BlobWork, count: u64, keys: u64) -> Workload {
-        let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
-        let processes = self.processes().min(keys);
-        let threads = self.part.threads.min(keys / processes);
-        let batch = self.part.batch.unwrap_or(Batch::usual(work.operation.writes()));
-        let workload = Workload::alone(work.planned(), count);
-        Workload { batch, threads, processes, ..workload }
-    }
-
-    /// Several processes can only work on stores that several can have open.
-    fn check_sharing(&self) -> Result<()> {
-        if !self.shares_stores() {
-            return Ok(());
-        }
-        if !cfg!(unix) {
-            return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
-        }
-        let writes = self.part.work.iter().any(|work| work.operation.writes());
-        for target in &self.part.targets {
-            // A scratch store is opened to be written whatever is done with it.
-            let writes = writes || target.location.is_none();
-            let why = if target.engine.capabilities().processes {
-                target.engine.writes_alone(&self.settings(target)?).filter(|_| writes)
-            } else {
-                Some(format!(
-                    "a store of {} can be open in one process only: --threads gives it several \
-                     workers",
-                    target.engine.name()
-                ))
-            };
-            if let Some(why) = why {
-                return Err(Error::usage(format!("{}: {why}", target.label)));
-            }
-        }
-        Ok(())
-    }
-
-    /// The caches of other hosts cannot be dropped.
-    fn check_caches(&self) -> Result<()> {
-        if self.part.hosts.is_some() && self.part.caches.iter().any(|cache| cache.is_cold()) {
-            return Err(Error::usage(
-                "--cache: only warm is accepted with --hosts, as the caches of other hosts are not \
-                 storemark's to drop",
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// Makes the data and the stores ready, and finds out how long passes are.
 impl ExperimentPart for BlobsRequest {
     fn prepare<'a>(
         &'a self,
@@ -209,6 +79,7 @@ impl ExperimentPart for BlobsRequest {
     }
 }
 
+/// Makes the data and the stores ready, and finds out how long passes are.
 fn prepare<'a>(
     request: &'a Request,
     part: &'a BlobsRequest,

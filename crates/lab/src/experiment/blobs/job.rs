@@ -1,0 +1,142 @@
+//! What is to be measured of values, and in how much time.
+
+use std::time::{Duration, Instant};
+
+use model::{Batch, Error, Facet, Operation, Order, Result, Settings, Workload};
+
+use super::request::BlobsRequest;
+use crate::{
+    Progress, Stop,
+    experiment::request::{Request, Target},
+    workload::BlobWork,
+};
+
+pub(super) type BlobTarget = Target<dyn model::Blobs>;
+
+/// What is to be measured, and who listens.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) request: &'a Request,
+    pub(super) part: &'a BlobsRequest,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) stop: &'a Stop,
+    /// When its time is over; absent: never.
+    pub(super) ends: Option<Instant>,
+}
+
+impl<'a> Job<'a> {
+    /// Its time starts now.
+    pub(super) fn new(
+        request: &'a Request,
+        part: &'a BlobsRequest,
+        progress: &'a dyn Progress,
+        stop: &'a Stop,
+    ) -> Self {
+        let ends = request.time().and_then(|time| Instant::now().checked_add(time));
+        Self { request, part, progress, stop, ends }
+    }
+
+    /// The time that it has left; absent: there is no end to it.
+    pub(super) fn left(&self) -> Option<Duration> {
+        self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
+    }
+
+    /// The time of which making ready may take a part, where a round need not touch every key; absent:
+    /// all keys are asked for.
+    pub(super) fn bound(&self) -> Option<Duration> {
+        let BlobsRequest { count, max_key, start, work, .. } = self.part;
+        let all = count.is_some() || max_key.is_some() || start.is_some();
+        let in_order = |work: &BlobWork| matches!(work.order, Order::Asc | Order::Desc);
+        let is_bounded = !all && !work.iter().any(in_order);
+        is_bounded.then(|| model::units::duration_of(self.request.rounds.seconds))
+    }
+
+    /// Whether the keys that are measured may be a random part of all.
+    pub(super) fn draws_keys(&self) -> bool {
+        let is_drawn = |work: &BlobWork| work.order.is_drawn();
+        self.bound().is_some() && !self.part.work.iter().any(is_drawn)
+    }
+
+    pub(super) fn settings(&self, target: &BlobTarget) -> Result<Settings> {
+        target.settings_for(Facet::Blobs, self.request.durability)
+    }
+
+    /// What stores are made for: one for all that only reads, one for all that writes.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        let any = |writes| self.part.work.iter().any(|work| work.operation.writes() == writes);
+        let read = any(false).then_some(Operation::Read);
+        read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
+    }
+
+    /// Worker processes; one, where this process works itself.
+    pub(super) fn processes(&self) -> u32 {
+        let hosts = self.part.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
+        self.part.processes.unwrap_or(1).saturating_mul(u32::try_from(hosts).unwrap_or(u32::MAX))
+    }
+
+    /// Whether several processes, or those of other hosts, have a store open at once.
+    pub(super) fn shares_stores(&self) -> bool {
+        self.processes() > 1 || self.part.hosts.is_some()
+    }
+
+    /// Whether worker processes make whole passes: those that were asked for, or one that each of
+    /// several runs starts for itself.
+    pub(super) fn has_workers(&self) -> bool {
+        let asked = self.part.processes.is_some() && cfg!(unix);
+        asked || self.shares_stores() || (cfg!(unix) && self.request.rounds.runs > 1)
+    }
+
+    /// Workers of all processes together.
+    pub(super) fn workers(&self) -> u32 {
+        self.part.threads.saturating_mul(self.processes())
+    }
+
+    /// The workload for one piece of work; `count` is settled by the calibration.
+    pub(super) fn workload(&self, work: BlobWork, count: u64, keys: u64) -> Workload {
+        let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
+        let processes = self.processes().min(keys);
+        let threads = self.part.threads.min(keys / processes);
+        let batch = self.part.batch.unwrap_or(Batch::usual(work.operation.writes()));
+        let workload = Workload::alone(work.planned(), count);
+        Workload { batch, threads, processes, ..workload }
+    }
+
+    /// Several processes can only work on stores that several can have open.
+    pub(super) fn check_sharing(&self) -> Result<()> {
+        if !self.shares_stores() {
+            return Ok(());
+        }
+        if !cfg!(unix) {
+            return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
+        }
+        let writes = self.part.work.iter().any(|work| work.operation.writes());
+        for target in &self.part.targets {
+            // A scratch store is opened to be written whatever is done with it.
+            let writes = writes || target.location.is_none();
+            let why = if target.engine.capabilities().processes {
+                target.engine.writes_alone(&self.settings(target)?).filter(|_| writes)
+            } else {
+                Some(format!(
+                    "a store of {} can be open in one process only: --threads gives it several \
+                     workers",
+                    target.engine.name()
+                ))
+            };
+            if let Some(why) = why {
+                return Err(Error::usage(format!("{}: {why}", target.label)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The caches of other hosts cannot be dropped.
+    pub(super) fn check_caches(&self) -> Result<()> {
+        if self.part.hosts.is_some() && self.part.caches.iter().any(|cache| cache.is_cold()) {
+            return Err(Error::usage(
+                "--cache: only warm is accepted with --hosts, as the caches of other hosts are not \
+                 storemark's to drop",
+            ));
+        }
+        Ok(())
+    }
+}
