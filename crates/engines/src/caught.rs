@@ -49,9 +49,9 @@ fn at_work() -> Option<&'static StoreName> {
 }
 
 /// A guard that restores the store that the thread worked on before.
-struct Before(Option<&'static StoreName>);
+struct PreviousStore(Option<&'static StoreName>);
 
-impl Drop for Before {
+impl Drop for PreviousStore {
     fn drop(&mut self) {
         AT_WORK.set(self.0);
     }
@@ -59,7 +59,7 @@ impl Drop for Before {
 
 impl StoreName {
     /// Returns the name of the store at `path`, the same for all calls.
-    pub(crate) fn of(path: &Path) -> &'static Self {
+    pub(crate) fn intern(path: &Path) -> &'static Self {
         static ALL: Mutex<BTreeMap<PathBuf, &'static StoreName>> = Mutex::new(BTreeMap::new());
         lock::hold(&ALL).entry(path.to_owned()).or_insert_with(|| {
             let last_line = crashes::last_line(|why| given_up(path, why).to_string());
@@ -70,7 +70,7 @@ impl StoreName {
     /// Lets `work` call a library about the store.
     #[inline]
     pub(crate) fn at_work<T>(&'static self, work: impl FnOnce() -> T) -> T {
-        let _before = Before(AT_WORK.replace(Some(self)));
+        let _previous = PreviousStore(AT_WORK.replace(Some(self)));
         work()
     }
 
@@ -99,7 +99,7 @@ impl StoreName {
 
 /// Lets `work` call a library about the store at `path`, and turns a panic into an error.
 pub(crate) fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    StoreName::of(path).caught(work)
+    StoreName::intern(path).caught(work)
 }
 
 /// Returns the message of a panic, on one line.

@@ -81,24 +81,24 @@ mod os {
                 let mut action: sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = on_signal as extern "C" fn(c_int) as usize;
                 action.sa_flags = libc::SA_ONSTACK;
-                let slot = before(number);
+                let slot = previous_action(number);
                 sigaction(number, &raw const action, slot);
             }
         }
     }
 
-    struct Before(UnsafeCell<[MaybeUninit<sigaction>; SIGNALS.len()]>);
+    struct PreviousActions(UnsafeCell<[MaybeUninit<sigaction>; SIGNALS.len()]>);
 
     // SAFETY: written once, before any of the handlers that read it.
-    unsafe impl Sync for Before {}
+    unsafe impl Sync for PreviousActions {}
 
     /// The action of each signal before.
-    static BEFORE: Before =
-        Before(UnsafeCell::new([const { MaybeUninit::zeroed() }; SIGNALS.len()]));
+    static PREVIOUS: PreviousActions =
+        PreviousActions(UnsafeCell::new([const { MaybeUninit::zeroed() }; SIGNALS.len()]));
 
-    fn before(signal: c_int) -> *mut sigaction {
+    fn previous_action(signal: c_int) -> *mut sigaction {
         let index = SIGNALS.iter().position(|(number, _)| *number == signal).unwrap_or(0);
-        BEFORE.0.get().cast::<sigaction>().wrapping_add(index)
+        PREVIOUS.0.get().cast::<sigaction>().wrapping_add(index)
     }
 
     extern "C" fn on_signal(signal: c_int) {
@@ -106,7 +106,7 @@ mod os {
         let known = known.and_then(|(last, parts)| Some((last, parts()?)));
         let Some((last, [start, end])) = known else {
             // SAFETY: as it was. When this returns it happens again, or `abort` goes on.
-            unsafe { sigaction(signal, before(signal), ptr::null_mut()) };
+            unsafe { sigaction(signal, previous_action(signal), ptr::null_mut()) };
             return;
         };
         let mut why = [0; 256];

@@ -104,7 +104,7 @@ pub(crate) struct Buffered<'s, T> {
 }
 
 /// The changes of a batch, with its turn to write.
-pub(crate) struct Writing<'s, V> {
+pub(crate) struct PendingBatch<'s, V> {
     own: Changes<V>,
     turn: MutexGuard<'s, ()>,
 }
@@ -170,7 +170,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     type Key<'k> = &'k [u8];
     /// `None` for the current state.
     type Read = Option<T::View>;
-    type Write = Writing<'s, T::Value>;
+    type Write = PendingBatch<'s, T::Value>;
 
     #[inline]
     fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
@@ -190,10 +190,10 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         if self.shared.access == Access::Read {
             return Err(refusal::read_only());
         }
-        Ok(Writing { turn: lock::turn(&self.shared.writer, waits), own: Changes::new() })
+        Ok(PendingBatch { turn: lock::turn(&self.shared.writer, waits), own: Changes::new() })
     }
 
-    fn commit(&self, Writing { own, turn }: Self::Write) -> Result<()> {
+    fn commit(&self, PendingBatch { own, turn }: Self::Write) -> Result<()> {
         if own.is_empty() {
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         Ok(allowed)
     }
 
-    fn delete(&self, Writing { own, .. }: &mut Self::Write, key: &[u8]) -> Result<bool> {
+    fn delete(&self, PendingBatch { own, .. }: &mut Self::Write, key: &[u8]) -> Result<bool> {
         let held = self.holds(own, key)?;
         if held {
             own.insert(key.into(), None);
@@ -308,7 +308,7 @@ fn unwrap(stored: &[u8], keys: KeyKind) -> Result<(&[u8], Option<Meta>)> {
         return Ok((stored, None));
     }
     let (value, tail) = stored.split_last_chunk::<META>().ok_or_else(cut_short)?;
-    Ok((value, meta::of(tail).filter(|meta| meta.nanoseconds != NO_META)))
+    Ok((value, meta::from_bytes(tail).filter(|meta| meta.nanoseconds != NO_META)))
 }
 
 #[cold]

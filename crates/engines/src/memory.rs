@@ -41,7 +41,7 @@ impl Blobs for Memory {
 /// An open map.
 struct Map {
     keys: KeyKind,
-    values: RwLock<Table<Value>>,
+    values: RwLock<Table<StoredBytes>>,
 }
 
 impl Store for Map {
@@ -50,17 +50,17 @@ impl Store for Map {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(Reference(&self.values)))
+        Ok(Box::new(MapSession(&self.values)))
     }
 }
 
 /// A value with its mode and time.
-struct Value {
+struct StoredBytes {
     bytes: Vec<u8>,
     meta: Option<Meta>,
 }
 
-impl Value {
+impl StoredBytes {
     /// Replaces the bytes, in the room of the old ones if they fit.
     fn replace(&mut self, bytes: &[u8], meta: Option<Meta>) {
         self.bytes.clear();
@@ -71,9 +71,9 @@ impl Value {
 
 /// A session on the map. Every operation locks by itself; batches add nothing. A scan holds off
 /// writers to its end.
-struct Reference<'s>(&'s RwLock<Table<Value>>);
+struct MapSession<'s>(&'s RwLock<Table<StoredBytes>>);
 
-impl Session for Reference<'_> {
+impl Session for MapSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let values = lock::read(self.0);
         Ok(values.get(&key)?.map(|value| copy_value(&value.bytes, into)))
@@ -85,7 +85,7 @@ impl Session for Reference<'_> {
             (Some(_), How::Insert) | (None, How::Update) => return Ok(false),
             (Some(old), _) => old.replace(value, put.meta),
             (None, _) => {
-                values.insert(key, Value { bytes: value.to_vec(), meta: put.meta })?;
+                values.insert(key, StoredBytes { bytes: value.to_vec(), meta: put.meta })?;
             }
         }
         Ok(true)
@@ -96,7 +96,9 @@ impl Session for Reference<'_> {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        for (key, Value { bytes, meta }) in lock::read(self.0).sorted(scan.from, scan.limit)? {
+        for (key, StoredBytes { bytes, meta }) in
+            lock::read(self.0).sorted(scan.from, scan.limit)?
+        {
             let item = Item {
                 key,
                 value: bytes,

@@ -12,7 +12,7 @@ pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
 }
 
 /// Decodes the bytes of [`bytes`]; returns `None` for any other length.
-pub(crate) fn of(bytes: &[u8]) -> Option<Meta> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Meta> {
     let (mode, rest) = bytes.split_first_chunk()?;
     let (seconds, rest) = rest.split_first_chunk()?;
     Some(Meta {
@@ -34,13 +34,13 @@ mod tests {
             mode in any::<u32>(), seconds in any::<i64>(), nanoseconds in any::<u32>(),
         ) {
             let put = Meta { mode, seconds, nanoseconds };
-            prop_assert_eq!(of(&bytes(put)), Some(put));
+            prop_assert_eq!(from_bytes(&bytes(put)), Some(put));
         }
     }
 
     #[test]
     fn bytes_of_another_length_are_none() {
-        assert_eq!(of(&[0; 15]), None);
-        assert_eq!(of(&[0; 17]), None);
+        assert_eq!(from_bytes(&[0; 15]), None);
+        assert_eq!(from_bytes(&[0; 17]), None);
     }
 }

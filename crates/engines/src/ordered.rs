@@ -123,7 +123,7 @@ pub(crate) enum Txn<'t, L: Library> {
 }
 
 /// The batch between `begin` and `commit`; without one, each operation has its own transaction.
-enum Batch<L: Library> {
+enum OpenBatch<L: Library> {
     None,
     Read(L::Read),
     Write(L::Write),
@@ -133,7 +133,7 @@ enum Batch<L: Library> {
 pub(crate) struct TransactionSession<L: Library> {
     library: L,
     store: &'static StoreName,
-    batch: Batch<L>,
+    batch: OpenBatch<L>,
     /// The number of transactions that had to wait for another session's, since the last call.
     waits: Cell<i64>,
 }
@@ -141,7 +141,12 @@ pub(crate) struct TransactionSession<L: Library> {
 impl<L: Library> TransactionSession<L> {
     /// Creates a session on the store at `path`.
     pub(crate) fn new(library: L, path: &Path) -> Self {
-        Self { library, store: StoreName::of(path), batch: Batch::None, waits: Cell::new(0) }
+        Self {
+            library,
+            store: StoreName::intern(path),
+            batch: OpenBatch::None,
+            waits: Cell::new(0),
+        }
     }
 
     /// Lets `work` call the library, which may give up on a damaged store.
@@ -157,17 +162,19 @@ impl<L: Library> TransactionSession<L> {
     #[inline]
     fn txn<'t>(&'t self, now: &'t mut Option<L::Read>) -> Result<Txn<'t, L>> {
         Ok(match &self.batch {
-            Batch::Read(txn) => Txn::Read(txn),
-            Batch::Write(txn) => Txn::Write(txn),
-            Batch::None => Txn::Read(now.insert(self.library.now()?)),
+            OpenBatch::Read(txn) => Txn::Read(txn),
+            OpenBatch::Write(txn) => Txn::Write(txn),
+            OpenBatch::None => Txn::Read(now.insert(self.library.now()?)),
         })
     }
 
     fn change<T>(&mut self, change: impl FnOnce(&L, &mut L::Write) -> Result<T>) -> Result<T> {
         match &mut self.batch {
-            Batch::Write(txn) => change(&self.library, txn),
-            Batch::Read(_) => Err(Error::usage("the batch was begun to read; nothing was written")),
-            Batch::None => {
+            OpenBatch::Write(txn) => change(&self.library, txn),
+            OpenBatch::Read(_) => {
+                Err(Error::usage("the batch was begun to read; nothing was written"))
+            }
+            OpenBatch::None => {
                 let mut txn = self.library.write(&self.waits)?;
                 let answer = change(&self.library, &mut txn)?;
                 self.library.commit(txn)?;
@@ -213,19 +220,19 @@ impl<L: Library> Session for TransactionSession<L> {
     fn begin(&mut self, mode: Mode) -> Result<()> {
         self.guarded(|session| {
             // The old one ends first: a writer would wait for itself.
-            session.batch = Batch::None;
+            session.batch = OpenBatch::None;
             session.batch = match mode {
-                Mode::Read => Batch::Read(session.library.read()?),
-                Mode::Write => Batch::Write(session.library.write(&session.waits)?),
+                Mode::Read => OpenBatch::Read(session.library.read()?),
+                Mode::Write => OpenBatch::Write(session.library.write(&session.waits)?),
             };
             Ok(())
         })
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.guarded(|session| match mem::replace(&mut session.batch, Batch::None) {
-            Batch::Write(txn) => session.library.commit(txn),
-            Batch::Read(_) | Batch::None => Ok(()),
+        self.guarded(|session| match mem::replace(&mut session.batch, OpenBatch::None) {
+            OpenBatch::Write(txn) => session.library.commit(txn),
+            OpenBatch::Read(_) | OpenBatch::None => Ok(()),
         })
     }
 

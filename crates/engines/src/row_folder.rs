@@ -30,7 +30,7 @@ pub(crate) trait RowFile: Send + Sync + 'static {
     }
 
     /// Flushes a database, as [`RowTables::flush_writes`] does.
-    fn settle(_: &Path, _: &Settings) -> Result<()> {
+    fn flush(_: &Path, _: &Settings) -> Result<()> {
         Ok(())
     }
 }
@@ -98,7 +98,7 @@ impl<F: RowFile> RowTables for RowFolder<F> {
     }
 
     fn flush_writes(&self) -> Result<()> {
-        self.paths().try_for_each(|path| F::settle(&path, &self.settings))
+        self.paths().try_for_each(|path| F::flush(&path, &self.settings))
     }
 
     fn remove(self: Box<Self>) -> Result<()> {

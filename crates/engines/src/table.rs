@@ -9,14 +9,14 @@ use crate::refusal::wrong_kind;
 
 /// A map of keys of one kind, each with a `V`.
 pub(crate) enum Table<V> {
-    Integers(Row<V>),
+    Integers(IntegerMap<V>),
     Names(HashMap<Box<[u8]>, V>),
 }
 
 impl<V> Table<V> {
     pub(crate) fn new(keys: KeyKind) -> Self {
         match keys {
-            KeyKind::Integers => Self::Integers(Row::default()),
+            KeyKind::Integers => Self::Integers(IntegerMap::default()),
             KeyKind::Names => Self::Names(HashMap::default()),
         }
     }
@@ -107,7 +107,7 @@ fn named<'a, V>(map: &'a HashMap<Box<[u8]>, V>, name: &[u8]) -> Option<&'a V> {
 
 /// A map of integers. Keys from `first` on are in `places` at their distance from it, as long as at
 /// least every other place is taken; all others are in `rest`.
-pub(crate) struct Row<V> {
+pub(crate) struct IntegerMap<V> {
     first: i64,
     places: Vec<Option<V>>,
     /// The number of places that hold a value.
@@ -115,32 +115,32 @@ pub(crate) struct Row<V> {
     rest: BTreeMap<i64, V>,
 }
 
-impl<V> Default for Row<V> {
+impl<V> Default for IntegerMap<V> {
     fn default() -> Self {
         Self { first: 0, places: Vec::new(), taken: 0, rest: BTreeMap::new() }
     }
 }
 
-impl<V> Row<V> {
+impl<V> IntegerMap<V> {
     fn len(&self) -> usize {
         self.taken + self.rest.len()
     }
 
     #[inline]
-    fn place(&self, key: i64) -> Option<usize> {
+    fn place_of(&self, key: i64) -> Option<usize> {
         usize::try_from(key.checked_sub(self.first)?).ok()
     }
 
     #[inline]
     fn get(&self, key: i64) -> Option<&V> {
-        match self.place(key).and_then(|place| self.places.get(place)) {
+        match self.place_of(key).and_then(|place| self.places.get(place)) {
             Some(found) => found.as_ref(),
             None => self.rest.get(&key),
         }
     }
 
     fn get_mut(&mut self, key: i64) -> Option<&mut V> {
-        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+        match self.place_of(key).and_then(|place| self.places.get_mut(place)) {
             Some(found) => found.as_mut(),
             None => self.rest.get_mut(&key),
         }
@@ -151,7 +151,7 @@ impl<V> Row<V> {
             self.first = key;
         }
         let within = |place: &usize| *place < self.places.len() || place / 2 <= self.taken;
-        let Some(place) = self.place(key).filter(within) else {
+        let Some(place) = self.place_of(key).filter(within) else {
             return self.rest.insert(key, value);
         };
         if place >= self.places.len() {
@@ -170,7 +170,7 @@ impl<V> Row<V> {
         self.rest.append(&mut within.split_off(&key));
         let own = self.rest.remove(&key).map(|value| (key, value));
         for (key, value) in within.into_iter().chain(own) {
-            if let Some(place) = self.place(key) {
+            if let Some(place) = self.place_of(key) {
                 self.places[place] = Some(value);
                 self.taken += 1;
             }
@@ -178,7 +178,7 @@ impl<V> Row<V> {
     }
 
     fn remove(&mut self, key: i64) -> Option<V> {
-        match self.place(key).and_then(|place| self.places.get_mut(place)) {
+        match self.place_of(key).and_then(|place| self.places.get_mut(place)) {
             Some(found) => {
                 let old = found.take();
                 self.taken -= usize::from(old.is_some());
@@ -221,7 +221,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_map(ops in vec((key(), any::<bool>()), 1..200)) {
-            let (mut row, mut map) = (Row::default(), BTreeMap::new());
+            let (mut row, mut map) = (IntegerMap::default(), BTreeMap::new());
             for (n, (key, put)) in ops.into_iter().enumerate() {
                 if put {
                     prop_assert_eq!(row.insert(key, n), map.insert(key, n));
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn consecutive_keys_stand_in_the_row_alone() {
-        let mut row = Row::default();
+        let mut row = IntegerMap::default();
         for key in (1..1000).filter(|key| key % 3 > 0) {
             row.insert(key, ());
         }

@@ -18,7 +18,7 @@ use super::{
 /// # Errors
 ///
 /// Fails if a file cannot be read: it opens each, as a copy without it would pass for whole.
-pub(super) fn of(dir: &Path) -> Result<Vec<Entry>> {
+pub(super) fn list(dir: &Path) -> Result<Vec<Entry>> {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for found in walk(dir, usize::MAX) {
         match found {

@@ -32,12 +32,10 @@ use model::{
 use strum::VariantNames;
 
 pub(crate) use self::os::Sync;
-#[cfg(feature = "sqlite")]
-pub(crate) use self::session::Worker as FilesWorker;
+pub(crate) use self::session::FilesWorker;
 use self::{
     layout::Layout,
-    os::{Root, Writing},
-    session::Worker,
+    os::{Root, WriteMethod},
 };
 use crate::at;
 
@@ -53,7 +51,7 @@ static DECLARATION: Declaration = Declaration {
         ),
         Setting::new(
             "write",
-            Accepts::Words(Writing::VARIANTS),
+            Accepts::Words(WriteMethod::VARIANTS),
             "truncate a file and write it, write over its old bytes, or write a new file and rename it",
         ).of_use(),
         Setting::new(
@@ -111,7 +109,7 @@ impl Blobs for Files {
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(Folder::create(location, options)?))
+        Ok(Box::new(FilesFolder::create(location, options)?))
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -122,22 +120,22 @@ impl Blobs for Files {
             None if options.keys == KeyKind::Names => Layout::Names,
             None => Layout::find(location)?,
         };
-        Ok(Box::new(Folder::open(location, layout, options)?))
+        Ok(Box::new(FilesFolder::open(location, layout, options)?))
     }
 }
 
 /// An open folder of files.
-pub(crate) struct Folder {
+pub(crate) struct FilesFolder {
     path: PathBuf,
     root: Root,
     layout: Layout,
     access: Access,
-    write: Writing,
+    write: WriteMethod,
     sync: Sync,
     sessions: AtomicU32,
 }
 
-impl Folder {
+impl FilesFolder {
     fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let usual = if options.keys == KeyKind::Names { Layout::Names } else { Layout::Flat };
         let layout = options.settings.parse("layout").unwrap_or(usual);
@@ -165,18 +163,18 @@ impl Folder {
             root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
             layout,
             access,
-            write: Writing::default(),
+            write: WriteMethod::default(),
             sync,
             sessions: AtomicU32::new(0),
         })
     }
 
-    pub(crate) fn worker(&self) -> Worker<'_> {
-        Worker::new(self, self.sessions.fetch_add(1, Relaxed))
+    pub(crate) fn worker(&self) -> FilesWorker<'_> {
+        FilesWorker::new(self, self.sessions.fetch_add(1, Relaxed))
     }
 }
 
-impl Store for Folder {
+impl Store for FilesFolder {
     fn keys(&self) -> KeyKind {
         self.layout.keys()
     }
@@ -195,15 +193,15 @@ impl Store for Folder {
         settings.set("write", self.write);
         settings.set("sync", self.sync);
         let class = match (self.write, self.sync) {
-            (Writing::Rename, Sync::Full) => Durability::Durable,
-            (Writing::Rename, Sync::File) => Durability::Consistent,
+            (WriteMethod::Rename, Sync::Full) => Durability::Durable,
+            (WriteMethod::Rename, Sync::File) => Durability::Consistent,
             _ => Durability::None,
         };
         Ok((settings, class))
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        left_out::of(&self.path)
+        left_out::list(&self.path)
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {

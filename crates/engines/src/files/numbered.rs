@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use model::{Access, Key, Result};
 
-use super::{Folder, Sync, layout::Layout, session::Worker};
+use super::{FilesFolder, Sync, layout::Layout, session::FilesWorker};
 
-impl Folder {
+impl FilesFolder {
     /// Opens an existing folder of another engine's numbered files, in a tree of folders.
     pub(crate) fn numbered(path: &Path, access: Access, sync: Sync) -> Result<Self> {
         Self::new(path, Layout::Tree, access, sync)
@@ -18,7 +18,7 @@ impl Folder {
     }
 }
 
-impl Worker<'_> {
+impl FilesWorker<'_> {
     /// Removes the file of `key`, if there is one, and flushes nothing.
     pub(crate) fn discard(&mut self, key: Key<'_>) -> Result<()> {
         self.select_to_write(key)?;

@@ -12,8 +12,8 @@ use model::{
 };
 
 use super::{
-    Folder, name,
-    os::{self, Facts, Sync, Writing},
+    FilesFolder, name,
+    os::{self, Facts, Sync, WriteMethod},
 };
 use crate::{at, first::first, refusal};
 
@@ -21,8 +21,8 @@ use crate::{at, first::first, refusal};
 const LONGEST: usize = 4096;
 
 /// A worker's session on a folder of files.
-pub(crate) struct Worker<'s> {
-    pub(super) store: &'s Folder,
+pub(crate) struct FilesWorker<'s> {
+    pub(super) store: &'s FilesFolder,
     number: u32,
     temporaries: u64,
     /// The path of the current key, ended by a zero byte.
@@ -34,8 +34,8 @@ pub(crate) struct Worker<'s> {
     in_batch: bool,
 }
 
-impl<'s> Worker<'s> {
-    pub(super) fn new(store: &'s Folder, number: u32) -> Self {
+impl<'s> FilesWorker<'s> {
+    pub(super) fn new(store: &'s FilesFolder, number: u32) -> Self {
         Self {
             store,
             number,
@@ -76,7 +76,7 @@ impl<'s> Worker<'s> {
     /// Writes the current file, or a temporary one that is then renamed to it.
     fn write(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
         let root = &self.store.root;
-        if self.store.write != Writing::Rename {
+        if self.store.write != WriteMethod::Rename {
             let Some(file) = self.open(put.how)? else { return Ok(false) };
             return self.write_to(&file, value, put).map(|()| true);
         }
@@ -99,8 +99,8 @@ impl<'s> Worker<'s> {
     /// Opens the current file or its temporary one for writing, in folders created as needed;
     /// returns `None` if `how` forbids it.
     fn open(&mut self, how: How) -> io::Result<Option<File>> {
-        let Folder { root, write, .. } = self.store;
-        let rename = *write == Writing::Rename;
+        let FilesFolder { root, write, .. } = self.store;
+        let rename = *write == WriteMethod::Rename;
         let open = |worker: &Self| {
             root.write(if rename { &worker.temporary } else { &worker.path }, how, *write)
         };
@@ -117,7 +117,7 @@ impl<'s> Worker<'s> {
     fn write_to(&self, mut file: &File, value: &[u8], put: &Put) -> io::Result<()> {
         file.write_all(value)?;
         let length = value.len() as u64;
-        if self.store.write == Writing::Overwrite && file.seek(SeekFrom::End(0))? > length {
+        if self.store.write == WriteMethod::Overwrite && file.seek(SeekFrom::End(0))? > length {
             file.set_len(length)?;
         }
         if let Some(meta) = &put.meta {
@@ -196,7 +196,7 @@ impl<'s> Worker<'s> {
     }
 }
 
-impl Session for Worker<'_> {
+impl Session for FilesWorker<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         self.select(key)?;
         let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;

@@ -12,17 +12,17 @@ use model::{
     tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
 };
 
-use super::{Files, Folder, session::Worker};
+use super::{Files, FilesFolder, session::FilesWorker};
 
 impl Tasks for Files {
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>> {
         let settings = settings.clone();
         let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Names };
-        Ok(Box::new(Folder::create(location, &options)?))
+        Ok(Box::new(FilesFolder::create(location, &options)?))
     }
 }
 
-impl Queue for Folder {
+impl Queue for FilesFolder {
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>> {
         Ok(Box::new(TaskWorker { files: self.worker(), value: Vec::new() }))
     }
@@ -51,7 +51,7 @@ impl Queue for Folder {
 
 /// A worker's use of a queue of files.
 struct TaskWorker<'a> {
-    files: Worker<'a>,
+    files: FilesWorker<'a>,
     /// The current task as it is written.
     value: Vec<u8>,
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use model::{Error, Key, Removed, Result, Session};
 
-use super::{parts::Parts, table::Reference};
+use super::{parts::Parts, table::FileReference};
 
 /// The most complaints, as in `PRAGMA integrity_check`.
 const COMPLAINTS: usize = 100;
@@ -58,10 +58,10 @@ pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
     let (mut files, mut seen, mut complaints) = (parts.files.worker(), HashSet::new(), Vec::new());
     for text in named(parts, "file||' '||value")? {
         let parsed = text.split_once(' ').and_then(|(file, value)| {
-            let named = Reference::parse(value.as_bytes());
+            let named = FileReference::parse(value.as_bytes());
             named.filter(|named| named.number.to_string() == file)
         });
-        let Some(Reference { number, length }) = parsed else {
+        let Some(FileReference { number, length }) = parsed else {
             complaints.push(format!("a row names no file, or two: {text:?}"));
             continue;
         };

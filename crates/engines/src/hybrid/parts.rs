@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     at,
-    files::{FilesWorker, Folder, Sync},
+    files::{FilesFolder, FilesWorker, Sync},
     lock,
     sqlite::{SqliteStore, with_suffix},
 };
@@ -32,7 +32,7 @@ const WAITING: usize = 64;
 pub(super) struct Parts {
     pub(super) path: PathBuf,
     pub(super) rows: SqliteStore,
-    pub(super) files: Folder,
+    pub(super) files: FilesFolder,
     /// The length of the largest value that is kept in the database.
     pub(super) inline: u64,
     class: Durability,
@@ -45,7 +45,7 @@ impl Parts {
         let (database, folder) = (database(location), folder(location));
         let new = File::create_new(&database).and_then(|_| fs::create_dir(&folder));
         new.map_err(|e| Error::io(location.display(), e))?;
-        let table = table::of(options.keys);
+        let table = table::for_keys(options.keys);
         let rows = SqliteStore::create(&database, table, options)?;
         let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
         if rows.version_number() >= PARTIAL_INDEXES {
@@ -71,7 +71,7 @@ impl Parts {
     fn new(location: &Path, rows: SqliteStore, inline: u64, access: Access) -> Result<Self> {
         let (_, class) = rows.in_effect()?;
         let sync = if class > Durability::None { Sync::Full } else { Sync::None };
-        let files = Folder::numbered(&folder(location), access, sync)?;
+        let files = FilesFolder::numbered(&folder(location), access, sync)?;
         let (path, waiting) = (location.to_owned(), Mutex::default());
         Ok(Self { path, rows, files, inline, class, waiting })
     }

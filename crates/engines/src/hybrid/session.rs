@@ -9,12 +9,12 @@ use model::{
 
 use super::{
     parts::Parts,
-    table::{self, Reference},
+    table::{self, FileReference},
 };
 use crate::{
     files::FilesWorker,
     refusal,
-    sqlite::{SqliteSession, Statement, Table},
+    sqlite::{SqlTable, SqliteSession, Statement},
 };
 
 /// The number of file numbers that a session takes from the store at once: as many as a folder has
@@ -44,17 +44,17 @@ pub(super) struct HybridSession<'s> {
 }
 
 /// The place of a value.
-enum Found {
+enum StoredValue {
     /// In its row, with this many bytes.
     Inline(usize),
     /// In a file; `None` if the row's text names none.
-    File(Option<Reference>),
+    File(Option<FileReference>),
 }
 
 impl<'s> HybridSession<'s> {
     pub(super) fn new(parts: &'s Parts) -> Result<Self> {
         let rows = parts.rows.worker()?;
-        let Table { name, key, set, .. } = parts.rows.table();
+        let SqlTable { name, key, set, .. } = parts.rows.table();
         let small = format!("WHERE {key}=?1 AND file IS NULL");
         // SQLite before 3.35 has no RETURNING.
         let reserve = format!("UPDATE hybrid SET next=next+{RESERVED}");
@@ -76,10 +76,10 @@ impl<'s> HybridSession<'s> {
     }
 
     #[inline]
-    fn find(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<Found>> {
+    fn find(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<StoredValue>> {
         self.rows.read(key, |row| match row.value(0) {
-            (ValueType::Text, text) => Found::File(Reference::parse(text)),
-            (_, value) => Found::Inline(copy_value(value, into)),
+            (ValueType::Text, text) => StoredValue::File(FileReference::parse(text)),
+            (_, value) => StoredValue::Inline(copy_value(value, into)),
         })
     }
 
@@ -88,7 +88,7 @@ impl<'s> HybridSession<'s> {
     fn get_from_file(
         &mut self,
         key: Key<'_>,
-        mut named: Option<Reference>,
+        mut named: Option<FileReference>,
         into: &mut [u8],
     ) -> Result<Option<usize>> {
         let mut gone = None;
@@ -100,14 +100,14 @@ impl<'s> HybridSession<'s> {
             }
             self.renew(key, file, gone.replace(file))?;
             match self.find(key, into)? {
-                Some(Found::File(again)) => named = again,
-                Some(Found::Inline(length)) => return Ok(Some(length)),
+                Some(StoredValue::File(again)) => named = again,
+                Some(StoredValue::Inline(length)) => return Ok(Some(length)),
                 None => return Ok(None),
             }
         }
     }
 
-    fn reference(&self, key: Key<'_>, named: Option<Reference>) -> Result<Reference> {
+    fn reference(&self, key: Key<'_>, named: Option<FileReference>) -> Result<FileReference> {
         named.ok_or_else(|| names_none(self.parts, key))
     }
 
@@ -118,7 +118,12 @@ impl<'s> HybridSession<'s> {
     ///
     /// Fails if the row named the same file before, or if this session has the only transaction
     /// that can change it.
-    fn renew(&mut self, key: Key<'_>, file: Reference, before: Option<Reference>) -> Result<()> {
+    fn renew(
+        &mut self,
+        key: Key<'_>,
+        file: FileReference,
+        before: Option<FileReference>,
+    ) -> Result<()> {
         if before == Some(file) || self.batch == Some(Mode::Write) {
             return Err(self.parts.corrupt(key, &format!("its file {} is missing", file.number)));
         }
@@ -187,13 +192,13 @@ impl<'s> HybridSession<'s> {
     }
 
     /// Writes `value` into a new file.
-    fn write(&mut self, value: &[u8]) -> Result<Reference> {
+    fn write(&mut self, value: &[u8]) -> Result<FileReference> {
         let insert = Put::new(How::Insert);
         loop {
             let number = self.number()?;
             // A session that was killed may have left a file with a number that it did not commit.
             if self.files.put(Key::Int(number), value, &insert)? {
-                return Ok(Reference { number, length: value.len() as u64 });
+                return Ok(FileReference { number, length: value.len() as u64 });
             }
         }
     }
@@ -205,13 +210,13 @@ impl<'s> HybridSession<'s> {
         part: Scan<'_>,
         left: &mut u64,
         visit: &mut Visitor<'_>,
-    ) -> Result<Option<(OwnedKey, Reference)>> {
+    ) -> Result<Option<(OwnedKey, FileReference)>> {
         let Self { rows, files, parts, .. } = self;
         let (mut gone, mut value) = (None, Vec::new());
         rows.scan(part, &mut |item| {
             let mut shown = Item { value_type: ValueType::Bytes, ..item };
             if item.value_type == ValueType::Text && part.values {
-                let named = Reference::parse(item.value);
+                let named = FileReference::parse(item.value);
                 let file = named.ok_or_else(|| names_none(parts, item.key))?;
                 if !files.load(Key::Int(file.number), &mut value)? {
                     gone = Some((OwnedKey::of(item.key), file));
@@ -247,8 +252,8 @@ fn names_none(parts: &Parts, key: Key<'_>) -> Error {
     parts.corrupt(key, "its row names no file")
 }
 
-fn check_length(parts: &Parts, key: Key<'_>, file: Reference, has: u64) -> Result<()> {
-    let Reference { number, length } = file;
+fn check_length(parts: &Parts, key: Key<'_>, file: FileReference, has: u64) -> Result<()> {
+    let FileReference { number, length } = file;
     if has == length {
         return Ok(());
     }
@@ -259,8 +264,8 @@ impl Session for HybridSession<'_> {
     #[inline]
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         match self.find(key, into)? {
-            Some(Found::Inline(length)) => Ok(Some(length)),
-            Some(Found::File(named)) => self.get_from_file(key, named, into),
+            Some(StoredValue::Inline(length)) => Ok(Some(length)),
+            Some(StoredValue::File(named)) => self.get_from_file(key, named, into),
             None => Ok(None),
         }
     }

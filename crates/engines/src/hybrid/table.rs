@@ -4,13 +4,13 @@
 
 use model::KeyKind;
 
-use crate::sqlite::Table;
+use crate::sqlite::SqlTable;
 
 /// An expression for the length of a value. SQLite has `instr` only since 3.7.15.
 const LENGTH: &str = "CASE WHEN file IS NULL THEN octet_length(value) \
                       ELSE CAST(ltrim(value,'0123456789') AS INTEGER) END";
 
-const INTEGERS: Table = Table {
+const INTEGERS: SqlTable = SqlTable {
     keys: KeyKind::Integers,
     name: "integers",
     key: "number",
@@ -25,7 +25,7 @@ const INTEGERS: Table = Table {
     filter: "1",
 };
 
-const NAMES: Table = Table {
+const NAMES: SqlTable = SqlTable {
     keys: KeyKind::Names,
     name: "names",
     key: "name",
@@ -40,9 +40,9 @@ const NAMES: Table = Table {
     ..INTEGERS
 };
 
-pub(super) static TABLES: [&Table; 2] = [&INTEGERS, &NAMES];
+pub(super) static TABLES: [&SqlTable; 2] = [&INTEGERS, &NAMES];
 
-pub(super) fn of(keys: KeyKind) -> &'static Table {
+pub(super) fn for_keys(keys: KeyKind) -> &'static SqlTable {
     if keys == KeyKind::Names { &NAMES } else { &INTEGERS }
 }
 
@@ -51,25 +51,25 @@ pub(super) fn of(keys: KeyKind) -> &'static Table {
 const FILE: &str = "CASE typeof(?2) WHEN 'text' THEN CAST(?2 AS INTEGER) END";
 
 /// Returns the statement that inserts a value of either kind.
-pub(super) fn insert(table: &Table) -> String {
+pub(super) fn insert(table: &SqlTable) -> String {
     let columns = table.insert.replacen('(', "(file,", 1);
     columns.replacen("VALUES(", &format!("VALUES({FILE},"), 1)
 }
 
 /// Returns the statement that replaces a value of either kind by one of either kind.
-pub(super) fn replace(table: &Table) -> String {
-    let Table { name, key, set, .. } = table;
+pub(super) fn replace(table: &SqlTable) -> String {
+    let SqlTable { name, key, set, .. } = table;
     format!("UPDATE {name} SET {set}, file={FILE} WHERE {key}=?1")
 }
 
 /// A row's reference to the file with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
+pub(super) struct FileReference {
     pub(super) number: i64,
     pub(super) length: u64,
 }
 
-impl Reference {
+impl FileReference {
     /// Parses a reference; returns `None` if the text names no file.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let (number, length) = std::str::from_utf8(text).ok()?.split_once(' ')?;

@@ -140,7 +140,7 @@ impl Blobs for Lmdb {
 
 /// Opens the store at `location`; `joined` is whether another process has it open.
 fn opened(location: &Path, options: &OpenOptions, joined: bool) -> Result<Box<dyn Store>> {
-    StoreName::of(location).at_work(|| {
+    StoreName::intern(location).at_work(|| {
         Ok(Box::new(LmdbStore::open(environment(location, options)?, joined)?) as Box<dyn Store>)
     })
 }

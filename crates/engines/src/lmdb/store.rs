@@ -41,7 +41,7 @@ pub(super) struct LmdbStore {
 }
 
 /// A write transaction with its turn.
-pub(super) struct Writing<'s> {
+pub(super) struct WriteTurn<'s> {
     txn: RwTxn<'s>,
     _turn: MutexGuard<'s, ()>,
 }
@@ -111,7 +111,7 @@ impl LmdbStore {
         for found in self.values.range(txn, &range)? {
             let (bytes, value) = found?;
             let meta = match &self.metas {
-                Some(metas) => metas.get(txn, bytes)?.and_then(meta::of),
+                Some(metas) => metas.get(txn, bytes)?.and_then(meta::from_bytes),
                 None => None,
             };
             let (key, length) = (ordered::key(bytes, self.keys), value.len() as u64);
@@ -144,7 +144,7 @@ impl<'s> Library for &'s LmdbStore {
 
     type Key<'k> = &'k [u8];
     type Read = RoTxn<'s, WithoutTls>;
-    type Write = Writing<'s>;
+    type Write = WriteTurn<'s>;
 
     #[inline]
     fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
@@ -155,7 +155,7 @@ impl<'s> Library for &'s LmdbStore {
         self.environment.env.read_txn().map_err(|e| self.failed(e))
     }
 
-    fn write(&self, waits: &Cell<i64>) -> Result<Writing<'s>> {
+    fn write(&self, waits: &Cell<i64>) -> Result<WriteTurn<'s>> {
         if self.environment.access == Access::Read {
             return Err(refusal::read_only());
         }
@@ -166,10 +166,10 @@ impl<'s> Library for &'s LmdbStore {
         if for_others {
             waits.set(before + 1);
         }
-        Ok(Writing { txn: txn.map_err(|e| self.failed(e))?, _turn: turn })
+        Ok(WriteTurn { txn: txn.map_err(|e| self.failed(e))?, _turn: turn })
     }
 
-    fn commit(&self, Writing { txn, _turn }: Writing<'_>) -> Result<()> {
+    fn commit(&self, WriteTurn { txn, _turn }: WriteTurn<'_>) -> Result<()> {
         txn.commit().map_err(|e| self.failed(e))
     }
 
@@ -179,12 +179,12 @@ impl<'s> Library for &'s LmdbStore {
         Ok(found.map(|value| model::copy_value(value, into)))
     }
 
-    fn put(&self, txn: &mut Writing<'_>, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
+    fn put(&self, txn: &mut WriteTurn<'_>, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
         self.check_item(ordered::key(key, self.keys)?, value.len() as u64)?;
         self.try_put(&mut txn.txn, key, value, put).map_err(|e| self.failed(e))
     }
 
-    fn delete(&self, Writing { txn, .. }: &mut Writing<'_>, key: &[u8]) -> Result<bool> {
+    fn delete(&self, WriteTurn { txn, .. }: &mut WriteTurn<'_>, key: &[u8]) -> Result<bool> {
         let mut delete = || {
             if let Some(metas) = &self.metas {
                 metas.delete(txn, key)?;
@@ -247,6 +247,6 @@ impl Store for LmdbStore {
     /// Closes the store; the last one of an environment closes that.
     fn close(self: Box<Self>) -> Result<()> {
         let environment = &self.environment;
-        StoreName::of(&environment.path).at_work(|| environment.make_whole())
+        StoreName::intern(&environment.path).at_work(|| environment.make_whole())
     }
 }

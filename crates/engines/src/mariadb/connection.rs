@@ -11,8 +11,8 @@ use mysql::{
 };
 
 use crate::server::{
-    Answer, Connect, Connection, Driver, EachRow, Failure, Folder, Row, Tls, Value, Why, refused,
-    visit_rows,
+    Answer, Connect, Driver, EachRow, Failure, ResultRow, ServerFolder, SqlConnection, SqlValue,
+    Tls, Why, refused, visit_rows,
 };
 
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -31,20 +31,20 @@ pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
 }
 
 /// Returns a function that connects with `options`.
-pub(super) fn by(options: OptsBuilder) -> Connect<Client> {
+pub(super) fn by(options: OptsBuilder) -> Connect<MariaDbClient> {
     Arc::new(move || connected(options.clone()))
 }
 
 /// Returns a function that connects by the socket of the server on `folder`.
-pub(super) fn in_folder(options: OptsBuilder, folder: Folder) -> Connect<Client> {
+pub(super) fn in_folder(options: OptsBuilder, folder: ServerFolder) -> Connect<MariaDbClient> {
     Arc::new(move || {
         let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
         connected(options.clone().socket(Some(reach.socket().display().to_string())))
     })
 }
 
-fn connected(options: OptsBuilder) -> Answer<Client> {
-    Ok(Client { driver: Driver::connect(|| Conn::new(options))?, waits: None })
+fn connected(options: OptsBuilder) -> Answer<MariaDbClient> {
+    Ok(MariaDbClient { driver: Driver::connect(|| Conn::new(options))?, waits: None })
 }
 
 /// Returns options that check the server's certificate.
@@ -53,13 +53,13 @@ pub(super) fn encrypted(tls: &Tls) -> SslOpts {
 }
 
 /// A connection.
-pub(crate) struct Client {
+pub(crate) struct MariaDbClient {
     pub(super) driver: Driver<Conn>,
     /// The server's count at the last call, in the one session of a store that counts.
     waits: Option<i64>,
 }
 
-impl Drop for Client {
+impl Drop for MariaDbClient {
     /// Lets the next session count at once: the server notices later that a connection has ended.
     fn drop(&mut self) {
         if self.waits.is_some() {
@@ -134,16 +134,16 @@ fn answered(MySqlError { message, code, .. }: &MySqlError) -> Failure {
     Failure { error: model::Error::new(kind, format!("{message} (error {code}){hint}")), why }
 }
 
-fn parameters(values: &[Value<'_>]) -> Params {
-    let parameter = |value: &Value<'_>| match *value {
-        Value::Null => Parameter::NULL,
-        Value::Int(number) => Parameter::Int(number),
-        Value::Bytes(bytes) => Parameter::Bytes(bytes.to_vec()),
+fn parameters(values: &[SqlValue<'_>]) -> Params {
+    let parameter = |value: &SqlValue<'_>| match *value {
+        SqlValue::Null => Parameter::NULL,
+        SqlValue::Int(number) => Parameter::Int(number),
+        SqlValue::Bytes(bytes) => Parameter::Bytes(bytes.to_vec()),
     };
     Params::Positional(values.iter().map(parameter).collect())
 }
 
-impl Row for mysql::Row {
+impl ResultRow for mysql::Row {
     fn int(&self, column: usize) -> Option<i64> {
         match self.as_ref(column)? {
             Parameter::Int(number) => Some(*number),
@@ -166,7 +166,7 @@ impl Row for mysql::Row {
     }
 }
 
-impl Client {
+impl MariaDbClient {
     /// Returns how often sessions waited for rows and tables since the server started; it counts
     /// for all sessions together.
     pub(super) fn all_waits(&mut self) -> Answer<i64> {
@@ -180,7 +180,7 @@ impl Client {
     }
 }
 
-impl Connection for Client {
+impl SqlConnection for MariaDbClient {
     type Row = mysql::Row;
     type Statement = Statement;
 
@@ -211,7 +211,7 @@ impl Connection for Client {
         }
     }
 
-    fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
+    fn execute(&mut self, write: &Statement, values: &[SqlValue<'_>]) -> Answer<u64> {
         self.driver.during(|conn| match conn.exec_drop(write, parameters(values)) {
             Ok(()) => Ok(conn.affected_rows()),
             Err(Error::MySqlError(error)) if error.code == Code::ER_DUP_ENTRY as u16 => Ok(0),
@@ -222,7 +222,7 @@ impl Connection for Client {
     fn each(
         &mut self,
         query: &Statement,
-        values: &[Value<'_>],
+        values: &[SqlValue<'_>],
         visit: EachRow<'_, mysql::Row>,
     ) -> Answer<Visit> {
         self.driver.during(|conn| {

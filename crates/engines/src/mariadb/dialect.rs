@@ -10,13 +10,13 @@ use mysql::{LocalInfileHandler, prelude::Queryable};
 
 use super::{
     CLASSES,
-    connection::{self, Client},
-    kind::Kind,
+    connection::{self, MariaDbClient},
+    kind::StorageEngine,
     program::SOFTWARE,
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Connection, Dialect, Failure, Folder, Grammar, LOOPBACK,
-    Peer, Row, Software, TCP_USER, Tcp, Variables, Why, variables,
+    Address, AddressForm, Answer, Connect, Dialect, Failure, Grammar, LOOPBACK, Peer, ResultRow,
+    ServerFolder, Software, SqlConnection, TCP_USER, Tcp, Variables, Why, variables,
 };
 
 /// The variables that are read back because they affect the figures; those of InnoDB for its
@@ -34,7 +34,7 @@ const READ_BACK: &[&str] = &[
     "version",
 ];
 
-impl Peer for Client {
+impl Peer for MariaDbClient {
     const ADDRESS: AddressForm = AddressForm {
         scheme: "mysql",
         servers: "MariaDB or MySQL",
@@ -49,7 +49,11 @@ impl Peer for Client {
         &SOFTWARE
     }
 
-    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self> {
+    fn to_folder(
+        folder: &ServerFolder,
+        database: Option<&str>,
+        tcp: Option<&Tcp>,
+    ) -> Connect<Self> {
         let options = connection::options([].into_iter()).db_name(database);
         let Some(Tcp { port, password }) = tcp else {
             return connection::in_folder(options.user(Some("root")), folder.clone());
@@ -87,7 +91,7 @@ impl Peer for Client {
     }
 }
 
-impl Dialect for Client {
+impl Dialect for MariaDbClient {
     const GRAMMAR: Grammar = Grammar {
         quote: '`',
         parameter: |_| "?".to_owned(),
@@ -118,7 +122,7 @@ impl Dialect for Client {
                  set.innodb_io_capacity)"
             )));
         }
-        let kind = Kind::asked(settings);
+        let kind = StorageEngine::asked(settings);
         let word = kind.word;
         let wrong = if facet == Facet::Blobs {
             let accepted = "it serves rows, not blobs (accepted: innodb, myisam, aria)";
@@ -170,11 +174,11 @@ impl Dialect for Client {
     /// Aria flushes its log at the end of each statement, but the log has changes of pages, no
     /// whole ones, and pages are overwritten in place: a page that a power cut tears stays torn.
     fn is_transactional(settings: &Settings) -> bool {
-        Kind::asked(settings).is_innodb()
+        StorageEngine::asked(settings).is_innodb()
     }
 
     fn in_effect(_: Facet, variables: &Variables, settings: &Settings) -> Settings {
-        let kind = Kind::asked(settings);
+        let kind = StorageEngine::asked(settings);
         let mut found = Settings::default();
         found.set("engine", kind.word);
         found.set("cache", kind.cache.and_then(|name| variables.find(name)).unwrap_or("0"));
@@ -204,7 +208,7 @@ impl Dialect for Client {
     }
 
     fn table_options(settings: &Settings) -> String {
-        format!(" ENGINE={}", Kind::asked(settings).word)
+        format!(" ENGINE={}", StorageEngine::asked(settings).word)
     }
 
     fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
@@ -213,12 +217,13 @@ impl Dialect for Client {
         let (_, end) = sql.rsplit_once("ENGINE=").unwrap_or_default();
         let word = end.split_whitespace().next().unwrap_or_default();
         let error = || Error::unsupported(format!("the table has the engine {word:?}"));
-        let kind = Kind::named(word).ok_or_else(|| Failure { error: error(), why: Why::Other })?;
+        let kind = StorageEngine::named(word)
+            .ok_or_else(|| Failure { error: error(), why: Why::Other })?;
         Ok(("engine", kind.word.to_owned()))
     }
 
     fn longest_name(settings: &Settings) -> usize {
-        Kind::asked(settings).longest_name
+        StorageEngine::asked(settings).longest_name
     }
 
     fn reclaim(name: &str) -> String {
@@ -240,7 +245,7 @@ impl Dialect for Client {
     }
 
     fn delays(settings: &Settings) -> bool {
-        Kind::asked(settings).delays
+        StorageEngine::asked(settings).delays
     }
 
     fn load(&mut self, rows: Range<i64>) -> Answer<()> {
@@ -257,11 +262,11 @@ impl Dialect for Client {
 
     fn files(
         &mut self,
-        folder: &Folder,
+        folder: &ServerFolder,
         database: &str,
         settings: &Settings,
     ) -> Answer<Vec<PathBuf>> {
-        let kind = Kind::asked(settings);
+        let kind = StorageEngine::asked(settings);
         let table = folder.data().join(database).join("numbers");
         let files: Vec<_> = kind.suffixes.iter().map(|s| table.with_extension(s)).collect();
         let has_own = !kind.is_innodb() || files.iter().all(|file| file.exists());
@@ -271,7 +276,7 @@ impl Dialect for Client {
 
     /// Flushes delayed rows. Nothing else is deferred: a commit of InnoDB has done what its class
     /// asks for, and the other kinds have no commit.
-    fn settle_rows(&mut self, databases: &[String], settings: &Settings) -> Answer<()> {
+    fn flush_rows(&mut self, databases: &[String], settings: &Settings) -> Answer<()> {
         if Self::delays(settings) && self.status("= 'Delayed_insert_threads'")? > 0 {
             close_tables(self, databases)?;
         }
@@ -285,7 +290,7 @@ impl Dialect for Client {
         databases: &[String],
         settings: &Settings,
     ) -> Answer<Vec<(&'static str, i64)>> {
-        if Kind::asked(settings).word == "aria" {
+        if StorageEngine::asked(settings).word == "aria" {
             close_tables(self, databases)?;
         }
         let delayed = self.status("= 'Delayed_writes'")?;
@@ -294,7 +299,7 @@ impl Dialect for Client {
 }
 
 /// Writes everything that was deferred.
-fn close_tables(client: &mut Client, databases: &[String]) -> Answer<()> {
+fn close_tables(client: &mut MariaDbClient, databases: &[String]) -> Answer<()> {
     let tables: Vec<_> = databases.iter().map(|name| format!("{name}.numbers")).collect();
     if tables.is_empty() {
         return Ok(());
@@ -352,13 +357,13 @@ mod tests {
             ("1", "fsync", "OFF", None, "none"),
         ] {
             let variables = variables(log, method, doublewrite, binlog);
-            assert_eq!(Client::sync(&variables), sync, "{log} {method} {binlog:?}");
+            assert_eq!(MariaDbClient::sync(&variables), sync, "{log} {method} {binlog:?}");
         }
     }
 
     #[test]
     fn the_same_in_other_words_is_the_same() {
-        let same = |asked, found| Client::took_effect("", asked, found);
+        let same = |asked, found| MariaDbClient::took_effect("", asked, found);
         for (asked, found) in [
             ("1G", "1073741824"),
             ("on", "1"),

@@ -4,7 +4,7 @@ use model::Settings;
 
 /// A storage engine of a server.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct StorageEngine {
     pub(super) word: &'static str,
     /// The variable that sizes its cache; `None` if it has no cache.
     pub(super) cache: Option<&'static str>,
@@ -23,24 +23,30 @@ const fn kind(
     cache: Option<&'static str>,
     longest_name: usize,
     suffixes: &'static [&'static str],
-) -> Kind {
-    Kind { word, cache, longest_name, suffixes, delays: false, no_blobs: None }
+) -> StorageEngine {
+    StorageEngine { word, cache, longest_name, suffixes, delays: false, no_blobs: None }
 }
 
 /// All storage engines; the first is the default.
-pub(super) static KINDS: [Kind; 5] = [
+pub(super) static KINDS: [StorageEngine; 5] = [
     kind("innodb", Some("innodb_buffer_pool_size"), 3072, &["ibd"]),
-    Kind { delays: true, ..kind("myisam", Some("key_buffer_size"), 1000, &["MYD", "MYI"]) },
+    StorageEngine {
+        delays: true,
+        ..kind("myisam", Some("key_buffer_size"), 1000, &["MYD", "MYI"])
+    },
     kind("aria", Some("aria_pagecache_buffer_size"), 2000, &["MAD", "MAI"]),
-    Kind {
+    StorageEngine {
         delays: true,
         no_blobs: Some("its tables have no BLOB columns"),
         ..kind("memory", None, 3072, &[])
     },
-    Kind { no_blobs: Some("its tables have no keys"), ..kind("csv", None, 3072, &["CSV"]) },
+    StorageEngine {
+        no_blobs: Some("its tables have no keys"),
+        ..kind("csv", None, 3072, &["CSV"])
+    },
 ];
 
-impl Kind {
+impl StorageEngine {
     /// The words of [`KINDS`].
     pub(super) const WORDS: &[&str] = &["innodb", "myisam", "aria", "memory", "csv"];
 
@@ -66,10 +72,10 @@ mod tests {
 
     #[test]
     fn each_is_named_by_its_word() {
-        assert_eq!(KINDS.each_ref().map(|kind| kind.word), Kind::WORDS);
+        assert_eq!(KINDS.each_ref().map(|kind| kind.word), StorageEngine::WORDS);
         for kind in &KINDS {
-            assert_eq!(Kind::named(&kind.word.to_uppercase()).unwrap().word, kind.word);
+            assert_eq!(StorageEngine::named(&kind.word.to_uppercase()).unwrap().word, kind.word);
         }
-        assert!(Kind::named("rocksdb").is_none());
+        assert!(StorageEngine::named("rocksdb").is_none());
     }
 }

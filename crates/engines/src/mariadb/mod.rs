@@ -10,18 +10,18 @@ use model::{
 };
 
 use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
-use connection::Client;
-use kind::Kind;
+use connection::MariaDbClient;
+use kind::StorageEngine;
 
 /// The engine with a private server for each store.
-pub(crate) static MARIADB: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
+pub(crate) static MARIADB: ServerEngine<MariaDbClient> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing MariaDB or MySQL server.
-pub(crate) static MYSQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
+pub(crate) static MYSQL: ServerEngine<MariaDbClient> = ServerEngine::new(&REMOTE);
 
 const ENGINE: Setting = Setting::new(
     "engine",
-    Accepts::Words(Kind::WORDS),
+    Accepts::Words(StorageEngine::WORDS),
     "the storage engine of the table; fixed once it is made",
 );
 

@@ -4,8 +4,8 @@ use std::{ffi::OsString, path::Path, sync::OnceLock};
 
 use model::{Facet, Result, Settings};
 
-use super::kind::{KINDS, Kind};
-use crate::server::{Folder, LOOPBACK, Software, TCP_USER, Tcp, own_variables, variables};
+use super::kind::{KINDS, StorageEngine};
+use crate::server::{LOOPBACK, ServerFolder, Software, TCP_USER, Tcp, own_variables, variables};
 
 pub(super) static SOFTWARE: Software = Software {
     name: "MariaDB",
@@ -76,7 +76,7 @@ fn variable((name, value): (&str, &str)) -> OsString {
 }
 
 /// Returns an option that names a path in the folder.
-fn place(name: &str, path: &Path) -> OsString {
+fn path_option(name: &str, path: &Path) -> OsString {
     let mut option = OsString::from(name);
     option.push(path);
     option
@@ -84,7 +84,7 @@ fn place(name: &str, path: &Path) -> OsString {
 
 /// Returns the arguments that install a server. Nothing is flushed, because a power cut before the
 /// end leaves no store anyway.
-fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
+fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--auth-root-authentication-method=normal",
@@ -93,8 +93,8 @@ fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
     ];
     let mut arguments: Vec<_> =
         ALWAYS.iter().chain(sync_options("none")).map(OsString::from).collect();
-    arguments.push(place("--datadir=", &folder.data()));
-    arguments.push(place("--tmpdir=", &folder.path().join("tmp")));
+    arguments.push(path_option("--datadir=", &folder.data()));
+    arguments.push(path_option("--tmpdir=", &folder.path().join("tmp")));
     // These include what is fixed once the data directory exists (`innodb_page_size`).
     let fixed = variables(settings).filter(|(name, _)| name.starts_with("innodb_"));
     arguments.extend(fixed.map(variable));
@@ -103,7 +103,7 @@ fn install(folder: &Folder, settings: &Settings) -> Vec<OsString> {
 
 /// Returns the arguments of a server that reaches nothing outside the folder, and reads no pages
 /// ahead of their first use, because a store that was just opened is measured.
-fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--skip-log-bin",
@@ -120,28 +120,28 @@ fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Vec<OsStr
     let mut arguments: Vec<_> = all.map(OsString::from).collect();
     if let Some(bytes) = settings.get("cache") {
         // A server of rows has tables of all kinds.
-        let asked = Kind::asked(settings).word;
+        let asked = StorageEngine::asked(settings).word;
         let kinds = KINDS.iter().filter(|kind| facet == Facet::Rows || kind.word == asked);
         arguments.extend(kinds.filter_map(|kind| kind.cache).map(|name| variable((name, bytes))));
     }
     arguments.extend(own_variables(settings)?.into_iter().map(variable));
     let data = folder.data();
     arguments.extend([
-        place("--datadir=", &data),
-        place("--innodb-data-home-dir=", &data),
-        place("--innodb-log-group-home-dir=", &data),
-        place("--aria-log-dir-path=", &data),
-        place("--tmpdir=", &folder.path().join("tmp")),
+        path_option("--datadir=", &data),
+        path_option("--innodb-data-home-dir=", &data),
+        path_option("--innodb-log-group-home-dir=", &data),
+        path_option("--aria-log-dir-path=", &data),
+        path_option("--tmpdir=", &folder.path().join("tmp")),
         // Relative to the data, because the path of a socket is short.
-        place("--socket=../", SOFTWARE.socket.as_ref()),
-        place("--pid-file=", &folder.pid_file()),
+        path_option("--socket=../", SOFTWARE.socket.as_ref()),
+        path_option("--pid-file=", &folder.pid_file()),
     ]);
     arguments.extend(network(folder)?);
     Ok(arguments)
 }
 
 /// Returns the options that let a user with a password, and no other one, connect over TCP.
-fn network(folder: &Folder) -> Result<Vec<OsString>> {
+fn network(folder: &ServerFolder) -> Result<Vec<OsString>> {
     let Some(Tcp { port, password }) = folder.tcp() else {
         return Ok(vec!["--skip-networking".into()]);
     };
@@ -159,7 +159,7 @@ fn network(folder: &Folder) -> Result<Vec<OsString>> {
         format!("--bind-address={LOOPBACK}").into(),
         format!("--port={port}").into(),
         // Run before the server listens.
-        place("--init-file=", &first),
+        path_option("--init-file=", &first),
     ])
 }
 

@@ -55,7 +55,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn of(value: &[u8]) -> Result<Self> {
+    pub(super) fn measure(value: &[u8]) -> Result<Self> {
         let length = u32::try_from(value.len())
             .map_err(|_| Error::unsupported("a value of 4 GiB or more does not fit into a pack"))?;
         Ok(Self { length, checksum: crc32fast::hash(value) })
@@ -220,7 +220,7 @@ fn slot(table: &mut &[u8], end: u64) -> Option<Slot> {
     let checksum = u32::from_le_bytes(take(table)?);
     let meta = match take(table)? {
         [0] => None,
-        [_] => Some(meta::of(&take::<16>(table)?)?),
+        [_] => Some(meta::from_bytes(&take::<16>(table)?)?),
     };
     let is_sound = length <= room && offset.checked_add(room)? <= end;
     let content = Content { length: u32::try_from(length).ok()?, checksum };
@@ -260,11 +260,11 @@ mod tests {
         slots
             .insert(
                 Key::Name(b"a/b"),
-                Slot::new(16, Content::of(b"a b").unwrap(), 4, Some(meta)).unwrap(),
+                Slot::new(16, Content::measure(b"a b").unwrap(), 4, Some(meta)).unwrap(),
             )
             .unwrap();
         slots
-            .insert(Key::Name(b""), Slot::new(20, Content::of(b"").unwrap(), 0, None).unwrap())
+            .insert(Key::Name(b""), Slot::new(20, Content::measure(b"").unwrap(), 0, None).unwrap())
             .unwrap();
         encode(&slots, 20).unwrap()
     }
@@ -279,7 +279,7 @@ mod tests {
         let slots = read(&two_names()).unwrap();
         let slot = slots.get(&Key::Name(b"a/b")).unwrap().unwrap();
         assert_eq!((slot.offset.get(), slot.length(), slot.room), (16, 3, 4));
-        assert_eq!(slot.content(), Content::of(b"a b").unwrap());
+        assert_eq!(slot.content(), Content::measure(b"a b").unwrap());
         assert_eq!(slot.meta.as_deref().unwrap().seconds, -1);
         assert!(slots.get(&Key::Name(b"")).unwrap().unwrap().meta.is_none());
     }

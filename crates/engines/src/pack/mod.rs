@@ -164,7 +164,7 @@ impl PackFile {
         if length > slot.room || slot.meta.as_deref() != put.meta.as_ref() {
             return Ok(None);
         }
-        let content = Content::of(value)?;
+        let content = Content::measure(value)?;
         let turn = self.turn(slot);
         at::write(&self.file, value, slot.offset.get()).map_err(|e| self.failed(e))?;
         let old = slot.replace(content);
@@ -184,7 +184,7 @@ impl PackFile {
     /// [`Put::how`] forbids.
     fn append(&self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let length = value.len() as u64;
-        let content = Content::of(value)?;
+        let content = Content::measure(value)?;
         let offset = self.reserve(length)?;
         at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
         let slot =
@@ -256,7 +256,7 @@ impl Store for PackFile {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(Reader { store: self, held: None }))
+        Ok(Box::new(PackSession { store: self, held: None }))
     }
 
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
@@ -284,7 +284,7 @@ impl Store for PackFile {
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let mut damaged = Vec::new();
         self.walk(&lock::read(&self.slots), Scan::ALL, &mut |key, slot, value| {
-            if Content::of(value)? != slot.content() {
+            if Content::measure(value)? != slot.content() {
                 damaged.push(self.damaged(key));
             }
             Ok(ControlFlow::Continue(()))
@@ -306,12 +306,12 @@ impl Drop for PackFile {
 
 /// A session. While a batch that reads is open, `held` keeps the table locked for reading, so that
 /// a get takes no lock; writers that add, lengthen or remove a value wait for its end.
-struct Reader<'s> {
+struct PackSession<'s> {
     store: &'s PackFile,
     held: Option<RwLockReadGuard<'s, Table<Slot>>>,
 }
 
-impl Reader<'_> {
+impl PackSession<'_> {
     /// Runs `read` on the table, under the batch's lock or one of its own.
     #[inline]
     fn with<T>(&self, read: impl FnOnce(&Table<Slot>) -> Result<T>) -> Result<T> {
@@ -330,7 +330,7 @@ impl Reader<'_> {
     }
 }
 
-impl Session for Reader<'_> {
+impl Session for PackSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         self.with(|slots| slots.get(&key)?.map(|slot| self.store.copy(slot, into)).transpose())
     }
@@ -365,7 +365,7 @@ impl Session for Reader<'_> {
         // While others write, a value may differ from its checksum for a moment.
         let checked = scan.values && self.store.access == Access::Read;
         let visit = &mut |key: Key<'_>, slot: &Slot, value: &[u8]| {
-            if checked && Content::of(value)? != slot.content() {
+            if checked && Content::measure(value)? != slot.content() {
                 return Err(Error::corrupt(self.store.damaged(key)));
             }
             let meta = slot.meta.as_deref().copied();

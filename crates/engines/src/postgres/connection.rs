@@ -19,12 +19,12 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::server::{
-    Answer, Connect, Connection, Driver, EachRow, Failure, Folder, Row, Tls, Value, Why,
-    certificates, refused, visit_rows,
+    Answer, Connect, Driver, EachRow, Failure, ResultRow, ServerFolder, SqlConnection, SqlValue,
+    Tls, Why, certificates, refused, visit_rows,
 };
 
 /// A connection.
-pub(crate) struct Client {
+pub(crate) struct PostgresClient {
     pub(super) driver: Driver<postgres::Client>,
     user: String,
     /// The id of the server's process for the connection.
@@ -34,7 +34,7 @@ pub(crate) struct Client {
 }
 
 /// Returns a function that connects with `config`; each session runs `first`.
-pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Client> {
+pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<PostgresClient> {
     Arc::new(move || {
         let tls = tls.as_ref().map(checked).transpose()?;
         let driver = Driver::connect(|| {
@@ -49,7 +49,11 @@ pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<Cli
 }
 
 /// Returns a function that connects by the socket in a folder of the server's `folder`.
-pub(super) fn in_folder(config: Config, folder: Folder, socket: &'static str) -> Connect<Client> {
+pub(super) fn in_folder(
+    config: Config,
+    folder: ServerFolder,
+    socket: &'static str,
+) -> Connect<PostgresClient> {
     Arc::new(move || {
         let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;
         let mut config = config.clone();
@@ -59,9 +63,9 @@ pub(super) fn in_folder(config: Config, folder: Folder, socket: &'static str) ->
     })
 }
 
-fn client(driver: Driver<postgres::Client>, config: &Config) -> Client {
+fn client(driver: Driver<postgres::Client>, config: &Config) -> PostgresClient {
     let user = config.get_user().unwrap_or("the user").to_owned();
-    Client { driver, user, backend: 0, log: None }
+    PostgresClient { driver, user, backend: 0, log: None }
 }
 
 /// Returns a connector that encrypts a connection and checks the server's certificate.
@@ -121,7 +125,7 @@ fn why_not(cause: &(dyn std::error::Error + 'static)) -> Why {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(
         &self,
         ty: &Type,
@@ -142,7 +146,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-impl Row for postgres::Row {
+impl ResultRow for postgres::Row {
     fn int(&self, column: usize) -> Option<i64> {
         self.try_get(column).or_else(|_| self.try_get::<_, i32>(column).map(i64::from)).ok()
     }
@@ -156,7 +160,7 @@ impl Row for postgres::Row {
     }
 }
 
-impl Connection for Client {
+impl SqlConnection for PostgresClient {
     type Row = postgres::Row;
     type Statement = Statement;
 
@@ -197,7 +201,7 @@ impl Connection for Client {
         }
     }
 
-    fn execute(&mut self, write: &Statement, values: &[Value<'_>]) -> Answer<u64> {
+    fn execute(&mut self, write: &Statement, values: &[SqlValue<'_>]) -> Answer<u64> {
         self.driver.during(|client| {
             let mut rows = client.query_raw(write, values)?;
             while rows.next()?.is_some() {}
@@ -208,7 +212,7 @@ impl Connection for Client {
     fn each(
         &mut self,
         query: &Statement,
-        values: &[Value<'_>],
+        values: &[SqlValue<'_>],
         visit: EachRow<'_, postgres::Row>,
     ) -> Answer<Visit> {
         self.driver.during(|client| {

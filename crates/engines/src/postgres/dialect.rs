@@ -7,12 +7,12 @@ use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::
 
 use super::{
     CLASSES,
-    connection::{self, Client},
+    connection::{self, PostgresClient},
     program::{FIXED, PORT, SOFTWARE, USER},
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Connection, Dialect, Folder, Grammar, LOOPBACK, Peer,
-    Row, Software, TCP_USER, Tcp, Value, Variables, variables,
+    Address, AddressForm, Answer, Connect, Dialect, Grammar, LOOPBACK, Peer, ResultRow,
+    ServerFolder, Software, SqlConnection, SqlValue, TCP_USER, Tcp, Variables, variables,
 };
 
 /// The longest time until an existing server accepts a connection.
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// of it in addition to the key.
 const LONGEST_NAME: usize = 2692;
 
-impl Peer for Client {
+impl Peer for PostgresClient {
     const ADDRESS: AddressForm = AddressForm {
         scheme: "postgres",
         servers: "PostgreSQL",
@@ -37,7 +37,11 @@ impl Peer for Client {
         &SOFTWARE
     }
 
-    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self> {
+    fn to_folder(
+        folder: &ServerFolder,
+        database: Option<&str>,
+        tcp: Option<&Tcp>,
+    ) -> Connect<Self> {
         let mut config = Config::new();
         // The name of the socket has the port too.
         config.port(folder.tcp().map_or(PORT, |tcp| tcp.port));
@@ -82,7 +86,7 @@ impl Peer for Client {
     }
 }
 
-impl Dialect for Client {
+impl Dialect for PostgresClient {
     const GRAMMAR: Grammar = Grammar {
         quote: '"',
         parameter: |n| format!("${n}"),
@@ -187,7 +191,7 @@ impl Dialect for Client {
     /// Returns the statements that end a pass. An update leaves the old row, and the new one in the
     /// server's memory and log. Removing the one and writing the other to the files of the table is
     /// a part of its price.
-    fn settle(variables: &Variables, name: &str) -> Vec<String> {
+    fn flush_statements(variables: &Variables, name: &str) -> Vec<String> {
         let vacuum = variables.is("autovacuum", "off").then(|| format!("VACUUM {name}"));
         vacuum.into_iter().chain(["CHECKPOINT".to_owned()]).collect()
     }
@@ -211,14 +215,14 @@ impl Dialect for Client {
         self.driver.during(|client| {
             let out = client.copy_in("COPY numbers FROM STDIN (FORMAT binary)")?;
             let mut out = BinaryCopyInWriter::new(out, &[Type::INT4, Type::INT4]);
-            rows.try_for_each(|i| out.write(&[&Value::Int(i), &Value::Int(2 * i)]))?;
+            rows.try_for_each(|i| out.write(&[&SqlValue::Int(i), &SqlValue::Int(2 * i)]))?;
             out.finish().map(drop)
         })
     }
 
     /// Returns the files of a table. A file is made longer as soon as a row needs a new page, even
     /// while the page itself is in the server's memory only: lengths are true without a checkpoint.
-    fn files(&mut self, folder: &Folder, _: &str, _: &Settings) -> Answer<Vec<PathBuf>> {
+    fn files(&mut self, folder: &ServerFolder, _: &str, _: &Settings) -> Answer<Vec<PathBuf>> {
         let rows = self.rows("SELECT pg_relation_filepath('numbers')")?;
         let Some(first) = rows.first().and_then(|row| row.text(0)) else { return Ok(Vec::new()) };
         let with = |end: &str| folder.data().join(format!("{first}{end}"));

@@ -10,13 +10,13 @@ use model::{
 };
 
 use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
-use connection::Client;
+use connection::PostgresClient;
 
 /// The engine with a private server for each store.
-pub(crate) static POSTGRES: ServerEngine<Client> = ServerEngine::new(&PRIVATE);
+pub(crate) static POSTGRES: ServerEngine<PostgresClient> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing server.
-pub(crate) static POSTGRESQL: ServerEngine<Client> = ServerEngine::new(&REMOTE);
+pub(crate) static POSTGRESQL: ServerEngine<PostgresClient> = ServerEngine::new(&REMOTE);
 
 const SYNC: Setting = Setting::new(
     "sync",

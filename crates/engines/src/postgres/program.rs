@@ -4,7 +4,7 @@ use std::{ffi::OsString, sync::OnceLock};
 
 use model::{Error, Facet, Result, Settings};
 
-use crate::server::{Folder, LOOPBACK, Software, TCP_USER, numbers, own_variables};
+use crate::server::{LOOPBACK, ServerFolder, Software, TCP_USER, numbers, own_variables};
 
 /// The name of the user that owns the database.
 pub(super) const USER: &str = TCP_USER;
@@ -42,7 +42,7 @@ pub(super) static SOFTWARE: Software = Software {
     found: OnceLock::new(),
 };
 
-fn install(folder: &Folder, _: &Settings) -> Vec<OsString> {
+fn install(folder: &ServerFolder, _: &Settings) -> Vec<OsString> {
     let user = format!("--username={USER}");
     let auth = ["--auth-local=trust", "--auth-host=scram-sha-256"];
     let fixed = [&auth[..], &["--no-sync", "--encoding=UTF8", "--locale=C", &user, "-D"]].concat();
@@ -66,7 +66,7 @@ pub(super) const FIXED: &[(&str, &str)] = &[
     ("port", "5432"),
 ];
 
-fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     check_version(folder)?;
     let autovacuum = if settings.get("vacuum") == Some("auto") { "on" } else { "off" };
     // The server has no other way to show that a session waited for a lock.
@@ -97,7 +97,7 @@ fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>
 }
 
 /// Checks that the installed version can open the data.
-fn check_version(folder: &Folder) -> Result<()> {
+fn check_version(folder: &ServerFolder) -> Result<()> {
     let installed = SOFTWARE.installed()?;
     let file = folder.data().join("PG_VERSION");
     let text = std::fs::read_to_string(&file).map_err(|e| Error::io(file.display(), e))?;

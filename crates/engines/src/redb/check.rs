@@ -13,12 +13,13 @@ pub(super) fn complaints(path: &Path, cache: usize) -> io::Result<Vec<String>> {
     let mut builder = Builder::new();
     builder.set_cache_size(cache);
     // The first takes any damaged file, but falls back in silence to an older commit that is whole.
-    let opened = builder.set_check_integrity_on_open(true).create_with_backend(Overlay::of(path)?);
+    let opened =
+        builder.set_check_integrity_on_open(true).create_with_backend(Overlay::open(path)?);
     if let Err(error) = opened.and_then(redb::Database::close) {
         return Ok(vec![error.to_string()]);
     }
     let mut checked = || -> Result<bool, DatabaseError> {
-        let overlay = Overlay::of(path).map_err(redb::StorageError::Io)?;
+        let overlay = Overlay::open(path).map_err(redb::StorageError::Io)?;
         builder.set_check_integrity_on_open(false).create_with_backend(overlay)?.check_integrity()
     };
     Ok(match checked() {
@@ -36,19 +37,19 @@ const BLOCK: usize = 4096;
 #[derive(Debug)]
 struct Overlay {
     file: File,
-    written: Mutex<Written>,
+    written: Mutex<OverlayState>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct OverlayState {
     length: u64,
     blocks: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Overlay {
-    fn of(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        let written = Written { length: file.metadata()?.len(), blocks: BTreeMap::new() };
+        let written = OverlayState { length: file.metadata()?.len(), blocks: BTreeMap::new() };
         Ok(Self { file, written: Mutex::new(written) })
     }
 

@@ -11,7 +11,7 @@ pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
 
 /// A kind of keys as redb stores them. It orders integers by itself, and finds those faster than
 /// bytes.
-pub(super) trait Kind: redb::Key + Sized + 'static {
+pub(super) trait KeyType: redb::Key + Sized + 'static {
     const VALUES: Definition<Self>;
 
     /// The table of mode and time; `None` if they are not kept.
@@ -24,7 +24,7 @@ pub(super) trait Kind: redb::Key + Sized + 'static {
     fn key(stored: Self::SelfType<'_>) -> Key<'_>;
 }
 
-impl Kind for i64 {
+impl KeyType for i64 {
     const VALUES: Definition<i64> = TableDefinition::new("integers");
     const METAS: Option<Definition<i64>> = None;
 
@@ -43,7 +43,7 @@ impl Kind for i64 {
 
 pub(super) type Bytes = &'static [u8];
 
-impl Kind for Bytes {
+impl KeyType for Bytes {
     const VALUES: Definition<Bytes> = TableDefinition::new("names");
     const METAS: Option<Definition<Bytes>> = Some(TableDefinition::new("meta"));
 

@@ -9,7 +9,7 @@ use redb::{
 };
 
 use super::{
-    kind::{Kind, Sought},
+    kind::{KeyType, Sought},
     store::RedbStore,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A read transaction with its table, opened once for all reads.
-pub(super) struct Reading<K: Kind> {
+pub(super) struct Reading<K: KeyType> {
     txn: ReadTransaction,
     values: ReadOnlyTable<Sought<K>, &'static [u8]>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Reading<K: Kind> {
 type Stored<'k, K> = <K as Value>::SelfType<'k>;
 
 /// The tables of a store whose keys are of the kind `K`.
-pub(super) struct Tables<'s, K> {
+pub(super) struct KeyTables<'s, K> {
     pub(super) store: &'s RedbStore,
     pub(super) kind: PhantomData<K>,
 }
@@ -40,7 +40,7 @@ fn get<S: redb::Key + 'static>(
     Ok(values.get(key)?.map(|found| model::copy_value(found.value(), into)))
 }
 
-fn put<K: Kind>(
+fn put<K: KeyType>(
     txn: &WriteTransaction,
     key: &Stored<'_, K>,
     value: &[u8],
@@ -59,14 +59,14 @@ fn put<K: Kind>(
     Ok(true)
 }
 
-fn delete<K: Kind>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, redb::Error> {
+fn delete<K: KeyType>(txn: &WriteTransaction, key: &Stored<'_, K>) -> Result<bool, redb::Error> {
     if let Some(metas) = K::METAS {
         txn.open_table(metas)?.remove(key)?;
     }
     Ok(txn.open_table(K::VALUES)?.remove(key)?.is_some())
 }
 
-fn scan<K: Kind>(
+fn scan<K: KeyType>(
     values: &impl ReadableTable<K, &'static [u8]>,
     metas: Option<&impl ReadableTable<K, &'static [u8]>>,
     from: Option<Stored<'_, K>>,
@@ -79,7 +79,7 @@ fn scan<K: Kind>(
             Some(metas) => metas.get(key.value())?,
             None => None,
         };
-        let meta = meta.and_then(|bytes| meta::of(bytes.value()));
+        let meta = meta.and_then(|bytes| meta::from_bytes(bytes.value()));
         let (key, value) = (K::key(key.value()), value.value());
         match visit(Item {
             key,
@@ -95,7 +95,7 @@ fn scan<K: Kind>(
     Ok(Ok(()))
 }
 
-impl<K: Kind> Library for Tables<'_, K> {
+impl<K: KeyType> Library for KeyTables<'_, K> {
     const PANICS: bool = true;
 
     type Key<'k> = Stored<'k, K>;

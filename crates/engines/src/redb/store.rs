@@ -21,8 +21,8 @@ use redb::{
 
 use super::{
     DECLARATION, check,
-    kind::{Bytes, Kind},
-    session::Tables,
+    kind::{Bytes, KeyType},
+    session::KeyTables,
 };
 use crate::{
     caught::caught,
@@ -104,7 +104,7 @@ fn builder(settings: &Settings) -> Result<Builder> {
 }
 
 /// An open database.
-enum Handle {
+enum OpenDatabase {
     Read(ReadOnlyDatabase),
     Write(Database),
 }
@@ -117,7 +117,7 @@ pub(super) struct RedbStore {
     two_phase: bool,
     /// Whether commits are flushed only at the end of a pass.
     deferred: bool,
-    handle: Handle,
+    handle: OpenDatabase,
     keys: KeyKind,
     /// Whether there are commits that only an immediate one will write out.
     unflushed: AtomicBool,
@@ -133,14 +133,14 @@ impl RedbStore {
                 KeyKind::Names => make_tables::<Bytes>(&txn)?,
             }
             txn.commit()?;
-            Ok(Handle::Write(database))
+            Ok(OpenDatabase::Write(database))
         })
     }
 
     pub(super) fn open(path: &Path, file: File, options: &OpenOptions) -> Result<Self> {
         Self::new(path, file, &options.settings, |builder, file| match options.access {
-            Access::Read => Ok(Handle::Read(builder.open_read_only_with_backend(file)?)),
-            Access::Write => Ok(Handle::Write(builder.create_with_backend(file)?)),
+            Access::Read => Ok(OpenDatabase::Read(builder.open_read_only_with_backend(file)?)),
+            Access::Write => Ok(OpenDatabase::Write(builder.create_with_backend(file)?)),
         })
     }
 
@@ -148,7 +148,7 @@ impl RedbStore {
         path: &Path,
         file: File,
         asked: &Settings,
-        open: impl FnOnce(&Builder, DatabaseFile) -> Result<Handle, redb::Error>,
+        open: impl FnOnce(&Builder, DatabaseFile) -> Result<OpenDatabase, redb::Error>,
     ) -> Result<Self> {
         let settings = complete(asked)?;
         let builder = builder(&settings)?;
@@ -171,7 +171,7 @@ impl RedbStore {
 
     /// Starts a write transaction, and counts in `waits` if another session is in one.
     pub(super) fn write(&self, waits: &Cell<i64>) -> Result<WriteTransaction> {
-        let Handle::Write(database) = &self.handle else { return Err(refusal::read_only()) };
+        let OpenDatabase::Write(database) = &self.handle else { return Err(refusal::read_only()) };
         let begun = match database.try_begin_write() {
             Err(TransactionError::WouldBlock) => {
                 waits.set(waits.get() + 1);
@@ -198,7 +198,7 @@ impl RedbStore {
     }
 }
 
-impl Handle {
+impl OpenDatabase {
     fn read(&self) -> Result<ReadTransaction, TransactionError> {
         match self {
             Self::Read(database) => database.begin_read(),
@@ -207,7 +207,7 @@ impl Handle {
     }
 }
 
-fn make_tables<K: Kind>(txn: &WriteTransaction) -> Result<(), redb::TableError> {
+fn make_tables<K: KeyType>(txn: &WriteTransaction) -> Result<(), redb::TableError> {
     txn.open_table(K::VALUES)?;
     K::METAS.map_or(Ok(()), |metas| txn.open_table(metas).map(drop))
 }
@@ -235,8 +235,8 @@ fn failed(path: &Path, error: redb::Error) -> Error {
     }
 }
 
-fn session<K: Kind>(store: &RedbStore) -> Box<dyn Session + '_> {
-    let tables = Tables::<K> { store, kind: PhantomData };
+fn session<K: KeyType>(store: &RedbStore) -> Box<dyn Session + '_> {
+    let tables = KeyTables::<K> { store, kind: PhantomData };
     Box::new(TransactionSession::new(tables, &store.path))
 }
 
@@ -277,7 +277,7 @@ impl Store for RedbStore {
     fn reclaim(mut self: Box<Self>) -> Result<()> {
         self.flush_writes()?;
         let Self { handle, path, .. } = &mut *self;
-        let Handle::Write(database) = handle else { return Err(refusal::read_only()) };
+        let OpenDatabase::Write(database) = handle else { return Err(refusal::read_only()) };
         caught(path, || database.compact().map_err(|e| failed(path, e.into())))?;
         self.close()
     }
@@ -285,8 +285,8 @@ impl Store for RedbStore {
     fn close(self: Box<Self>) -> Result<()> {
         let Self { handle, path, .. } = *self;
         let close = || match handle {
-            Handle::Read(database) => database.close(),
-            Handle::Write(database) => database.close(),
+            OpenDatabase::Read(database) => database.close(),
+            OpenDatabase::Write(database) => database.close(),
         };
         caught(&path, || close().map_err(|e| failed(&path, e.into())))
     }

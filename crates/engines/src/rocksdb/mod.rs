@@ -130,7 +130,8 @@ impl Blobs for RocksDb {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         options::check(&options.settings)?;
         at::check(self, location)?;
-        StoreName::of(location).at_work(|| Ok(Box::new(RocksStore::open(location, options)?) as _))
+        StoreName::intern(location)
+            .at_work(|| Ok(Box::new(RocksStore::open(location, options)?) as _))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
 }
 
 /// Returns the options to open a store with, or to create one.
-pub(super) fn of(settings: &Settings, create: bool) -> Result<Options> {
+pub(super) fn build(settings: &Settings, create: bool) -> Result<Options> {
     let mut options = Options::default();
     options.create_if_missing(create);
     options.create_missing_column_families(create);

@@ -44,7 +44,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(path: &Path) -> Result<Self> {
+    fn resolve(path: &Path) -> Result<Self> {
         if path.to_str().is_some() {
             return Ok(Self { path: path.to_owned(), _folder: None });
         }
@@ -60,7 +60,7 @@ impl Named {
 }
 
 fn columns(path: &Path) -> Result<Vec<String>> {
-    let named = Named::of(path)?;
+    let named = Named::resolve(path)?;
     DB::list_cf(&Options::default(), &named.path).map_err(|e| failed(path, &e))
 }
 
@@ -88,10 +88,10 @@ pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
 
 impl RocksStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let library = options::of(&options.settings, true)?;
+        let library = options::build(&options.settings, true)?;
         let columns = [DEFAULT_COLUMN_FAMILY_NAME, options.keys.as_str()];
         let columns = columns.map(|name| (name, library.clone()));
-        let named = Named::of(path)?;
+        let named = Named::resolve(path)?;
         let database = DB::open_cf_with_opts(&library, &named.path, columns);
         let database = database.map_err(|e| failed(path, &e))?;
         let shared = Shared::new(options.keys, Access::Write);
@@ -104,9 +104,9 @@ impl RocksStore {
         let columns = columns(path)?;
         let keys = ordered::kind(path, |kind| columns.iter().any(|name| name == kind))?;
         let settings = options::recorded(path)?.overlaid(&options.settings);
-        let library = options::of(&settings, false)?;
+        let library = options::build(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));
-        let named = Named::of(path)?;
+        let named = Named::resolve(path)?;
         let at = &named.path;
         let database = match options.access {
             Access::Read => DB::open_cf_with_opts_for_read_only(&library, at, columns, false),
@@ -200,13 +200,13 @@ impl Store for RocksStore {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let handle = Handle { store: self, column: self.column()? };
+        let handle = ColumnHandle { store: self, column: self.column()? };
         let library = Buffered { tree: handle, shared: &self.shared };
         Ok(Box::new(TransactionSession::new(library, &self.path)))
     }
 
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
-        lsm::check(key, length, <Handle<'_> as Tree>::LONGEST_KEY)
+        lsm::check(key, length, <ColumnHandle<'_> as Tree>::LONGEST_KEY)
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -259,12 +259,12 @@ impl Store for RocksStore {
 }
 
 /// The column family as a session uses it.
-struct Handle<'s> {
+struct ColumnHandle<'s> {
     store: &'s RocksStore,
     column: &'s ColumnFamily,
 }
 
-impl<'s> Tree for Handle<'s> {
+impl<'s> Tree for ColumnHandle<'s> {
     const PANICS: bool = false;
 
     type View = SnapshotWithThreadMode<'s, DB>;

@@ -104,7 +104,7 @@ impl Transfer {
 }
 
 /// A session's connections.
-pub(super) struct Client<'l> {
+pub(super) struct S3Client<'l> {
     agent: Agent,
     /// Ends the requests soon after the user wishes to stop; `None` if the client was created after
     /// that.
@@ -142,7 +142,7 @@ pub(super) struct Upload {
     pub(super) id: String,
 }
 
-impl<'l> Client<'l> {
+impl<'l> S3Client<'l> {
     pub(super) fn new(link: &'l Link, transfer: Transfer) -> Self {
         let agent = agent(link, transfer);
         let end = (!is_stopped()).then(|| {
@@ -317,7 +317,7 @@ impl<'l> Client<'l> {
     }
 
     /// Returns a successful answer about what cannot be absent.
-    fn done(&self, answer: Answer) -> Result<Answer> {
+    fn expect_found(&self, answer: Answer) -> Result<Answer> {
         let absent = || Error::failed(format!("{}: what was asked for is gone", self.link.shown));
         self.found(answer)?.ok_or_else(absent)
     }
@@ -387,14 +387,20 @@ impl<'l> Client<'l> {
         let (start, rest) = value.split_at_mut(here.min(whole));
         self.fill(&mut answer, start)?;
         if !rest.is_empty() {
-            self.rest(object, &headers, here, rest)?;
+            self.fill_parts(object, &headers, here, rest)?;
         }
         check.compare(value, &headers).map_err(|error| error.context(&self.link.shown))?;
         Ok(Some((whole, headers)))
     }
 
     /// Reads what follows the first part, several parts at once.
-    fn rest(&self, object: &str, first: &HeaderMap, at: usize, rest: &mut [u8]) -> Result<()> {
+    fn fill_parts(
+        &self,
+        object: &str,
+        first: &HeaderMap,
+        at: usize,
+        rest: &mut [u8],
+    ) -> Result<()> {
         let Transfer { part, concurrency, .. } = self.transfer;
         let tag = first.get("etag").and_then(|tag| tag.to_str().ok()).unwrap_or_default();
         let parts = rest.chunks_mut(part).enumerate();
@@ -405,7 +411,7 @@ impl<'l> Client<'l> {
                 headers.insert(0, ("if-match", tag.into()));
             }
             self.until_whole(|| {
-                let mut answer = self.done(self.fetch(object, &headers)?)?;
+                let mut answer = self.expect_found(self.fetch(object, &headers)?)?;
                 self.fill(&mut answer, into)
             })
         })
@@ -436,7 +442,7 @@ impl<'l> Client<'l> {
 
     /// Returns the text of a successful answer, if it does not break off.
     fn whole(&self, answer: Answer) -> Result<String, Lack> {
-        let mut answer = self.done(answer)?;
+        let mut answer = self.expect_found(answer)?;
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| match why {
             ureq::Error::Timeout(_) => Lack::Failed(self.silent()),
@@ -448,7 +454,7 @@ impl<'l> Client<'l> {
 
     /// Returns the text of a successful answer.
     fn finished(&self, answer: Answer) -> Result<String> {
-        self.text(&mut self.done(answer)?)
+        self.text(&mut self.expect_found(answer)?)
     }
 
     fn put_in_parts(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<()> {
@@ -474,7 +480,7 @@ impl<'l> Client<'l> {
             // The sum of a part is another kind of request where it is no MD5.
             let sum: Vec<_> =
                 check.sent(bytes).filter(|_| check == Check::Md5).into_iter().collect();
-            let answer = self.done(self.send(put, false, &sum, bytes)?)?;
+            let answer = self.expect_found(self.send(put, false, &sum, bytes)?)?;
             let tag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok());
             let tag = tag.map(str::to_owned).ok_or_else(|| self.odd("a part has no tag"))?;
             self.text(&mut { answer }).map(|_| tag)

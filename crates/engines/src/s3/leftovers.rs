@@ -11,7 +11,7 @@ use rustix::{
 
 use super::{
     address::Link,
-    client::{Client, Transfer, Upload},
+    client::{S3Client, Transfer, Upload},
     store::transfer,
 };
 
@@ -32,7 +32,7 @@ pub(super) fn sign(mut link: Link, transfer: Transfer) -> Result<Link> {
     link.prefix.truncate(link.prefix.trim_end_matches('/').len());
     link.prefix += OWNER;
     let owner = format!("process {} on {}", std::process::id(), machine());
-    Client::new(&link, transfer).put(&link.prefix, owner.as_bytes(), &[])?;
+    S3Client::new(&link, transfer).put(&link.prefix, owner.as_bytes(), &[])?;
     Ok(link)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>
     let transfer = transfer(settings);
     let mut base = Link::find(Path::new(address), settings)?;
     base.prefix += NAME;
-    let client = Client::new(&base, transfer);
+    let client = S3Client::new(&base, transfer);
     // Before the owners: a run that starts meanwhile names its owner first.
     let uploads = client.uploads()?;
     let (mut owners, mut token) = (Vec::new(), None);
@@ -92,7 +92,7 @@ pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>
 fn remove(address: &str, settings: &Settings, key: &str) -> Result<()> {
     let mut link = Link::find(Path::new(address), settings)?;
     link.prefix = format!("{}/", key.trim_end_matches(OWNER));
-    let client = Client::new(&link, transfer(settings));
+    let client = S3Client::new(&link, transfer(settings));
     client.delete_all()?;
     client.give_up_all()?;
     client.delete(key)

@@ -24,7 +24,7 @@ use model::{
 use self::{
     address::{ENDPOINT, Link, REGION},
     prices::{PRICES, Prices},
-    software::{Kind, SERVER},
+    software::{SERVER, ServerKind},
     store::ObjectStore,
     sums::CHECK,
 };
@@ -173,12 +173,12 @@ impl Engine for ObjectEngine {
     }
 
     fn library(&self, settings: &Settings) -> Option<Library> {
-        if self.is_private() { Kind::asked(settings).software.library() } else { None }
+        if self.is_private() { ServerKind::asked(settings).software.library() } else { None }
     }
 
     fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
         if settings.get(SERVER.name).is_some() {
-            Kind::asked(settings).software.installed()?;
+            ServerKind::asked(settings).software.installed()?;
         }
         Prices::asked(settings).map(drop)
     }
@@ -196,11 +196,15 @@ impl Engine for ObjectEngine {
     }
 
     fn account(&self) -> Option<Account> {
-        if self.is_private() { Kind::asked(&Settings::default()).software.account() } else { None }
+        if self.is_private() {
+            ServerKind::asked(&Settings::default()).software.account()
+        } else {
+            None
+        }
     }
 
     fn usable(&self) -> Result<()> {
-        if self.is_private() { Kind::any_installed() } else { Ok(()) }
+        if self.is_private() { ServerKind::any_installed() } else { Ok(()) }
     }
 }
 
@@ -222,7 +226,7 @@ impl Blobs for ObjectEngine {
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        self.is_private() && Kind::of(path).is_some()
+        self.is_private() && ServerKind::recognise(path).is_some()
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {

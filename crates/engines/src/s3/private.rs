@@ -13,13 +13,13 @@ use rusty_s3::{Bucket, Credentials, UrlStyle};
 
 use super::{
     address::Link,
-    client::{Client, Transfer},
-    software::{KEY, Kind},
+    client::{S3Client, Transfer},
+    software::{KEY, ServerKind},
     store::transfer,
 };
 use crate::{
     lock,
-    server::{Folder, LOOPBACK, Server, is_stopped},
+    server::{LOOPBACK, Server, ServerFolder, is_stopped},
 };
 
 /// The longest time until a server that answers delivers its objects.
@@ -29,8 +29,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The server of a store, which this process or another one has started.
 pub(super) struct Private {
-    pub(super) kind: &'static Kind,
-    folder: Folder,
+    pub(super) kind: &'static ServerKind,
+    folder: ServerFolder,
     /// The server; `None` if another process started it.
     server: Option<Mutex<Server>>,
     // After the server, which is ended before.
@@ -57,13 +57,13 @@ impl Private {
         transfer: Transfer,
         keys: KeyKind,
     ) -> Result<(Self, Link)> {
-        let kind = Kind::asked(settings);
+        let kind = ServerKind::asked(settings);
         kind.software.installed()?;
-        let folder = Folder::at(path, kind.software)?;
+        let folder = ServerFolder::at(path, kind.software)?;
         folder.create()?;
         let started = Self::start(kind, folder.clone(), transfer).and_then(|(private, base)| {
             let link = base.to(keys);
-            Client::new(&link, transfer).create_bucket()?;
+            S3Client::new(&link, transfer).create_bucket()?;
             folder.mark().map(|()| (private, link))
         });
         started.inspect_err(|_| {
@@ -78,8 +78,8 @@ impl Private {
         settings: &Settings,
         transfer: Transfer,
     ) -> Result<(Self, Link)> {
-        let kind = Kind::at(path, settings)?;
-        let folder = Folder::at(path, kind.software)?;
+        let kind = ServerKind::at(path, settings)?;
+        let folder = ServerFolder::at(path, kind.software)?;
         folder.adopt()?;
         let (private, base) = Self::start(kind, folder, transfer)?;
         let link = base.existing(path, transfer)?;
@@ -92,20 +92,24 @@ impl Private {
         settings: &Settings,
         transfer: Transfer,
     ) -> Result<(Self, Link)> {
-        let kind = Kind::at(path, settings)?;
-        let folder = Folder::at(path, kind.software)?;
+        let kind = ServerKind::at(path, settings)?;
+        let folder = ServerFolder::at(path, kind.software)?;
         folder.check_served()?;
-        let link = Base::of(kind, &folder)?.existing(path, transfer)?;
+        let link = Base::find(kind, &folder)?.existing(path, transfer)?;
         Ok((Self { kind, folder, server: None, _left: Left(Vec::new()) }, link))
     }
 
-    fn start(kind: &'static Kind, folder: Folder, transfer: Transfer) -> Result<(Self, Base)> {
+    fn start(
+        kind: &'static ServerKind,
+        folder: ServerFolder,
+        transfer: Transfer,
+    ) -> Result<(Self, Base)> {
         // Another program may have taken the port of an earlier start.
         folder.choose_tcp()?;
-        let base = Base::of(kind, &folder)?;
+        let base = Base::find(kind, &folder)?;
         let start = (kind.start)(&folder, base.port, &base.secret)?;
         let probe = base.to(KeyKind::Integers);
-        let client = Client::new(&probe, Transfer { counted: false, ..transfer });
+        let client = S3Client::new(&probe, Transfer { counted: false, ..transfer });
         let answers = || client.has_bucket().is_ok() || is_stopped();
         let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
         folder.write("pid", &format!("{}\n", server.pid()))?;
@@ -137,21 +141,21 @@ impl Private {
 }
 
 /// Returns whether a server answers soon.
-fn answers(kind: &'static Kind, folder: &Folder) -> bool {
+fn answers(kind: &'static ServerKind, folder: &ServerFolder) -> bool {
     let transfer = Transfer {
         limit: Duration::from_secs(2),
         counted: false,
         ..transfer(&Settings::default())
     };
-    Base::of(kind, folder)
-        .is_ok_and(|base| Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
+    Base::find(kind, folder)
+        .is_ok_and(|base| S3Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
 }
 
 /// Waits until a server delivers the first of its objects: some answer before they know where they
 /// are.
 fn serves(link: &Link, transfer: Transfer) -> Result<()> {
     let transfer = Transfer { counted: false, ..transfer };
-    let (client, started) = (Client::new(link, transfer), Instant::now());
+    let (client, started) = (S3Client::new(link, transfer), Instant::now());
     loop {
         let page = client.list("", None, 1)?;
         let Some(first) = page.contents.first() else { return Ok(()) };
@@ -166,8 +170,8 @@ fn serves(link: &Link, transfer: Transfer) -> Result<()> {
 
 /// Checks that a store is at `path`, and that no other process has it open.
 pub(super) fn check_free(path: &Path) -> Result<()> {
-    let kind = Kind::at(path, &Settings::default())?;
-    Folder::at(path, kind.software)?.check_free()
+    let kind = ServerKind::at(path, &Settings::default())?;
+    ServerFolder::at(path, kind.software)?.check_free()
 }
 
 /// The address of a server that storemark started, and its key.
@@ -178,7 +182,7 @@ struct Base {
 }
 
 impl Base {
-    fn of(kind: &'static Kind, folder: &Folder) -> Result<Self> {
+    fn find(kind: &'static ServerKind, folder: &ServerFolder) -> Result<Self> {
         let tcp = folder.tcp().ok_or_else(|| {
             Error::failed(format!("{}: no server runs there", folder.path().display()))
         })?;
@@ -204,7 +208,7 @@ impl Base {
     fn existing(&self, path: &Path, transfer: Transfer) -> Result<Link> {
         for keys in KeyKind::ALL {
             let link = self.to(keys);
-            if Client::new(&link, transfer).has_bucket()? {
+            if S3Client::new(&link, transfer).has_bucket()? {
                 return Ok(link);
             }
         }

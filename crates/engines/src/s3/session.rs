@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::{
-    client::{Client, in_parallel},
+    client::{S3Client, in_parallel},
     names,
     store::{ASKS, FORBIDS, ObjectStore, UNKNOWN},
     sums::{self, Header},
@@ -21,7 +21,7 @@ const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"
 /// A worker's session.
 pub(super) struct ObjectSession<'s> {
     store: &'s ObjectStore,
-    client: Client<'s>,
+    client: S3Client<'s>,
     /// The key of the current object.
     object: String,
 }
@@ -31,7 +31,7 @@ type Listed = (OwnedKey, u64);
 
 impl<'s> ObjectSession<'s> {
     pub(super) fn new(store: &'s ObjectStore) -> Self {
-        let client = Client::new(&store.link, store.transfer);
+        let client = S3Client::new(&store.link, store.transfer);
         Self { store, client, object: String::new() }
     }
 
@@ -189,7 +189,7 @@ impl<'s> ObjectSession<'s> {
     }
 
     /// Returns the object after which a list starts that is to show `from`.
-    fn before(&self, from: i64) -> Result<String> {
+    fn list_start(&self, from: i64) -> Result<String> {
         let mut after = String::new();
         if let Some(before) = from.checked_sub(1) {
             names::object(&self.store.link.prefix, Key::Int(before), self.store.keys, &mut after)?;
@@ -249,7 +249,7 @@ impl Session for ObjectSession<'_> {
                 Key::Int(from) => from,
                 Key::Name(_) => i64::MIN,
             });
-            let after = self.before(from)?;
+            let after = self.list_start(from)?;
             let mut left = scan.limit;
             self.list(&after, scan.limit, &mut |mut keys| {
                 keys.truncate(usize::try_from(min(left, keys.len() as u64)).unwrap_or(usize::MAX));

@@ -9,7 +9,7 @@ use std::{
 
 use model::{Accepts, Error, Result, Setting, Settings};
 
-use crate::server::{Folder, LOOPBACK, Software, free_ports};
+use crate::server::{LOOPBACK, ServerFolder, Software, free_ports};
 
 /// The name of the key that the server of a store accepts.
 pub(super) const KEY: &str = "storemark";
@@ -21,11 +21,11 @@ pub(super) const SERVER: Setting = Setting::new(
 );
 
 /// A kind of server.
-pub(super) struct Kind {
+pub(super) struct ServerKind {
     /// The word of the setting `server`.
     pub(super) word: &'static str,
     pub(super) software: &'static Software,
-    pub(super) start: fn(&Folder, u16, &str) -> Result<Start>,
+    pub(super) start: fn(&ServerFolder, u16, &str) -> Result<Start>,
 }
 
 /// The arguments and the environment of a program.
@@ -37,12 +37,12 @@ pub(super) struct Start {
     pub(super) left: Vec<PathBuf>,
 }
 
-static KINDS: [Kind; 2] = [
-    Kind { word: "rclone", software: &RCLONE, start: rclone },
-    Kind { word: "seaweedfs", software: &WEED, start: weed },
+static KINDS: [ServerKind; 2] = [
+    ServerKind { word: "rclone", software: &RCLONE, start: rclone },
+    ServerKind { word: "seaweedfs", software: &WEED, start: weed },
 ];
 
-impl Kind {
+impl ServerKind {
     /// Returns the kind that is asked for.
     pub(super) fn asked(settings: &Settings) -> &'static Self {
         let word = settings.get(SERVER.name);
@@ -62,8 +62,8 @@ impl Kind {
     }
 
     /// Returns the kind whose store is at `path`; `None` if there is none.
-    pub(super) fn of(path: &Path) -> Option<&'static Self> {
-        KINDS.iter().find(|kind| Folder::is_one(path, kind.software))
+    pub(super) fn recognise(path: &Path) -> Option<&'static Self> {
+        KINDS.iter().find(|kind| ServerFolder::is_one(path, kind.software))
     }
 
     /// Returns the kind of the store at `path`; for an absent store it is the one that is asked
@@ -74,7 +74,7 @@ impl Kind {
     /// Fails if the store is of another kind than the one that is asked for.
     pub(super) fn at(path: &Path, settings: &Settings) -> Result<&'static Self> {
         let asked = Self::asked(settings);
-        match Self::of(path) {
+        match Self::recognise(path) {
             Some(found) if settings.get(SERVER.name).is_some_and(|word| word != found.word) => {
                 let (path, asked, found) = (path.display(), asked.word, found.word);
                 Err(Error::usage(format!("{path}: server={asked}: it is a store of {found}")))
@@ -147,7 +147,7 @@ fn option(name: &str, value: impl Into<OsString>) -> OsString {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the other kind is started")]
-fn rclone(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
+fn rclone(folder: &ServerFolder, port: u16, secret: &str) -> Result<Start> {
     let mut arguments: Vec<OsString> = ["serve", "s3"].map(OsString::from).into();
     arguments.push(folder.data().into());
     arguments.push(option("--addr=", format!("{LOOPBACK}:{port}")));
@@ -165,7 +165,7 @@ const PARTS: [&str; 7] =
 
 /// Returns the arguments of SeaweedFS. It listens on all addresses and reports its use unless
 /// options prevent it.
-fn weed(folder: &Folder, port: u16, secret: &str) -> Result<Start> {
+fn weed(folder: &ServerFolder, port: u16, secret: &str) -> Result<Start> {
     let identity = serde_json::json!({"identities": [{
         "name": KEY,
         "credentials": [{"accessKey": KEY, "secretKey": secret}],
@@ -225,12 +225,12 @@ mod tests {
     fn what_serves_a_store_is_found_by_its_mark() {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
-        assert_eq!(Kind::at(folder.path(), &settings).unwrap().word, "rclone");
+        assert_eq!(ServerKind::at(folder.path(), &settings).unwrap().word, "rclone");
         std::fs::create_dir(folder.path().join("data")).unwrap();
         std::fs::write(folder.path().join("storemark.seaweedfs"), "").unwrap();
-        assert_eq!(Kind::at(folder.path(), &settings).unwrap().word, "seaweedfs");
+        assert_eq!(ServerKind::at(folder.path(), &settings).unwrap().word, "seaweedfs");
         settings.set(SERVER.name, "rclone");
-        let said = Kind::at(folder.path(), &settings).err().unwrap().to_string();
+        let said = ServerKind::at(folder.path(), &settings).err().unwrap().to_string();
         assert!(said.contains("it is a store of seaweedfs"), "{said}");
     }
 }

@@ -10,7 +10,7 @@ use model::{
 use super::{
     CONCURRENCY, PART,
     address::{ENDPOINT, Link, REGION},
-    client::{Client, Transfer},
+    client::{S3Client, Transfer},
     leftovers, names,
     prices::{self, PRICES, Prices},
     private::Private,
@@ -56,14 +56,14 @@ struct Removal {
 
 impl Removal {
     fn run(&self) -> Result<()> {
-        let objects = Client::new(&self.objects, self.transfer);
+        let objects = S3Client::new(&self.objects, self.transfer);
         objects.delete_all()?;
         match objects.give_up_all() {
             // Who may not look at uploads has none that is known.
             Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
             _ => {}
         }
-        Client::new(&self.owner, self.transfer).delete_all()
+        S3Client::new(&self.owner, self.transfer).delete_all()
     }
 }
 
@@ -115,7 +115,7 @@ impl ObjectStore {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
         let mut store = Self::on(find()?, None, options, options.keys);
-        let client = Client::new(&store.link, transfer);
+        let client = S3Client::new(&store.link, transfer);
         if !client.list("", None, 1)?.contents.is_empty() {
             let what = format!("{}: there are objects already", store.link.shown);
             return Err(Error::new(ErrorKind::Exists, what));

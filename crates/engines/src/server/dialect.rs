@@ -12,7 +12,7 @@ use model::{DurabilitySettings, Error, Facet, KeyKind, Mode, Result, Settings, V
 
 use super::{
     address::{Address, AddressForm},
-    folder::{Folder, Tcp},
+    folder::{ServerFolder, Tcp},
     software::Software,
     table::Grammar,
     variables::Variables,
@@ -20,14 +20,14 @@ use super::{
 
 /// A parameter of a statement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Value<'a> {
+pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
     Bytes(&'a [u8]),
 }
 
 /// A row of a result. A column is `None` if it is NULL or has another type.
-pub(crate) trait Row {
+pub(crate) trait ResultRow {
     fn int(&self, column: usize) -> Option<i64>;
     fn bytes(&self, column: usize) -> Option<&[u8]>;
     fn text(&self, column: usize) -> Option<&str>;
@@ -84,9 +84,9 @@ impl Why {
 pub(crate) type EachRow<'v, R> = &'v mut dyn FnMut(&R) -> Visit;
 
 /// A connection of a driver.
-pub(crate) trait Connection: Sized + Send + 'static {
+pub(crate) trait SqlConnection: Sized + Send + 'static {
     type Statement;
-    type Row: Row;
+    type Row: ResultRow;
 
     /// Runs SQL; returns how many rows it changed.
     fn run(&mut self, sql: &str) -> Answer<u64>;
@@ -105,13 +105,13 @@ pub(crate) trait Connection: Sized + Send + 'static {
 
     /// Runs a statement that writes. Returns how many rows it found or inserted; 0 if a key exists
     /// already.
-    fn execute(&mut self, write: &Self::Statement, values: &[Value<'_>]) -> Answer<u64>;
+    fn execute(&mut self, write: &Self::Statement, values: &[SqlValue<'_>]) -> Answer<u64>;
 
     /// Visits the rows of a query; those that are left when the visitor stops are fetched.
     fn each(
         &mut self,
         query: &Self::Statement,
-        values: &[Value<'_>],
+        values: &[SqlValue<'_>],
         visit: EachRow<'_, Self::Row>,
     ) -> Answer<Visit>;
 
@@ -161,7 +161,8 @@ pub(crate) trait Peer: Sized + Send + 'static {
 
     /// Returns a function that connects to a database of the server on `folder`, or to the server's
     /// own if `database` is `None`. It uses the socket unless `tcp` has an address.
-    fn to_folder(folder: &Folder, database: Option<&str>, tcp: Option<&Tcp>) -> Connect<Self>;
+    fn to_folder(folder: &ServerFolder, database: Option<&str>, tcp: Option<&Tcp>)
+    -> Connect<Self>;
 
     /// Returns a function that connects to an existing server; `settings` apply to the session
     /// alone.
@@ -178,7 +179,7 @@ pub(crate) trait Peer: Sized + Send + 'static {
 }
 
 /// A kind of SQL server with tables of values and of rows.
-pub(crate) trait Dialect: Connection + Peer {
+pub(crate) trait Dialect: SqlConnection + Peer {
     const GRAMMAR: Grammar;
     const CLASSES: &'static [DurabilitySettings];
     /// The database of a server that storemark starts, and the statements that create it.
@@ -241,7 +242,7 @@ pub(crate) trait Dialect: Connection + Peer {
 
     /// Returns the statements that must run at the end of a pass that writes into the table `name`,
     /// on the clock.
-    fn settle(_: &Variables, _: &str) -> Vec<String> {
+    fn flush_statements(_: &Variables, _: &str) -> Vec<String> {
         Vec::new()
     }
 
@@ -269,13 +270,13 @@ pub(crate) trait Dialect: Connection + Peer {
     /// not.
     fn files(
         &mut self,
-        folder: &Folder,
+        folder: &ServerFolder,
         database: &str,
         settings: &Settings,
     ) -> Answer<Vec<PathBuf>>;
 
     /// Writes rows that the server delayed, so that all sessions see them.
-    fn settle_rows(&mut self, _: &[String], _: &Settings) -> Answer<()> {
+    fn flush_rows(&mut self, _: &[String], _: &Settings) -> Answer<()> {
         Ok(())
     }
 

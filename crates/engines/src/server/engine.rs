@@ -11,10 +11,10 @@ use model::{
 
 use super::{
     dialect::Dialect,
-    folder::Folder,
+    folder::ServerFolder,
     host::Host,
     leftovers,
-    rows::{RowServer, Tables},
+    rows::{RowDatabases, RowServer},
     software::Software,
     store::{self, TableStore},
     variables::own_variables,
@@ -32,7 +32,7 @@ impl<D: Dialect> ServerEngine<D> {
     }
 
     /// Returns the software of the servers that it starts; `None` if it uses an existing one.
-    fn own(&self) -> Option<&'static Software> {
+    fn software(&self) -> Option<&'static Software> {
         (!self.declaration.capabilities.remote).then(D::software)
     }
 }
@@ -43,7 +43,7 @@ impl<D: Dialect> Engine for ServerEngine<D> {
     }
 
     fn library(&self, _: &Settings) -> Option<Library> {
-        self.own()?.library()
+        self.software()?.library()
     }
 
     fn check(&self, facet: Facet, settings: &Settings) -> Result<()> {
@@ -61,11 +61,11 @@ impl<D: Dialect> Engine for ServerEngine<D> {
     }
 
     fn account(&self) -> Option<Account> {
-        self.own()?.account()
+        self.software()?.account()
     }
 
     fn usable(&self) -> Result<()> {
-        self.own().map_or(Ok(()), |software| software.installed().map(drop))
+        self.software().map_or(Ok(()), |software| software.installed().map(drop))
     }
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -73,7 +73,7 @@ impl<D: Dialect> Engine for ServerEngine<D> {
     }
 
     fn rows(&'static self) -> Option<&'static dyn Rows> {
-        self.own().map(|_| self as &dyn Rows)
+        self.software().map(|_| self as &dyn Rows)
     }
 }
 
@@ -87,20 +87,20 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        self.own().is_some_and(|software| Folder::is_one(path, software))
+        self.software().is_some_and(|software| ServerFolder::is_one(path, software))
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
-        self.own().map(|_| "its server changes files whenever it runs".to_owned())
+        self.software().map(|_| "its server changes files whenever it runs".to_owned())
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        let Some(software) = self.own() else { return Ok(false) };
-        Folder::at(location, software)?.check_free().map(|()| true)
+        let Some(software) = self.software() else { return Ok(false) };
+        ServerFolder::at(location, software)?.check_free().map(|()| true)
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
-        if self.own().is_none() {
+        if self.software().is_none() {
             return Ok(Vec::new());
         }
         let settings = Settings::default();
@@ -112,7 +112,7 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         D::check(Facet::Blobs, &options.settings)?;
-        if self.own().is_some() {
+        if self.software().is_some() {
             return Ok(Box::new(TableStore::<D>::create(location, options)?));
         }
         match TableStore::<D>::create_at(location, options) {
@@ -125,7 +125,7 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if self.own().is_none() {
+        if self.software().is_none() {
             let what = format!("{}: its tables are made and dropped by a run", self.name());
             return Err(Error::new(ErrorKind::Missing, what));
         }
@@ -133,8 +133,9 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let join =
-            self.own().map_or(TableStore::<D>::join_at as fn(&_, &_) -> _, |_| TableStore::join);
+        let join = self
+            .software()
+            .map_or(TableStore::<D>::join_at as fn(&_, &_) -> _, |_| TableStore::join);
         Ok(Box::new(join(location, options)?))
     }
 }
@@ -151,14 +152,14 @@ impl<D: Dialect> Rows for ServerEngine<D> {
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
         self.check(Facet::Rows, settings)?;
-        let folder = Folder::at(location, D::software())?;
+        let folder = ServerFolder::at(location, D::software())?;
         let start = || Host::<D>::start(&folder, Facet::Rows, settings);
         let host = Host::<D>::install(&folder, settings, start)?;
         Ok(Box::new(RowServer { folder, host }))
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        let folder = Folder::at(location, D::software())?;
-        Ok(Box::new(Tables::<D>::new(folder, settings, 0)?))
+        let folder = ServerFolder::at(location, D::software())?;
+        Ok(Box::new(RowDatabases::<D>::new(folder, settings, 0)?))
     }
 }

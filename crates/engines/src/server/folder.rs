@@ -39,12 +39,12 @@ pub(crate) const VIA: Setting = Setting::new(
 
 /// The folder of a store, by its full path.
 #[derive(Clone)]
-pub(crate) struct Folder {
+pub(crate) struct ServerFolder {
     path: PathBuf,
     pub(super) software: &'static Software,
 }
 
-impl Folder {
+impl ServerFolder {
     /// Returns the folder at `path`, which need not exist; its parent must.
     pub(crate) fn at(path: &Path, software: &'static Software) -> Result<Self> {
         let parent = match path.parent() {
@@ -235,7 +235,7 @@ impl Folder {
 /// A folder by a short path, because a socket's has at most about 100 bytes: on Linux by the
 /// descriptor that this holds open.
 pub(crate) struct Reach {
-    folder: Folder,
+    folder: ServerFolder,
     _open: Option<File>,
 }
 
@@ -365,10 +365,10 @@ mod tests {
     use super::*;
     use crate::server::tests::shell;
 
-    fn folder(parent: &tempfile::TempDir) -> Folder {
+    fn folder(parent: &tempfile::TempDir) -> ServerFolder {
         // The server's user must be able to enter it.
         fs::set_permissions(parent.path(), Permissions::from_mode(0o711)).unwrap();
-        Folder::at(&parent.path().join("store"), shell()).unwrap()
+        ServerFolder::at(&parent.path().join("store"), shell()).unwrap()
     }
 
     #[test]
@@ -378,10 +378,10 @@ mod tests {
         let kind = |result: Result<()>| result.unwrap_err().kind();
         assert_eq!(kind(folder.adopt()), ErrorKind::Missing);
         folder.create().unwrap();
-        assert!(!Folder::is_one(folder.path(), folder.software));
+        assert!(!ServerFolder::is_one(folder.path(), folder.software));
         assert_eq!(kind(folder.check_free()), ErrorKind::Usage);
         folder.mark().unwrap();
-        assert!(Folder::is_one(folder.path(), folder.software));
+        assert!(ServerFolder::is_one(folder.path(), folder.software));
         assert_eq!(kind(folder.create()), ErrorKind::Exists);
         folder.adopt().unwrap();
         assert_eq!(kind(folder.check_served()), ErrorKind::Failed);

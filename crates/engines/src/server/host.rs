@@ -11,7 +11,7 @@ use model::{Error, ErrorKind, Facet, Result, Settings};
 use super::{
     address::Address,
     dialect::{Answer, Connect, Dialect, Failure, Peer, Why},
-    folder::{Folder, VIA},
+    folder::{ServerFolder, VIA},
     process::{Server, failed, run},
     variables::{Variables, own_variables, variables},
     watch,
@@ -38,7 +38,7 @@ impl<C: Peer> Host<C> {
     /// Creates the folder with a data directory in it, and returns the result of `start`. After an
     /// error there is no folder.
     pub(crate) fn install<T>(
-        folder: &Folder,
+        folder: &ServerFolder,
         settings: &Settings,
         start: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
@@ -62,7 +62,7 @@ impl<C: Peer> Host<C> {
     }
 
     /// Starts a server on `folder`.
-    pub(crate) fn start(folder: &Folder, facet: Facet, settings: &Settings) -> Result<Self> {
+    pub(crate) fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
         let arguments = (software.start)(folder, facet, settings)?;
         let limit = watch::limit(settings);
@@ -96,7 +96,7 @@ impl<C: Peer> Host<C> {
     }
 
     /// Connects to the server that another part of storemark has started on `folder`.
-    pub(crate) fn joined(folder: &Folder, settings: &Settings) -> Result<Self> {
+    pub(crate) fn joined(folder: &ServerFolder, settings: &Settings) -> Result<Self> {
         folder.check_served()?;
         let limit = watch::limit(settings);
         let connect = limited(C::to_folder(folder, None, None), limit);

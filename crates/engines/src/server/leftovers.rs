@@ -8,7 +8,7 @@ use rustix::system::uname;
 
 use super::{
     address::Address,
-    dialect::{Dialect, Peer, Row},
+    dialect::{Dialect, Peer, ResultRow},
     host::Host,
 };
 

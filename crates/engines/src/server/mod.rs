@@ -28,10 +28,11 @@ mod watch;
 pub(crate) use address::{Address, AddressForm};
 pub(crate) use at_end::{AtEnd, RETURN};
 pub(crate) use dialect::{
-    Answer, Connect, Connection, Dialect, EachRow, Failure, Peer, Row, Value, Why, visit_rows,
+    Answer, Connect, Dialect, EachRow, Failure, Peer, ResultRow, SqlConnection, SqlValue, Why,
+    visit_rows,
 };
 pub(crate) use engine::ServerEngine;
-pub(crate) use folder::{Folder, LOOPBACK, TCP_USER, Tcp, VIA, free_ports};
+pub(crate) use folder::{LOOPBACK, ServerFolder, TCP_USER, Tcp, VIA, free_ports};
 pub(crate) use host::Host;
 pub(crate) use leftovers::{in_database, mark, outcomes};
 pub(crate) use process::Server;

@@ -15,7 +15,7 @@ use std::{
 
 use model::{Account, Error, Result};
 
-use super::folder::Folder;
+use super::folder::ServerFolder;
 
 /// The script of the guard, a shell, because it must outlive storemark.
 const GUARD: &str = include_str!("server_guard.sh");
@@ -46,7 +46,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on `folder` and waits until it `answers`.
     pub(crate) fn start(
-        folder: &Folder,
+        folder: &ServerFolder,
         arguments: &[OsString],
         environment: &[(&str, String)],
         mut answers: impl FnMut() -> bool,
@@ -67,7 +67,7 @@ impl Server {
     }
 
     fn spawn(
-        folder: &Folder,
+        folder: &ServerFolder,
         arguments: &[OsString],
         environment: &[(&str, String)],
     ) -> Result<Self> {
@@ -218,16 +218,16 @@ mod tests {
     use crate::server::tests::shell;
 
     /// The folder of a server that is a shell.
-    fn folder(parent: &tempfile::TempDir) -> Folder {
+    fn folder(parent: &tempfile::TempDir) -> ServerFolder {
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o711)).unwrap();
         let software = shell();
-        let folder = Folder::at(&parent.path().join("store"), software).unwrap();
+        let folder = ServerFolder::at(&parent.path().join("store"), software).unwrap();
         folder.create().unwrap();
         folder
     }
 
     /// Starts a shell script as a server.
-    fn start(folder: &Folder, script: &str, answers: impl FnMut() -> bool) -> Result<Server> {
+    fn start(folder: &ServerFolder, script: &str, answers: impl FnMut() -> bool) -> Result<Server> {
         Server::start(folder, &["-c", script].map(OsString::from), &[], answers)
     }
 

@@ -8,8 +8,8 @@ use model::{
 };
 
 use super::{
-    dialect::{Answer, Dialect, Failure, Row, Value, Why},
-    folder::{Folder, VIA},
+    dialect::{Answer, Dialect, Failure, ResultRow, SqlValue, Why},
+    folder::{ServerFolder, VIA},
     host::Host,
     session::statistics,
     store::{in_effect, with_fixed},
@@ -24,7 +24,7 @@ const NULLABLE: &str = "SELECT LOWER(MAX(is_nullable)) FROM information_schema.c
 
 /// A server that this process started.
 pub(super) struct RowServer<D: Dialect> {
-    pub(super) folder: Folder,
+    pub(super) folder: ServerFolder,
     pub(super) host: Host<D>,
 }
 
@@ -35,7 +35,7 @@ impl<D: Dialect> RowStore for RowServer<D> {
 
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>> {
         D::check(Facet::Rows, settings)?;
-        let tables = Tables::<D>::new(self.folder.clone(), settings, databases)?;
+        let tables = RowDatabases::<D>::new(self.folder.clone(), settings, databases)?;
         tables.create()?;
         Ok(Box::new(tables))
     }
@@ -52,8 +52,8 @@ impl<D: Dialect> RowStore for RowServer<D> {
 }
 
 /// The databases, with a table in each.
-pub(super) struct Tables<D: Dialect> {
-    folder: Folder,
+pub(super) struct RowDatabases<D: Dialect> {
+    folder: ServerFolder,
     host: Host<D>,
     settings: Settings,
     databases: Vec<String>,
@@ -65,8 +65,8 @@ fn name(database: u32) -> String {
     format!("storemark_rows_{database}")
 }
 
-impl<D: Dialect> Tables<D> {
-    pub(super) fn new(folder: Folder, settings: &Settings, databases: u32) -> Result<Self> {
+impl<D: Dialect> RowDatabases<D> {
+    pub(super) fn new(folder: ServerFolder, settings: &Settings, databases: u32) -> Result<Self> {
         let host = Host::joined(&folder, settings)?;
         let databases = (0..databases).map(name).collect();
         Ok(Self { folder, host, settings: settings.clone(), databases, counted: Mutex::default() })
@@ -94,7 +94,7 @@ impl<D: Dialect> Tables<D> {
     }
 }
 
-impl<D: Dialect> RowTables for Tables<D> {
+impl<D: Dialect> RowTables for RowDatabases<D> {
     fn session(&self, database: u32) -> Result<Box<dyn RowSession + '_>> {
         let tcp = self.folder.tcp();
         let connect = D::to_folder(&self.folder, Some(&name(database)), tcp.as_ref());
@@ -102,7 +102,7 @@ impl<D: Dialect> RowTables for Tables<D> {
         let insert = format!("{}({i}, {i2})", sql::INSERT);
         let prepare = |conn: &mut D| conn.prepare(&insert);
         let (conn, insert) = self.host.session(&connect, Facet::Rows, prepare)?;
-        Ok(Box::new(Session { tables: self, conn, insert, sql: String::new(), repeats: 0 }))
+        Ok(Box::new(RowConnection { tables: self, conn, insert, sql: String::new(), repeats: 0 }))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -122,7 +122,7 @@ impl<D: Dialect> RowTables for Tables<D> {
     }
 
     fn flush_writes(&self) -> Result<()> {
-        self.host.control_table(|control| D::settle_rows(control, &self.databases, &self.settings))
+        self.host.control_table(|control| D::flush_rows(control, &self.databases, &self.settings))
     }
 
     fn statistics(&self) -> Result<Vec<(&'static str, i64)>> {
@@ -140,8 +140,8 @@ impl<D: Dialect> RowTables for Tables<D> {
 }
 
 /// A worker's connection to a database.
-struct Session<'t, D: Dialect> {
-    tables: &'t Tables<D>,
+struct RowConnection<'t, D: Dialect> {
+    tables: &'t RowDatabases<D>,
     conn: D,
     insert: D::Statement,
     /// The text of the last statement, kept for its memory.
@@ -150,7 +150,7 @@ struct Session<'t, D: Dialect> {
     repeats: i64,
 }
 
-impl<D: Dialect> Session<'_, D> {
+impl<D: Dialect> RowConnection<'_, D> {
     /// Runs a transaction until no other session is in its way.
     fn repeat<T>(&mut self, mut transaction: impl FnMut(&mut Self) -> Answer<T>) -> Result<T> {
         loop {
@@ -177,7 +177,7 @@ impl<D: Dialect> Session<'_, D> {
             Style::Delayed => self.insert_text("INSERT DELAYED INTO numbers VALUES ", rows, 1),
             Style::Multi => self.insert_text(sql::INSERT, rows, MULTI_ROWS),
             Style::Prepared => rows.into_iter().try_for_each(|i| {
-                let row = [Value::Int(i), Value::Int(2 * i)];
+                let row = [SqlValue::Int(i), SqlValue::Int(2 * i)];
                 self.conn.execute(&self.insert, &row).map(drop)
             }),
             Style::Bulk => D::load(&mut self.conn, rows),
@@ -208,7 +208,7 @@ fn check(rows: &Range<i64>) -> Result<()> {
     Err(Error::unsupported(format!("rows {rows:?} do not fit columns of 32 bits")))
 }
 
-impl<D: Dialect> RowSession for Session<'_, D> {
+impl<D: Dialect> RowSession for RowConnection<'_, D> {
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()> {
         check(&rows)?;
         parts(rows, batch)

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::{
-    dialect::{Dialect, EachRow, Failure, Row, Value, Why},
+    dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why},
     store::TableStore,
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
@@ -52,13 +52,13 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         Ok(Self { store, conn, statements, in_batch: false, retries: Cell::new(0) })
     }
 
-    fn parameter<'k>(&self, key: Key<'k>) -> Result<Value<'k>> {
+    fn parameter<'k>(&self, key: Key<'k>) -> Result<SqlValue<'k>> {
         match (key, self.store.keys) {
-            (Key::Int(key), KeyKind::Integers) => Ok(Value::Int(key)),
+            (Key::Int(key), KeyKind::Integers) => Ok(SqlValue::Int(key)),
             (Key::Name(name), KeyKind::Names) if name.len() > self.store.longest_name => {
                 Err(long_name(key, self.store.longest_name))
             }
-            (Key::Name(name), KeyKind::Names) => Ok(Value::Bytes(name)),
+            (Key::Name(name), KeyKind::Names) => Ok(SqlValue::Bytes(name)),
             (key, held) => Err(wrong_kind(key, held)),
         }
     }
@@ -79,7 +79,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     }
 
     /// Runs a statement that writes; returns whether it found or inserted a row.
-    fn write(&mut self, statement: usize, values: &[Value<'_>]) -> Result<bool> {
+    fn write(&mut self, statement: usize, values: &[SqlValue<'_>]) -> Result<bool> {
         if self.store.access == Access::Read {
             return Err(read_only());
         }
@@ -100,7 +100,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.failed(failure))
     }
 
-    fn each(&mut self, query: usize, values: &[Value<'_>], visit: EachRow<'_, D::Row>) -> Visit {
+    fn each(&mut self, query: usize, values: &[SqlValue<'_>], visit: EachRow<'_, D::Row>) -> Visit {
         let visited = self.conn.get_mut().each(&self.statements[query], values, visit);
         visited.map_err(|failure| self.failed(failure))?
     }
@@ -117,7 +117,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
                 KeyKind::Integers => Key::Int(number),
                 KeyKind::Names => Key::Name(&start),
             };
-            let (parameters, mut rows) = ([self.parameter(from)?, Value::Int(most)], 0);
+            let (parameters, mut rows) = ([self.parameter(from)?, SqlValue::Int(most)], 0);
             let visited = self.each(query, &parameters, &mut |row| {
                 let item = if values { item_of(row, keys) } else { length_of(row, keys) }?;
                 rows += 1;
@@ -167,7 +167,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         let (keys, mut length) = (self.store.keys, None);
-        let parameters = [self.parameter(key)?, Value::Int(1)];
+        let parameters = [self.parameter(key)?, SqlValue::Int(1)];
         self.each(LIST_FROM, &parameters, &mut |row| {
             let item = length_of(row, keys)?;
             length = (item.key == key).then_some(item.length);
@@ -178,9 +178,9 @@ impl<D: Dialect> Session for TableSession<'_, D> {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.store.check_item(key, value.len() as u64)?;
-        let (key, value) = (self.parameter(key)?, Value::Bytes(value));
-        let [mode, seconds, nanoseconds] = put.meta.map_or([Value::Null; 3], |meta| {
-            [i64::from(meta.mode), meta.seconds, i64::from(meta.nanoseconds)].map(Value::Int)
+        let (key, value) = (self.parameter(key)?, SqlValue::Bytes(value));
+        let [mode, seconds, nanoseconds] = put.meta.map_or([SqlValue::Null; 3], |meta| {
+            [i64::from(meta.mode), meta.seconds, i64::from(meta.nanoseconds)].map(SqlValue::Int)
         });
         // Integers have no mode and time.
         let few = if self.store.keys == KeyKind::Names { 5 } else { 2 };
@@ -223,7 +223,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
             return scanned.and(ended);
         };
         let keys = self.store.keys;
-        let limit = Value::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
+        let limit = SqlValue::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let parameters = [self.parameter(from)?, limit];
         self.each(SCAN_FROM, &parameters, &mut |row| visit(item_of(row, keys)?)).map(drop)
     }
@@ -239,12 +239,12 @@ pub(super) fn statistics(waits: Option<i64>, retries: i64) -> Vec<(&'static str,
     waits.into_iter().chain([(BUSY_RETRIES, retries)]).collect()
 }
 
-fn bytes(row: &impl Row, column: usize) -> Result<&[u8]> {
+fn bytes(row: &impl ResultRow, column: usize) -> Result<&[u8]> {
     let wrong = || Error::corrupt(format!("column {column} of a row holds no bytes"));
     row.bytes(column).ok_or_else(wrong)
 }
 
-fn key_of<R: Row>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
+fn key_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
     match keys {
         KeyKind::Names => bytes(row, 0).map(Key::Name),
         KeyKind::Integers => {
@@ -254,7 +254,7 @@ fn key_of<R: Row>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
     }
 }
 
-fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
+fn item_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let meta = if keys == KeyKind::Names { meta_of(row) } else { None };
     let value = bytes(row, 1)?;
     Ok(Item {
@@ -267,7 +267,7 @@ fn item_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
 }
 
 /// Returns the item of a row with a key and a length.
-fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
+fn length_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
     Ok(Item {
         key: key_of(row, keys)?,
@@ -278,7 +278,7 @@ fn length_of<R: Row>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     })
 }
 
-fn meta_of(row: &impl Row) -> Option<Meta> {
+fn meta_of(row: &impl ResultRow) -> Option<Meta> {
     Some(Meta {
         mode: u32::try_from(row.int(2)?).ok()?,
         seconds: row.int(3)?,

@@ -13,7 +13,7 @@ use glob::glob;
 use model::{Account, Error, Facet, Library, Result, Settings, nearest};
 use nix::unistd::{User, geteuid};
 
-use super::{folder::Folder, process::run, variables::variables};
+use super::{folder::ServerFolder, process::run, variables::variables};
 
 /// The variable that names folders of programs, which are searched before the path.
 const PROGRAMS: &str = "STOREMARK_PROGRAMS";
@@ -60,10 +60,10 @@ pub(crate) struct Software {
     /// The file in which a running server has its process id.
     pub(crate) pid: &'static str,
     /// The arguments of the installer.
-    pub(crate) install: fn(&Folder, &Settings) -> Vec<OsString>,
+    pub(crate) install: fn(&ServerFolder, &Settings) -> Vec<OsString>,
     /// The arguments of the server. What is asked for comes before what must be so: the server
     /// takes the last of two values.
-    pub(crate) start: fn(&Folder, Facet, &Settings) -> Result<Vec<OsString>>,
+    pub(crate) start: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>>,
     pub(crate) found: OnceLock<Installed>,
 }
 

@@ -9,8 +9,8 @@ use model::{
 use super::{
     address::Address,
     at_end::{AtEnd, RETURN},
-    dialect::{Dialect, Row},
-    folder::Folder,
+    dialect::{Dialect, ResultRow},
+    folder::ServerFolder,
     host::Host,
     leftovers::{self, in_database},
     session::{AROUND, TableSession, long_name, too_long},
@@ -36,7 +36,7 @@ pub(super) struct TableStore<D: Dialect> {
     /// The settings that were asked for, with those that are fixed of the table.
     settings: Settings,
     /// The statements that end a pass.
-    settle: Vec<String>,
+    flush: Vec<String>,
     // This comes before the connection whose lock shows that the table is in use.
     removal: AtEnd<D>,
     pub(super) host: Host<D>,
@@ -45,7 +45,7 @@ pub(super) struct TableStore<D: Dialect> {
 impl<D: Dialect> TableStore<D> {
     /// Creates a folder with a server that has an empty table.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = Folder::at(path, D::software())?;
+        let folder = ServerFolder::at(path, D::software())?;
         Host::<D>::install(&folder, &options.settings, || {
             let host = Host::<D>::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| control.run_all(D::DATABASE.1))?;
@@ -59,7 +59,7 @@ impl<D: Dialect> TableStore<D> {
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = Folder::at(path, D::software())?;
+        let folder = ServerFolder::at(path, D::software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
         Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
@@ -68,7 +68,7 @@ impl<D: Dialect> TableStore<D> {
 
     /// Opens the table of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&Folder::at(path, D::software())?, &options.settings)?;
+        let host = Host::joined(&ServerFolder::at(path, D::software())?, &options.settings)?;
         Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
     }
 
@@ -112,7 +112,11 @@ impl<D: Dialect> TableStore<D> {
             statements: D::GRAMMAR.statements(&name, keys),
             longest_name: D::longest_name(&settings),
             longest_value: packet.map_or(u64::MAX, |packet| packet.saturating_sub(AROUND)),
-            settle: if host.is_private() { D::settle(&variables, &name) } else { Vec::new() },
+            flush: if host.is_private() {
+                D::flush_statements(&variables, &name)
+            } else {
+                Vec::new()
+            },
             name,
             settings,
             host,
@@ -251,7 +255,7 @@ impl<D: Dialect> Store for TableStore<D> {
         if self.access == Access::Read {
             return Ok(());
         }
-        self.host.control_table(|control| control.run_all(&self.settle))
+        self.host.control_table(|control| control.run_all(&self.flush))
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {

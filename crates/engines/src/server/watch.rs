@@ -278,7 +278,7 @@ pub(crate) fn at_stop(end: End) -> Arc<End> {
     let end = Arc::new(end);
     if !is_stopped() {
         lock::hold(ends()).push(Arc::downgrade(&end));
-        look();
+        start_watching();
     }
     end
 }
@@ -287,18 +287,18 @@ fn watch_over(watch: &Arc<Watch>) {
     let watch = Arc::downgrade(watch);
     let seen = Watched { watch, turn: 0, since: Instant::now(), is_removal: is_stopped() };
     lock::hold(watched()).push(seen);
-    look();
+    start_watching();
 }
 
 /// Starts the thread that checks all connections.
-fn look() {
+fn start_watching() {
     static START: Once = Once::new();
     START.call_once(|| {
         let look = || {
             let mut stopped = None;
             loop {
                 thread::sleep(LOOK);
-                lock::hold(watched()).retain_mut(Watched::look);
+                lock::hold(watched()).retain_mut(Watched::end_overdue);
                 if is_stopped() {
                     let since = *stopped.get_or_insert_with(Instant::now);
                     if since.elapsed() >= STOPPING {
@@ -317,7 +317,7 @@ fn look() {
 
 impl Watched {
     /// Ends an operation that is overdue. Returns whether the connection still exists.
-    fn look(&mut self) -> bool {
+    fn end_overdue(&mut self) -> bool {
         let Some(watch) = self.watch.upgrade() else { return false };
         let (turn, is_stopped) = (watch.turns.load(Relaxed), is_stopped());
         if turn != self.turn || turn % 2 == 0 {

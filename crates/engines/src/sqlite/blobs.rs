@@ -16,9 +16,9 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database, Header},
-    ffi::{Blob, Connection, Statement, Value},
+    ffi::{Blob, Connection, Parameter, Statement},
     inspect, library, stored,
-    table::{OWN, Table},
+    table::{OWN, SqlTable},
 };
 use crate::{fresh, lock, refusal};
 
@@ -32,7 +32,7 @@ impl Blobs for Sqlite {
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        Header::of(path).is_some()
+        Header::read(path).is_some()
     }
 
     fn files(&self, location: &Path) -> Vec<PathBuf> {
@@ -40,7 +40,7 @@ impl Blobs for Sqlite {
     }
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        let wal = Header::of(location)?.is_wal();
+        let wal = Header::read(location)?.is_wal();
         if database::is_filled(location, "-wal") || database::is_filled(location, "-journal") {
             return Some("an unfinished or unmerged transaction is next to it".to_owned());
         }
@@ -74,7 +74,7 @@ impl Blobs for Sqlite {
         fresh::file(location, |file| {
             // Closing it later would give up the locks that SQLite has on it.
             drop(file);
-            SqliteStore::create(location, Table::of(options.keys), options)
+            SqliteStore::create(location, SqlTable::for_keys(options.keys), options)
         })
     }
 
@@ -90,7 +90,7 @@ const LONGEST_ROW: u64 = 1_000_000_000 - 64;
 /// An open store.
 pub(crate) struct SqliteStore {
     database: Database,
-    table: &'static Table,
+    table: &'static SqlTable,
     control: Mutex<Connection>,
 }
 
@@ -98,7 +98,7 @@ impl SqliteStore {
     /// Creates a database in the empty file at `location`.
     pub(crate) fn create(
         location: &Path,
-        table: &'static Table,
+        table: &'static SqlTable,
         options: &OpenOptions,
     ) -> Result<Self> {
         let database = Database::at(location, &options.settings);
@@ -110,18 +110,18 @@ impl SqliteStore {
     /// Opens an existing database that has one of `tables`.
     pub(crate) fn open(
         location: &Path,
-        tables: &[&'static Table],
+        tables: &[&'static SqlTable],
         options: &OpenOptions,
     ) -> Result<Self> {
         let OpenOptions { access, settings, .. } = options;
         database::check(location, *access)?;
         let database = Database { access: *access, ..Database::at(location, settings) };
         let control = database.open()?;
-        let table = control.first(|db| Table::find(db, tables))?;
+        let table = control.first(|db| SqlTable::find(db, tables))?;
         Self::new(database, table, control)
     }
 
-    fn new(database: Database, table: &'static Table, control: Connection) -> Result<Self> {
+    fn new(database: Database, table: &'static SqlTable, control: Connection) -> Result<Self> {
         database.configure(&control)?;
         Ok(Self { database, table, control: Mutex::new(control) })
     }
@@ -135,7 +135,7 @@ impl SqliteStore {
         SqliteSession::new(db, self.table, by_blob)
     }
 
-    pub(crate) fn table(&self) -> &'static Table {
+    pub(crate) fn table(&self) -> &'static SqlTable {
         self.table
     }
 
@@ -221,7 +221,7 @@ impl Store for SqliteStore {
 pub(crate) struct SqliteSession {
     /// Whether values are read and overwritten through blob handles.
     by_blob: bool,
-    table: &'static Table,
+    table: &'static SqlTable,
     /// Whether a batch is open: between `begin` and `commit`. Outside, a blob handle would keep its
     /// transaction open after the operation, so it is dropped there.
     in_batch: bool,
@@ -245,8 +245,8 @@ pub(crate) struct SqliteSession {
 }
 
 impl SqliteSession {
-    fn new(db: Connection, table: &'static Table, by_blob: bool) -> Result<Self> {
-        let Table { name, key, value, insert, set, length, facts, filter, .. } = table;
+    fn new(db: Connection, table: &'static SqlTable, by_blob: bool) -> Result<Self> {
+        let SqlTable { name, key, value, insert, set, length, facts, filter, .. } = table;
         let old = db.version_number() < ON_CONFLICT;
         let prepare = |sql: String| db.prepare(&db.spelled(&sql));
         let scan = |shown: String| {
@@ -383,17 +383,17 @@ impl SqliteSession {
 
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
         match self.value(key)? {
-            Value::Integer(rowid) => Ok(Some(rowid)),
+            Parameter::Integer(rowid) => Ok(Some(rowid)),
             name => self.rowid.row([name], |row| row.integer(0)),
         }
     }
 
     /// Returns the key as a parameter.
     #[inline]
-    fn value<'k>(&self, key: Key<'k>) -> Result<Value<'k>> {
+    fn value<'k>(&self, key: Key<'k>) -> Result<Parameter<'k>> {
         match (key, self.table.keys) {
-            (Key::Int(key), KeyKind::Integers) => Ok(Value::Integer(key)),
-            (Key::Name(name), KeyKind::Names) => Ok(Value::Text(name)),
+            (Key::Int(key), KeyKind::Integers) => Ok(Parameter::Integer(key)),
+            (Key::Name(name), KeyKind::Names) => Ok(Parameter::Text(name)),
             (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
         }
     }
@@ -402,16 +402,16 @@ impl SqliteSession {
 /// Runs a statement that puts a value; returns whether it changed a row.
 fn write(
     db: &Connection,
-    table: &Table,
+    table: &SqlTable,
     statement: &mut Statement,
-    (key, value): (Value<'_>, Value<'_>),
+    (key, value): (Parameter<'_>, Parameter<'_>),
     put: &Put,
 ) -> Result<bool> {
     if table.keys == KeyKind::Integers {
         statement.run([key, value])?;
     } else {
-        let mode = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.mode.into()));
-        let time = put.meta.map_or(Value::Null, |meta| Value::Integer(meta.seconds));
+        let mode = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.mode.into()));
+        let time = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.seconds));
         statement.run([key, value, mode, time])?;
     }
     Ok(db.changes() > 0)
@@ -464,7 +464,7 @@ impl Session for SqliteSession {
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let from = self.value(scan.from.unwrap_or(Key::least(self.table.keys)))?;
-        let limit = Value::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
+        let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let rows = if scan.values { &mut self.scan } else { &mut self.list };
         let mut number = [0; 8];
         rows.rows([from, limit], |row| visit(stored::item(row, self.table.keys, &mut number)?))

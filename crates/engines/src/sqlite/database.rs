@@ -42,7 +42,7 @@ impl Database {
     pub(super) fn open(&self) -> Result<Connection> {
         let in_memory = is_in_memory(&self.settings);
         let opening = if in_memory { Open::Memory } else { opening(&self.path, self.access) };
-        Connection::open(library::of(&self.settings)?, &self.path, opening)
+        Connection::open(library::functions(&self.settings)?, &self.path, opening)
     }
 
     /// Creates the tables of a new database, with pages of 4096 bytes unless others were asked for. A WAL
@@ -199,7 +199,7 @@ pub(super) struct Header([u8; 100]);
 impl Header {
     /// Reads the header of a file that starts as an SQLite database; returns `None` for other
     /// files.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(super) fn read(path: &Path) -> Option<Self> {
         at::start(path).filter(|start| start.starts_with(b"SQLite format 3\0")).map(Self)
     }
 
@@ -229,7 +229,9 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
     let alone = || ["-wal", "-shm"].iter().all(|suffix| !with_suffix(path, suffix).exists());
     match access {
         Access::Write => Open::ReadWrite,
-        Access::Read if Header::of(path).is_some_and(|h| h.is_wal()) && alone() => Open::Immutable,
+        Access::Read if Header::read(path).is_some_and(|h| h.is_wal()) && alone() => {
+            Open::Immutable
+        }
         Access::Read => Open::ReadOnly,
     }
 }
@@ -243,7 +245,7 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
 /// and has to be rolled back, which would change the file.
 pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has = at::length(path)?;
-    if let Some(length) = Header::of(path).and_then(|header| header.length())
+    if let Some(length) = Header::read(path).and_then(|header| header.length())
         && has < length
     {
         return Err(Error::corrupt(format!(

@@ -8,7 +8,7 @@ use super::{
     database::{check, opening},
     ffi::{Connection, LINKED, Statement},
     stored::KIND,
-    table::{OWN, SQLAR, Table},
+    table::{OWN, SQLAR, SqlTable},
 };
 
 /// The statistics of a database that `stat` reports, as kvtest does. Sizes are in bytes.
@@ -38,15 +38,15 @@ pub struct Stat {
 
 /// Returns statistics of the database at `path`, which has one of `tables`; with `vacuum`, it
 /// rewrites the database first.
-pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Result<Stat> {
+pub(crate) fn stat(path: &Path, tables: &[&'static SqlTable], vacuum: bool) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
     let db = Connection::open(&LINKED, path, opening(path, access))?;
-    let table = db.first(|db| Table::find(db, tables))?;
+    let table = db.first(|db| SqlTable::find(db, tables))?;
     if vacuum {
         db.execute("VACUUM")?;
     }
-    let Table { name, length, filter, .. } = table;
+    let SqlTable { name, length, filter, .. } = table;
     let about = format!(
         "SELECT count(*), sum({length}), min({length}), max({length}) FROM {name} WHERE {filter}"
     );
@@ -72,14 +72,14 @@ pub(crate) fn stat(path: &Path, tables: &[&'static Table], vacuum: bool) -> Resu
 /// what an archive contains in addition to files. SQLite's own tables are not among them.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
-    let table = db.first(|db| Table::find(db, &OWN))?;
+    let table = db.first(|db| SqlTable::find(db, &OWN))?;
     let mut others = further(&db, table)?;
     others.extend(entries(&db, table)?.iter().take(3).map(ToString::to_string));
     Ok(others)
 }
 
 /// Lists the same as entries, which a copy of the dataset leaves out.
-pub(super) fn left_out(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
+pub(super) fn left_out(db: &Connection, table: &SqlTable) -> Result<Vec<Entry>> {
     let further = further(db, table)?.into_iter().map(|name| Entry {
         name: name.into_bytes(),
         kind: EntryKind::Further,
@@ -88,7 +88,7 @@ pub(super) fn left_out(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
     Ok(entries(db, table)?.into_iter().chain(further).collect())
 }
 
-fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
+fn further(db: &Connection, table: &SqlTable) -> Result<Vec<String>> {
     let others = format!(
         "SELECT type||' '||name FROM sqlite_master \
          WHERE name<>'{}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
@@ -104,7 +104,7 @@ fn further(db: &Connection, table: &Table) -> Result<Vec<String>> {
 }
 
 /// Returns the rows of an archive that are no values.
-fn entries(db: &Connection, table: &Table) -> Result<Vec<Entry>> {
+fn entries(db: &Connection, table: &SqlTable) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     if table.name != SQLAR.name {
         return Ok(entries);
@@ -140,7 +140,7 @@ fn entry(row: &Statement) -> Entry {
 const WINDOWS: i32 = 3_025_000;
 
 /// Returns how values are arranged in the pages of a database. It reads every page of the table.
-pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement> {
+pub(super) fn arrangement(db: &Connection, table: &SqlTable) -> Result<Arrangement> {
     // SQLite must have been compiled with this to list single pages; they are counted with a window.
     let lists_pages = db.number("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')")? != 0
         && db.version_number() >= WINDOWS;
@@ -155,7 +155,7 @@ pub(super) fn arrangement(db: &Connection, table: &Table) -> Result<Arrangement>
 /// its path is that of the cell, `+`, and its place in the chain
 /// (<https://sqlite.org/dbstat.html>). A chain is broken if the next page is not the neighbour; a
 /// value without a chain is in one piece.
-fn runs(db: &Connection, table: &Table) -> Result<u64> {
+fn runs(db: &Connection, table: &SqlTable) -> Result<u64> {
     let name = table.name;
     let values = db.number(&format!("SELECT count(*) FROM {name}"))?;
     let breaks = db.number(&format!(

@@ -18,7 +18,7 @@ pub(super) const SETTING: &str = LIBRARY;
 /// # Errors
 ///
 /// Fails if it cannot be loaded.
-pub(super) fn of(settings: &Settings) -> Result<&'static Functions> {
+pub(super) fn functions(settings: &Settings) -> Result<&'static Functions> {
     let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
     let (again, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
     let loaded = file(own).and_then(|path| ffi::load(&path, again));
@@ -45,7 +45,7 @@ fn file(name: &str) -> Result<PathBuf> {
 
 /// Returns the description that the build of a target reports about itself.
 pub(super) fn described(settings: &Settings) -> Result<Library> {
-    let sqlite = of(settings)?;
+    let sqlite = functions(settings)?;
     let db = Connection::open(sqlite, Path::new(""), Open::Memory)?;
     let mut options = db.column("PRAGMA compile_options", 0)?;
     let loaded = settings.get(SETTING).map(str::to_owned);

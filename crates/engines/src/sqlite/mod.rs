@@ -25,7 +25,7 @@ pub use ffi::memory_counters;
 pub use inspect::Stat;
 pub(crate) use inspect::stat;
 pub use library::{Build, build, builds};
-pub(crate) use table::{OWN, Table};
+pub(crate) use table::{OWN, SqlTable};
 
 /// The engine SQLite.
 pub struct Sqlite;
@@ -209,7 +209,7 @@ impl Engine for Sqlite {
         if settings.get("cache").is_some() && settings.get("cache_pages").is_some() {
             return Err(Error::usage("cache= and cache_pages= exclude each other"));
         }
-        library::of(settings).map(drop)
+        library::functions(settings).map(drop)
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {

@@ -13,7 +13,7 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database, checkpoint, is_in_memory},
-    ffi::{Connection, Functions, Statement, Value},
+    ffi::{Connection, Functions, Parameter, Statement},
     library,
 };
 use crate::{
@@ -31,7 +31,7 @@ const BULK_ROWS: u64 = 64;
 
 impl Rows for Sqlite {
     fn styles(&self, settings: &Settings) -> &'static [Style] {
-        match library::of(settings).map(Functions::version_number) {
+        match library::functions(settings).map(Functions::version_number) {
             Ok(..SEVERAL_ROWS) => &[Style::Text, Style::Prepared],
             Ok(..THOUSAND_ROWS) => &[Style::Text, Style::Prepared, Style::Bulk],
             _ => &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk],
@@ -75,7 +75,7 @@ impl RowFile for Sqlite {
     }
 
     fn session(path: &Path, settings: &Settings) -> Result<Box<dyn RowSession>> {
-        Ok(Box::new(Session { db: connect(path, settings)?, sql: String::new() }))
+        Ok(Box::new(SqliteRows { db: connect(path, settings)?, sql: String::new() }))
     }
 
     fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)> {
@@ -90,7 +90,7 @@ impl RowFile for Sqlite {
         if is_in_memory(settings) { Vec::new() } else { database::files(path) }
     }
 
-    fn settle(path: &Path, settings: &Settings) -> Result<()> {
+    fn flush(path: &Path, settings: &Settings) -> Result<()> {
         if is_in_memory(settings) || settings.get("journal") != Some("wal") {
             return Ok(());
         }
@@ -99,13 +99,13 @@ impl RowFile for Sqlite {
 }
 
 /// A worker's session.
-struct Session {
+struct SqliteRows {
     db: Connection,
     /// The statement being run.
     sql: String,
 }
 
-impl Session {
+impl SqliteRows {
     /// Inserts `rows` by one SQL string, built and parsed here.
     fn insert_text(&mut self, rows: Range<i64>) -> Result<()> {
         sql::insert(&mut self.sql, sql::INSERT, rows);
@@ -123,10 +123,10 @@ impl Session {
 /// Binds `rows`, as many as the statement has, and inserts them.
 #[inline]
 fn execute(statement: &mut Statement, rows: Range<i64>) -> Result<()> {
-    statement.run(rows.flat_map(|i| [i, 2 * i]).map(Value::Integer))
+    statement.run(rows.flat_map(|i| [i, 2 * i]).map(Parameter::Integer))
 }
 
-impl RowSession for Session {
+impl RowSession for SqliteRows {
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()> {
         let width = match style {
             Style::Text | Style::Prepared => 1,

@@ -2,7 +2,7 @@
 
 use model::{Error, Item, Key, KeyKind, Meta, Result, ValueType};
 
-use super::ffi::{Statement, Value};
+use super::ffi::{Parameter, Statement};
 
 /// The bits of a mode that show the kind of file.
 pub(super) const KIND: u32 = 0o170_000;
@@ -10,17 +10,17 @@ pub(super) const KIND: u32 = 0o170_000;
 pub(super) const REGULAR: u32 = 0o100_000;
 
 /// Returns `value` as SQLite stores a value of this type.
-pub(super) fn value(value: &[u8], of: ValueType) -> Result<Value<'_>> {
+pub(super) fn value(value: &[u8], of: ValueType) -> Result<Parameter<'_>> {
     let number = || {
         let wrong = |_| Error::usage(format!("{of} has 8 bytes, not {}", value.len()));
         value.try_into().map_err(wrong)
     };
     Ok(match of {
-        ValueType::Bytes => Value::Blob(value),
-        ValueType::Text => Value::Text(value),
-        ValueType::Integer => Value::Integer(i64::from_le_bytes(number()?)),
-        ValueType::Real => Value::Real(f64::from_le_bytes(number()?)),
-        ValueType::Null => Value::Null,
+        ValueType::Bytes => Parameter::Blob(value),
+        ValueType::Text => Parameter::Text(value),
+        ValueType::Integer => Parameter::Integer(i64::from_le_bytes(number()?)),
+        ValueType::Real => Parameter::Real(f64::from_le_bytes(number()?)),
+        ValueType::Null => Parameter::Null,
     })
 }
 

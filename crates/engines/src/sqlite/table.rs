@@ -8,7 +8,7 @@ use super::ffi::Connection;
 
 /// A table of values, with the parts of the statements on it. Parameters are the same in all: `?1`
 /// key, `?2` value, `?3` mode, `?4` modification time.
-pub(crate) struct Table {
+pub(crate) struct SqlTable {
     pub(crate) keys: KeyKind,
     pub(crate) name: &'static str,
     /// The column of the key.
@@ -31,7 +31,7 @@ pub(crate) struct Table {
     pub(crate) filter: &'static str,
 }
 
-pub(super) static KV: Table = Table {
+pub(super) static KV: SqlTable = SqlTable {
     keys: KeyKind::Integers,
     name: "kv",
     key: "k",
@@ -49,7 +49,7 @@ pub(super) static KV: Table = Table {
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
 /// `sz` is their length. A row is a value unless its mode says that it is no regular file; SQLite's
 /// shell reads a mode without a type, or none, in the same way.
-pub(super) static SQLAR: Table = Table {
+pub(super) static SQLAR: SqlTable = SqlTable {
     keys: KeyKind::Names,
     name: "sqlar",
     key: "name",
@@ -66,13 +66,13 @@ pub(super) static SQLAR: Table = Table {
 };
 
 /// The tables of a database of this engine: `kv` if it has both.
-pub(crate) static OWN: [&Table; 2] = [&KV, &SQLAR];
+pub(crate) static OWN: [&SqlTable; 2] = [&KV, &SQLAR];
 
 /// The index of the rowid's column in the probes of tables of integers.
 const ROWID: i32 = 2;
 
-impl Table {
-    pub(super) fn of(keys: KeyKind) -> &'static Self {
+impl SqlTable {
+    pub(super) fn for_keys(keys: KeyKind) -> &'static Self {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
@@ -96,7 +96,7 @@ impl Table {
         };
         let probe = match db.prepare(table.probe) {
             Err(error) if error.to_string().ends_with("no such column: rowid") => {
-                let Table { name, create, .. } = table;
+                let SqlTable { name, create, .. } = table;
                 return refuse(&format!(
                     "the table {name} is WITHOUT ROWID; storemark reads tables as by {create}"
                 ));

@@ -17,7 +17,7 @@ use model::{
 use super::{
     Sqlite,
     database::{self, Database},
-    ffi::{Connection, Statement, Value},
+    ffi::{Connection, Parameter, Statement},
 };
 use crate::{fresh, lock};
 
@@ -73,7 +73,7 @@ impl Prepared {
                 TaskStep::Delete => "DELETE FROM tasks WHERE id=?",
             })?),
         };
-        statement.run(values.iter().map(|text| Value::Text(text)))?;
+        statement.run(values.iter().map(|text| Parameter::Text(text)))?;
         Ok(self.db.changes())
     }
 }
@@ -95,7 +95,7 @@ impl Queue for SqliteTasks {
         let has_own = matches!(self.database.settings.get("connection"), None | Some("own"));
         let own = has_own.then(|| Prepared::connect(&self.database)).transpose()?;
         let (waits, retries) = (Cell::default(), Cell::default());
-        Ok(Box::new(Worker { queue: self, own, arguments: Vec::new(), waits, retries }))
+        Ok(Box::new(SqliteWorker { queue: self, own, arguments: Vec::new(), waits, retries }))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -122,7 +122,7 @@ impl Queue for SqliteTasks {
 }
 
 /// A worker's use of the queue.
-struct Worker<'a> {
+struct SqliteWorker<'a> {
     queue: &'a SqliteTasks,
     /// The connection, if each worker has one.
     own: Option<Prepared>,
@@ -132,7 +132,7 @@ struct Worker<'a> {
     retries: Cell<i64>,
 }
 
-impl Worker<'_> {
+impl SqliteWorker<'_> {
     /// Executes a statement through the connection that is its turn; returns the number of rows
     /// changed.
     fn execute(&mut self, step: TaskStep, values: &[&[u8]]) -> Result<i64> {
@@ -163,7 +163,7 @@ impl Worker<'_> {
     }
 }
 
-impl QueueWorker for Worker<'_> {
+impl QueueWorker for SqliteWorker<'_> {
     fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()> {
         let [id, status, command, output] =
             [task.id, task.status, task.command, task.output].map(str::as_bytes);

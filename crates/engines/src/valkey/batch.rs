@@ -7,7 +7,7 @@ use model::{Meta, OwnedKey};
 use super::connection::pack;
 
 /// A batch that is not yet sent: its commands, and what they change.
-pub(super) struct Batch {
+pub(super) struct CommandBatch {
     packed: Vec<u8>,
     commands: usize,
     changed: BTreeMap<OwnedKey, Change>,
@@ -24,7 +24,7 @@ struct Change {
 }
 
 /// A key as the batch leaves it.
-pub(super) enum Found<'b> {
+pub(super) enum BatchedKey<'b> {
     Deleted,
     /// The key has a value. Mode and time are the batch's, or those from before it if `keeps`.
     Value {
@@ -34,7 +34,7 @@ pub(super) enum Found<'b> {
     },
 }
 
-impl Batch {
+impl CommandBatch {
     /// Creates an empty batch, in the room of `packed`.
     pub(super) fn new(mut packed: Vec<u8>) -> Self {
         packed.clear();
@@ -62,11 +62,11 @@ impl Batch {
         self.changed.insert(key, Change { was_deleted: true, ..Change::default() });
     }
 
-    pub(super) fn get(&self, key: &OwnedKey) -> Option<Found<'_>> {
+    pub(super) fn get(&self, key: &OwnedKey) -> Option<BatchedKey<'_>> {
         let Change { value, meta, was_deleted } = self.changed.get(key)?;
-        let Some(range) = value else { return Some(Found::Deleted) };
+        let Some(range) = value else { return Some(BatchedKey::Deleted) };
         let keeps = meta.is_none() && !was_deleted;
-        Some(Found::Value { value: &self.packed[range.clone()], meta: *meta, keeps })
+        Some(BatchedKey::Value { value: &self.packed[range.clone()], meta: *meta, keeps })
     }
 
     pub(super) fn changed(&self) -> impl Iterator<Item = (&OwnedKey, bool)> {

@@ -15,7 +15,7 @@ const CONNECTING: Duration = Duration::from_secs(10);
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection.
-pub(crate) struct Client {
+pub(crate) struct ValkeyClient {
     pub(super) driver: Driver<Connection>,
     /// Room for a command.
     packed: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) fn pack(into: &mut Vec<u8>, words: &[&[u8]]) {
     }
 }
 
-impl Client {
+impl ValkeyClient {
     pub(super) fn by_socket(path: PathBuf) -> Answer<Self> {
         Self::connect(ConnectionAddr::Unix(path), RedisConnectionInfo::default(), None)
     }

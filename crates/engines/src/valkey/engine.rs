@@ -8,12 +8,12 @@ use model::{
 };
 
 use super::{
-    connection::Client,
+    connection::ValkeyClient,
     peer::class,
     program::software,
     store::{self, ValkeyStore},
 };
-use crate::server::{Folder, Host, in_database, own_variables};
+use crate::server::{Host, ServerFolder, in_database, own_variables};
 
 /// An engine; if its declaration is remote, the server is an existing one.
 pub(crate) struct ValkeyEngine(pub(super) &'static Declaration);
@@ -52,16 +52,19 @@ impl Engine for ValkeyEngine {
 
 impl Blobs for ValkeyEngine {
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
-        let host = Host::<Client>::found(&in_database::<Client>(address, settings)?, settings)?;
+        let host = Host::<ValkeyClient>::found(
+            &in_database::<ValkeyClient>(address, settings)?,
+            settings,
+        )?;
         host.variables().map(|variables| class(&variables))
     }
 
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
-        store::sweep(&Host::remote(&in_database::<Client>(address, settings)?, settings)?)
+        store::sweep(&Host::remote(&in_database::<ValkeyClient>(address, settings)?, settings)?)
     }
 
     fn recognises(&self, path: &Path) -> bool {
-        self.is_private() && Folder::is_one(path, software())
+        self.is_private() && ServerFolder::is_one(path, software())
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
@@ -72,7 +75,7 @@ impl Blobs for ValkeyEngine {
         if !self.is_private() {
             return Ok(false);
         }
-        Folder::at(location, software())?.check_free().map(|()| true)
+        ServerFolder::at(location, software())?.check_free().map(|()| true)
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {

@@ -6,11 +6,12 @@ use model::{Durability, Error, Result, Settings};
 
 use super::{
     CLASSES,
-    connection::{Client, other},
+    connection::{ValkeyClient, other},
     program::{FIXED, software},
 };
 use crate::server::{
-    Address, AddressForm, Answer, Connect, Failure, Folder, Peer, Software, Tcp, Variables, Why,
+    Address, AddressForm, Answer, Connect, Failure, Peer, ServerFolder, Software, Tcp, Variables,
+    Why,
 };
 
 /// The variables that affect the figures.
@@ -25,7 +26,7 @@ const READ_BACK: &[&str] = &[
     "io-threads",
 ];
 
-impl Peer for Client {
+impl Peer for ValkeyClient {
     const ADDRESS: AddressForm = AddressForm {
         scheme: "redis",
         servers: "Valkey or Redis",
@@ -40,7 +41,7 @@ impl Peer for Client {
         software()
     }
 
-    fn to_folder(folder: &Folder, _: Option<&str>, _: Option<&Tcp>) -> Connect<Self> {
+    fn to_folder(folder: &ServerFolder, _: Option<&str>, _: Option<&Tcp>) -> Connect<Self> {
         let folder = folder.clone();
         Arc::new(move || {
             let reach = folder.reach().map_err(|error| Failure { error, why: Why::Absent })?;

@@ -4,7 +4,7 @@ use std::{ffi::OsString, sync::OnceLock};
 
 use model::{Facet, Result, Settings};
 
-use crate::server::{Folder, Software, own_variables};
+use crate::server::{ServerFolder, Software, own_variables};
 
 /// Returns Valkey, or Redis if Valkey is not installed, which its packages may install under both
 /// names.
@@ -63,7 +63,7 @@ pub(super) const FIXED: &[(&str, &str)] = &[
     ("cluster-enabled", "no"),
 ];
 
-fn start(folder: &Folder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     let sync = match settings.get("sync") {
         Some("off" | "no") => "no",
         Some("always") => "always",

@@ -9,8 +9,8 @@ use model::{
 use redis::Value;
 
 use super::{
-    batch::{Batch, Found},
-    connection::{Client, bytes, pack, unexpected},
+    batch::{BatchedKey, CommandBatch},
+    connection::{ValkeyClient, bytes, pack, unexpected},
     store::ValkeyStore,
 };
 use crate::{meta, refusal::read_only, server::Answer};
@@ -23,16 +23,16 @@ const MANY: usize = 1000;
 /// A worker's session.
 pub(super) struct ValkeySession<'s> {
     store: &'s ValkeyStore,
-    client: Client,
+    client: ValkeyClient,
     /// The room for a key as the server has it.
     key: Vec<u8>,
-    batch: Option<(Mode, Batch)>,
+    batch: Option<(Mode, CommandBatch)>,
     /// The room of the last batch.
     room: Vec<u8>,
 }
 
 impl<'s> ValkeySession<'s> {
-    pub(super) fn new(store: &'s ValkeyStore, client: Client) -> Self {
+    pub(super) fn new(store: &'s ValkeyStore, client: ValkeyClient) -> Self {
         Self { store, client, key: Vec::new(), batch: None, room: Vec::new() }
     }
 
@@ -40,21 +40,21 @@ impl<'s> ValkeySession<'s> {
     fn about<T>(
         &mut self,
         key: Key<'_>,
-        work: impl FnOnce(&mut Client, &[u8]) -> Answer<T>,
+        work: impl FnOnce(&mut ValkeyClient, &[u8]) -> Answer<T>,
     ) -> Result<T> {
         self.store.stored.write(key, &mut self.key)?;
         work(&mut self.client, &self.key).map_err(|failure| self.store.host.explain(failure))
     }
 
     /// Returns the key as the batch leaves it; `None` if it has not changed it.
-    fn changed(&self, key: Key<'_>) -> Option<Found<'_>> {
+    fn changed(&self, key: Key<'_>) -> Option<BatchedKey<'_>> {
         let (Mode::Write, batch) = self.batch.as_ref()? else { return None };
         batch.get(&key.into())
     }
 
     fn exists(&mut self, key: Key<'_>) -> Result<bool> {
         match self.changed(key) {
-            Some(found) => Ok(matches!(found, Found::Value { .. })),
+            Some(found) => Ok(matches!(found, BatchedKey::Value { .. })),
             None => Ok(self.about(key, |client, key| client.number(&[b"EXISTS", key]))? == 1),
         }
     }
@@ -64,7 +64,7 @@ impl<'s> ValkeySession<'s> {
     /// # Errors
     ///
     /// Fails if it was started to read.
-    fn writing(&mut self) -> Result<&mut Batch> {
+    fn writing(&mut self) -> Result<&mut CommandBatch> {
         match &mut self.batch {
             Some((Mode::Write, batch)) => Ok(batch),
             _ => Err(Error::usage("the batch was begun to read; nothing was written")),
@@ -152,8 +152,10 @@ impl<'s> ValkeySession<'s> {
             let ask: Vec<&[u8]> =
                 [&b"HMGET"[..], &stored.metas].into_iter().chain(fields).collect();
             let metas = if ask.len() > 2 { optional(self.client.ask(&ask)?)? } else { Vec::new() };
-            let metas =
-                metas.into_iter().map(|bytes| meta::of(&bytes?)).chain(std::iter::repeat(None));
+            let metas = metas
+                .into_iter()
+                .map(|bytes| meta::from_bytes(&bytes?))
+                .chain(std::iter::repeat(None));
             Ok(values.into_iter().zip(metas).collect())
         };
         found().map_err(|failure| self.store.host.explain(failure))
@@ -189,8 +191,8 @@ fn optional(value: Value) -> Answer<Vec<Option<Vec<u8>>>> {
 impl Session for ValkeySession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         match self.changed(key) {
-            Some(Found::Deleted) => return Ok(None),
-            Some(Found::Value { value, .. }) => return Ok(Some(copy_value(value, into))),
+            Some(BatchedKey::Deleted) => return Ok(None),
+            Some(BatchedKey::Value { value, .. }) => return Ok(Some(copy_value(value, into))),
             None => {}
         }
         self.about(key, |client, key| match client.ask(&[b"GET", key])? {
@@ -202,8 +204,8 @@ impl Session for ValkeySession<'_> {
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         match self.changed(key) {
-            Some(Found::Deleted) => return Ok(None),
-            Some(Found::Value { value, .. }) => return Ok(Some(value.len() as u64)),
+            Some(BatchedKey::Deleted) => return Ok(None),
+            Some(BatchedKey::Value { value, .. }) => return Ok(Some(value.len() as u64)),
             None => {}
         }
         let length = self.about(key, |client, key| client.number(&[b"STRLEN", key]))?;
@@ -260,7 +262,7 @@ impl Session for ValkeySession<'_> {
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
-        self.batch = Some((mode, Batch::new(mem::take(&mut self.room))));
+        self.batch = Some((mode, CommandBatch::new(mem::take(&mut self.room))));
         Ok(())
     }
 
@@ -308,8 +310,8 @@ impl ValkeySession<'_> {
         for (key, (value, meta)) in keys.iter().zip(self.values(keys)?) {
             let key = key.as_key();
             let (value, meta) = match self.changed(key) {
-                Some(Found::Value { value, keeps: true, .. }) => (value, meta),
-                Some(Found::Value { value, meta, .. }) => (value, meta),
+                Some(BatchedKey::Value { value, keeps: true, .. }) => (value, meta),
+                Some(BatchedKey::Value { value, meta, .. }) => (value, meta),
                 _ => match &value {
                     Some(value) => (&**value, meta),
                     None => continue,

@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::{
-    connection::{Client, other},
+    connection::{ValkeyClient, other},
     peer,
     program::software,
     session::ValkeySession,
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     refusal::check_value,
     server::{
-        Address, Answer, AtEnd, Folder, Host, Peer, RETURN, TIMEOUT, TLS, add_asked,
+        Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, TIMEOUT, TLS, add_asked,
         limit_in_effect, mark, outcomes,
     },
 };
@@ -39,15 +39,15 @@ pub(super) struct ValkeyStore {
     name: Option<String>,
     settings: Settings,
     // Before the connection that shows that the store is in use, and before the server ends.
-    end: AtEnd<Client>,
-    pub(super) host: Host<Client>,
+    end: AtEnd<ValkeyClient>,
+    pub(super) host: Host<ValkeyClient>,
 }
 
 impl ValkeyStore {
     /// Creates a folder with a server that has an empty store.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = Folder::at(path, software())?;
-        Host::<Client>::install(&folder, &options.settings, || {
+        let folder = ServerFolder::at(path, software())?;
+        Host::<ValkeyClient>::install(&folder, &options.settings, || {
             let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| name_kind(control, OWN, options.keys))?;
             let store = Self::private(host, options)?;
@@ -57,17 +57,17 @@ impl ValkeyStore {
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = Folder::at(path, software())?;
+        let folder = ServerFolder::at(path, software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
         Self::private(host, options).map_err(|error| error.context(folder.path().display()))
     }
 
     /// Opens a store of a private server. Without a log the values are written at the end.
-    fn private(host: Host<Client>, options: &OpenOptions) -> Result<Self> {
+    fn private(host: Host<ValkeyClient>, options: &OpenOptions) -> Result<Self> {
         let mut end = AtEnd::NOTHING;
         if options.settings.is("sync", "off") {
-            let log = |control: &mut Client, word: &[u8]| {
+            let log = |control: &mut ValkeyClient, word: &[u8]| {
                 control.ask(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
             };
             host.control(|control| log(control, b"no"))?;
@@ -82,7 +82,7 @@ impl ValkeyStore {
 
     /// Opens the store of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&Folder::at(path, software())?, &options.settings)?;
+        let host = Host::joined(&ServerFolder::at(path, software())?, &options.settings)?;
         Self::on(host, OWN, AtEnd::NOTHING, options)
     }
 
@@ -113,9 +113,9 @@ impl ValkeyStore {
     }
 
     fn on(
-        host: Host<Client>,
+        host: Host<ValkeyClient>,
         name: &str,
-        end: AtEnd<Client>,
+        end: AtEnd<ValkeyClient>,
         options: &OpenOptions,
     ) -> Result<Self> {
         let kind = host.control(|control| control.text(&[b"GET", name.as_bytes()]))?;
@@ -155,21 +155,21 @@ impl ValkeyStore {
 
 /// Connects to the existing server at an address, which is as asked, and returns it with the name
 /// of the store there.
-fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<Client>, String)> {
-    let address = Address::parse(location, &options.settings, &Client::ADDRESS)?;
-    let host = Host::<Client>::remote(&address, &options.settings)?;
+fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<ValkeyClient>, String)> {
+    let address = Address::parse(location, &options.settings, &ValkeyClient::ADDRESS)?;
+    let host = Host::<ValkeyClient>::remote(&address, &options.settings)?;
     let fits = peer::check(&options.settings, &host.variables()?);
     fits.map_err(|error| error.context(&host.shown))?;
     Ok((host, address.table))
 }
 
 /// Writes which kind of keys the store `name` has.
-fn name_kind(control: &mut Client, name: &str, keys: KeyKind) -> Answer<()> {
+fn name_kind(control: &mut ValkeyClient, name: &str, keys: KeyKind) -> Answer<()> {
     control.ask(&[b"SET", name.as_bytes(), keys.as_str().as_bytes()]).map(drop)
 }
 
 /// Removes the store `name` from an existing server.
-fn remove(control: &mut Client, name: &str) -> Answer<()> {
+fn remove(control: &mut ValkeyClient, name: &str) -> Answer<()> {
     let stored = Stored::new(name, KeyKind::Names);
     control.each_key(&stored.pattern(), |control, keys| {
         if keys.is_empty() {
@@ -185,7 +185,7 @@ fn remove(control: &mut Client, name: &str) -> Answer<()> {
 
 /// Removes the stores that killed runs left on an existing server (those whose name no connection
 /// has), and returns what happened to each.
-pub(super) fn sweep(host: &Host<Client>) -> Result<Vec<Leftover>> {
+pub(super) fn sweep(host: &Host<ValkeyClient>) -> Result<Vec<Leftover>> {
     let (marked, clients) = host.control(|control| {
         let marked = control.strings(&[b"HGETALL", STORES])?;
         let clients =

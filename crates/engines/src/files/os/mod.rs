@@ -26,7 +26,7 @@ pub(super) struct Facts {
 /// The way in which a file gets new contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub(super) enum Writing {
+pub(super) enum WriteMethod {
     /// The file is truncated when it is opened, then written, as most programs do it.
     #[default]
     Inplace,

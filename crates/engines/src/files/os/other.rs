@@ -9,7 +9,7 @@ use std::{
 
 use model::{EntryKind, How, Meta};
 
-use super::{Facts, Writing};
+use super::{Facts, WriteMethod};
 
 pub(in crate::files) struct Root(PathBuf);
 
@@ -34,10 +34,10 @@ impl Root {
         &self,
         name: &[u8],
         how: How,
-        write: Writing,
+        write: WriteMethod,
     ) -> io::Result<Option<File>> {
         let mut options = File::options();
-        options.write(true).truncate(how != How::Insert && write != Writing::Overwrite);
+        options.write(true).truncate(how != How::Insert && write != WriteMethod::Overwrite);
         options.create(how == How::Upsert).create_new(how == How::Insert);
         or_absent(options.open(self.at(name)), &[ErrorKind::NotFound, ErrorKind::AlreadyExists])
     }

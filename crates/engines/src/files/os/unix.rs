@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Facts, Writing};
+use super::{Facts, WriteMethod};
 
 /// The flags for opening a plain file: a pipe or a link in its place must neither block nor lead
 /// elsewhere.
@@ -47,9 +47,9 @@ impl Root {
         &self,
         name: &[u8],
         how: How,
-        write: Writing,
+        write: WriteMethod,
     ) -> io::Result<Option<File>> {
-        let cut = if write == Writing::Overwrite { OFlags::empty() } else { OFlags::TRUNC };
+        let cut = if write == WriteMethod::Overwrite { OFlags::empty() } else { OFlags::TRUNC };
         let how = match how {
             How::Upsert => OFlags::CREATE,
             How::Insert => OFlags::CREATE | OFlags::EXCL,

@@ -98,7 +98,7 @@ impl Connection {
     ///
     /// Fails if another thread has a session of that build.
     pub(crate) fn alone(mut self) -> Result<Self> {
-        self.alone = OnOneThread::of(self.sqlite).map_err(|e| self.named(e))?;
+        self.alone = OnOneThread::claim(self.sqlite).map_err(|e| self.named(e))?;
         Ok(self)
     }
 

@@ -78,7 +78,7 @@ fn opened(path: &Path) -> Result<Functions> {
         return Err(Error::usage("is no SQLite library: it has no sqlite3_libversion_number()"));
     }
     // SAFETY: a library with that function is SQLite.
-    let functions = unsafe { Functions::of(library) }.map_err(|lacking| {
+    let functions = unsafe { Functions::load_from(library) }.map_err(|lacking| {
         Error::unsupported(format!(
             "lacks {lacking}(): storemark needs SQLite {} or newer with its usual functions",
             LEAST_VERSION.1
@@ -119,7 +119,7 @@ impl OnOneThread {
     /// # Errors
     ///
     /// Fails if another thread has a session of it.
-    pub(super) fn of(functions: &'static Functions) -> Result<Option<Self>> {
+    pub(super) fn claim(functions: &'static Functions) -> Result<Option<Self>> {
         if functions.is_threadsafe() {
             return Ok(None);
         }

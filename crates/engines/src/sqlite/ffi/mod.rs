@@ -20,8 +20,8 @@ use libsqlite3_sys as sys;
 pub(super) use blob::Blob;
 pub(super) use connection::{Connection, Open};
 pub(super) use loaded::load;
+pub(super) use statement::Parameter;
 pub(crate) use statement::Statement;
-pub(super) use statement::Value;
 pub(super) use table::{Functions, LINKED};
 
 /// Returns the process-wide memory counters of the SQLite that is linked, as kvtest's `--stats`

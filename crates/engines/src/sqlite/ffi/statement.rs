@@ -9,7 +9,7 @@ use super::{Functions, text};
 
 /// A parameter of a statement. A text need not be UTF-8: SQLite does not check it.
 #[derive(Clone, Copy)]
-pub(crate) enum Value<'a> {
+pub(crate) enum Parameter<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -29,7 +29,10 @@ pub(crate) struct Statement {
 impl Statement {
     /// Executes a statement that returns no rows.
     #[inline]
-    pub(crate) fn run<'a>(&mut self, values: impl IntoIterator<Item = Value<'a>>) -> Result<()> {
+    pub(crate) fn run<'a>(
+        &mut self,
+        values: impl IntoIterator<Item = Parameter<'a>>,
+    ) -> Result<()> {
         self.row(values, |_| ()).map(drop)
     }
 
@@ -37,7 +40,7 @@ impl Statement {
     #[inline]
     pub(crate) fn row<'a, T>(
         &mut self,
-        values: impl IntoIterator<Item = Value<'a>>,
+        values: impl IntoIterator<Item = Parameter<'a>>,
         read: impl FnOnce(&Self) -> T,
     ) -> Result<Option<T>> {
         self.bind(values)?;
@@ -49,7 +52,7 @@ impl Statement {
     /// Shows rows to `visit` until it stops.
     pub(crate) fn rows<'a>(
         &mut self,
-        values: impl IntoIterator<Item = Value<'a>>,
+        values: impl IntoIterator<Item = Parameter<'a>>,
         mut visit: impl FnMut(&Self) -> Visit,
     ) -> Result<()> {
         self.bind(values)?;
@@ -67,7 +70,7 @@ impl Statement {
     /// Sets all parameters. SQLite reads texts and blobs in place, so the caller resets the statement
     /// before it returns.
     #[inline]
-    fn bind<'a>(&mut self, values: impl IntoIterator<Item = Value<'a>>) -> Result<()> {
+    fn bind<'a>(&mut self, values: impl IntoIterator<Item = Parameter<'a>>) -> Result<()> {
         let mut index = 0;
         for value in values {
             index += 1;
@@ -75,14 +78,14 @@ impl Statement {
             // SAFETY: the statement is alive; texts and blobs have that many bytes and no destructor.
             let code = unsafe {
                 match value {
-                    Value::Null => sqlite.sqlite3_bind_null(raw, index),
-                    Value::Integer(value) => sqlite.sqlite3_bind_int64(raw, index, value),
-                    Value::Real(value) => sqlite.sqlite3_bind_double(raw, index, value),
-                    Value::Text(text) => {
+                    Parameter::Null => sqlite.sqlite3_bind_null(raw, index),
+                    Parameter::Integer(value) => sqlite.sqlite3_bind_int64(raw, index, value),
+                    Parameter::Real(value) => sqlite.sqlite3_bind_double(raw, index, value),
+                    Parameter::Text(text) => {
                         let (start, length) = (text.as_ptr().cast(), length(text)?);
                         sqlite.sqlite3_bind_text(raw, index, start, length, None)
                     }
-                    Value::Blob(blob) => {
+                    Parameter::Blob(blob) => {
                         let (start, length) = (blob.as_ptr().cast(), length(blob)?);
                         sqlite.sqlite3_bind_blob(raw, index, start, length, None)
                     }

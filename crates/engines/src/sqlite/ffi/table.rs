@@ -44,7 +44,7 @@ macro_rules! functions {
             /// # Safety
             ///
             /// Functions of these names are those of SQLite.
-            pub(super) unsafe fn of(
+            pub(super) unsafe fn load_from(
                 library: &libloading::Library,
             ) -> std::result::Result<Self, &'static str> {
                 // SAFETY: promised by the caller; SQLite's functions keep their types.
