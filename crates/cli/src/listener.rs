@@ -108,7 +108,7 @@ impl Progress for Listener {
         self.set_form(if steps.is_some() { STEPS } else { OPEN });
     }
 
-    fn done(&self, steps: u64) {
+    fn advance_to(&self, steps: u64) {
         if !self.in_rounds.load(Relaxed) {
             self.bar.set_position(steps);
         }

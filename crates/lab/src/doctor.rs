@@ -54,7 +54,7 @@ pub fn doctor(
     progress.stage("looking at the machine", None);
     let report = machine(request);
     let mut doctor = Doctor { request, report, noisy: Vec::new(), began, progress, stop };
-    let interrupted = stop.within(Some(doctor.left()), || doctor.probe()).is_err();
+    let interrupted = stop.within(Some(doctor.remaining()), || doctor.probe()).is_err();
     let Doctor { mut report, noisy, .. } = doctor;
     let findings = checks::of_machine(&report.environment).into_iter().chain(noisy);
     report.advice = checks::suggestions(findings);
@@ -94,7 +94,7 @@ struct Doctor<'a> {
 }
 
 impl Doctor<'_> {
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         self.request.time.saturating_sub(self.began.elapsed())
     }
 
@@ -115,7 +115,7 @@ impl Doctor<'_> {
         let engines: Vec<_> = engines.iter().filter(fits).collect();
         for (engine, after) in engines.iter().zip((1..=engines.len()).rev()) {
             // What one leaves of its share is for those after it.
-            let time = self.left().div_f64(after as f64);
+            let time = self.remaining().div_f64(after as f64);
             let measured = self.against_itself(**engine, time);
             self.tried(engine.name(), measured)?;
             if self.stop.is_set() {
@@ -176,8 +176,8 @@ impl Progress for Mute<'_> {
         self.0.stage(what, steps);
     }
 
-    fn done(&self, steps: u64) {
-        self.0.done(steps);
+    fn advance_to(&self, steps: u64) {
+        self.0.advance_to(steps);
     }
 
     fn rounds(&self, what: &str, left: Option<Duration>) {

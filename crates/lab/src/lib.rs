@@ -18,7 +18,7 @@ mod workload;
 pub use ::host::{self, Stop};
 pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
-pub use copy::{Amount, Copied, CopyJob, Place, copy, generated, interrupted_copy};
+pub use copy::{Amount, Copied, CopyJob, StoreLocation, copy, generated, interrupted_copy};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{
@@ -37,7 +37,7 @@ pub use experiment::{
 pub use progress::{Progress, Silent};
 pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
-pub use verify::{Checked, Differences, Looked, Verified, check, verify};
+pub use verify::{Checked, Differences, StoreTotals, Verified, check, verify};
 pub use workers::{Finders, failure, serve};
 pub use workload::{BlobWork, Op, Probe, ProbePass, Tally};
 

@@ -7,7 +7,7 @@ pub trait Progress: Sync {
     /// Announces a new stage: what it does, and how many steps it has if that is known.
     fn stage(&self, what: &str, steps: Option<u64>);
     /// Reports how many steps of the stage are finished so far.
-    fn done(&self, steps: u64);
+    fn advance_to(&self, steps: u64);
     /// Reports that rounds are under way: which one, and how much longer they take at most, once
     /// that is known.
     fn rounds(&self, what: &str, left: Option<Duration>) {
@@ -26,13 +26,13 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn stage(&self, _: &str, _: Option<u64>) {}
-    fn done(&self, _: u64) {}
+    fn advance_to(&self, _: u64) {}
     fn say(&self, _: &str) {}
 }
 
 /// Reports how far a stage is, not too often.
 pub(crate) fn tick(progress: &dyn Progress, done: u64) {
     if done.is_multiple_of(512) {
-        progress.done(done);
+        progress.advance_to(done);
     }
 }

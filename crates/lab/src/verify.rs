@@ -14,11 +14,13 @@ use model::{
     Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
 };
 
-use crate::{Amount, Place, Progress, Stop, copy::Readable, dataset::push_sorted, progress::tick};
+use crate::{
+    Amount, Progress, Stop, StoreLocation, copy::Readable, dataset::push_sorted, progress::tick,
+};
 
 /// What one side of a comparison contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct StoreTotals {
     /// Number of values.
     pub values: u64,
     /// Bytes of the values.
@@ -43,7 +45,7 @@ pub struct Verified {
     /// Keys with the same bytes and another mode or time.
     pub other_meta: Differences,
     /// What each store contains.
-    pub looked: [Looked; 2],
+    pub totals: [StoreTotals; 2],
     /// The digest of either dataset, in hex, to compare across machines. It is the BLAKE3 hash
     /// of every item in key order: the key (an integer as 8 bytes; a name after its length),
     /// the length of the value, the BLAKE3 hash of the value, and its type unless that is bytes.
@@ -84,7 +86,7 @@ impl Differences {
 /// times where both keep them; then what they hold besides values.
 /// A store that reading would change is read as a copy, in `scratch` (default: next to it).
 pub fn verify(
-    [a, b]: [&Place; 2],
+    [a, b]: [&StoreLocation; 2],
     scratch: Option<&Path>,
     progress: &dyn Progress,
     stop: &Stop,
@@ -97,7 +99,7 @@ pub fn verify(
 }
 
 fn verify_readable(
-    places: [&Place; 2],
+    places: [&StoreLocation; 2],
     paths: [&Path; 2],
     progress: &dyn Progress,
     stop: &Stop,
@@ -112,7 +114,7 @@ fn verify_readable(
         )));
     }
     progress.stage("counting", None);
-    let count = Amount::of(&*stores[0], stop)?.count;
+    let count = Amount::measure(&*stores[0], stop)?.count;
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
     let mut verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
     verified.compare_entries([entries(&*stores[0])?, entries(&*stores[1])?]);
@@ -123,7 +125,7 @@ fn verify_readable(
 }
 
 fn readable(
-    place: &Place,
+    place: &StoreLocation,
     scratch: Option<&Path>,
     progress: &dyn Progress,
     stop: &Stop,
@@ -142,8 +144,8 @@ fn entries(store: &dyn Store) -> Result<BTreeMap<(Vec<u8>, EntryKind), Entry>> {
 impl Verified {
     /// Folders that values are in are counted, but exist on the other side too.
     fn compare_entries(&mut self, [a, b]: [BTreeMap<(Vec<u8>, EntryKind), Entry>; 2]) {
-        for (looked, entries) in self.looked.iter_mut().zip([&a, &b]) {
-            looked.others = entries.len() as u64;
+        for (totals, entries) in self.totals.iter_mut().zip([&a, &b]) {
+            totals.others = entries.len() as u64;
         }
         for (key, entry) in a.iter().filter(|(_, entry)| entry.is_single()) {
             match b.get(key) {
@@ -164,7 +166,7 @@ impl Verified {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// What the store contains.
-    pub looked: Looked,
+    pub totals: StoreTotals,
     /// What is wrong with it, each with its name; nothing: all of it could be read, and the engine's check
     /// is content.
     pub damage: Vec<String>,
@@ -174,7 +176,7 @@ pub struct Checked {
 
 /// Reads all of a store, after the engine's own check of it.
 pub fn check(
-    place: &Place,
+    place: &StoreLocation,
     scratch: Option<&Path>,
     progress: &dyn Progress,
     stop: &Stop,
@@ -184,7 +186,7 @@ pub fn check(
     let mut checked = match checked.map_err(|error| readable.names(error)) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
             let damage = vec![error.to_string()];
-            Checked { looked: Looked::default(), damage, digest: None }
+            Checked { totals: StoreTotals::default(), damage, digest: None }
         }
         checked => checked?,
     };
@@ -196,7 +198,7 @@ pub fn check(
 }
 
 fn check_readable(
-    place: &Place,
+    place: &StoreLocation,
     path: &Path,
     progress: &dyn Progress,
     stop: &Stop,
@@ -205,12 +207,12 @@ fn check_readable(
     progress.stage("running the engine's own check", None);
     let damage = store.integrity()?.unwrap_or_default();
     if !damage.is_empty() {
-        return Ok(Checked { looked: Looked::default(), damage, digest: None });
+        return Ok(Checked { totals: StoreTotals::default(), damage, digest: None });
     }
-    let count = Amount::of(&*store, stop)?.count;
+    let count = Amount::measure(&*store, stop)?.count;
     progress.stage(&format!("reading {}", path.display()), Some(count));
     let (sender, receiver) = sync_channel::<Vec<Row>>(4);
-    let (looked, digest) = thread::scope(|scope| {
+    let (totals, digest) = thread::scope(|scope| {
         let store = &*store;
         // The rows end with the sender, which ends with the thread.
         let reader = scope.spawn(move || hash(store, path, &sender, stop));
@@ -218,9 +220,9 @@ fn check_readable(
         rows.zip(1..).for_each(|(_, done)| tick(progress, done));
         crate::join(reader)
     })?;
-    let looked = Looked { others: entries(&*store)?.len() as u64, ..looked };
+    let totals = StoreTotals { others: entries(&*store)?.len() as u64, ..totals };
     store.close()?;
-    Ok(Checked { looked, damage, digest: Some(digest) })
+    Ok(Checked { totals, damage, digest: Some(digest) })
 }
 
 /// Compares two stores. Each is read and hashed on a thread of its own; this one merges.
@@ -238,7 +240,7 @@ fn compare(
         let verified = merge(a, b, progress);
         // A reader that failed ends its rows early.
         let ((left, a), (right, b)) = (crate::join(left)?, crate::join(right)?);
-        Ok(Verified { looked: [left, right], digests: [a, b], ..verified })
+        Ok(Verified { totals: [left, right], digests: [a, b], ..verified })
     })
 }
 
@@ -274,16 +276,16 @@ fn hash(
     path: &Path,
     sender: &SyncSender<Vec<Row>>,
     stop: &Stop,
-) -> Result<(Looked, String)> {
+) -> Result<(StoreTotals, String)> {
     let mut whole = blake3::Hasher::new();
-    let (mut rows, mut looked) = (Vec::new(), Looked::default());
+    let (mut rows, mut totals) = (Vec::new(), StoreTotals::default());
     store.session()?.scan(Scan::ALL, &mut |item| {
         stop.check()?;
         let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
         let print = Print { length, digest, of: item.value_type, meta: item.meta };
         absorb(&mut whole, &item, &print);
-        looked.values += 1;
-        looked.bytes += length;
+        totals.values += 1;
+        totals.bytes += length;
         push_sorted(&mut rows, item.key, print).map_err(|e| e.context(path.display()))?;
         if rows.len() > ROWS {
             // The last one stays: the next key has to come after it.
@@ -292,7 +294,7 @@ fn hash(
         Ok(ControlFlow::Continue(()))
     })?;
     let _ = sender.send(rows);
-    Ok((looked, whole.finalize().to_hex().to_string()))
+    Ok((totals, whole.finalize().to_hex().to_string()))
 }
 
 fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {

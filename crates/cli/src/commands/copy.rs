@@ -10,7 +10,7 @@ use std::{
 
 use clap::Args;
 use engines::registry;
-use lab::{Checked, CopyJob, Differences, Looked, Place, Stop, Verified};
+use lab::{Checked, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
     Blobs, Engine, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target,
     harmless,
@@ -170,7 +170,12 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
     carry_out(from, to, &options.flags, stop)
 }
 
-fn carry_out(from: Place, to: Place, flags: &CopyFlags, stop: &Stop) -> Result<(), Failure> {
+fn carry_out(
+    from: StoreLocation,
+    to: StoreLocation,
+    flags: &CopyFlags,
+    stop: &Stop,
+) -> Result<(), Failure> {
     let began = Instant::now();
     let (source, name) = (from.path.clone(), to.path.display().to_string());
     let CopyFlags { force, resume, scratch, talk } = flags.clone();
@@ -187,13 +192,13 @@ fn carry_out(from: Place, to: Place, flags: &CopyFlags, stop: &Stop) -> Result<(
 }
 
 /// Resolves a store that exists, to be read.
-fn source(text: &OsStr) -> Result<Place> {
+fn source(text: &OsStr) -> Result<StoreLocation> {
     let (resolved, path) = targets::existing(text)?;
-    Ok(Place { engine: resolved.engine, path, settings: resolved.settings(&[])? })
+    Ok(StoreLocation { engine: resolved.engine, path, settings: resolved.settings(&[])? })
 }
 
 /// Resolves a store to be created: its engine has to be named, unless it replaces one that exists.
-fn destination(text: &OsStr) -> Result<Place> {
+fn destination(text: &OsStr) -> Result<StoreLocation> {
     let words = text.to_string_lossy();
     if Target::parse(text).engine.is_none() && !Path::new(text).exists() {
         let path = Path::new(text);
@@ -213,11 +218,11 @@ fn destination(text: &OsStr) -> Result<Place> {
 }
 
 /// Resolves a target with an engine, with `defaults` below its settings.
-fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<Place> {
+fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> {
     let resolved = targets::resolve(text)?;
     let settings = resolved.settings(defaults)?;
     match resolved.location {
-        Some(path) => Ok(Place { engine: resolved.engine, path, settings }),
+        Some(path) => Ok(StoreLocation { engine: resolved.engine, path, settings }),
         None => Err(Error::usage(format!("{}: a copy needs a place on disk", resolved.text))),
     }
 }
@@ -226,9 +231,9 @@ fn new_location(
     engine: &'static dyn Blobs,
     path: &Path,
     setting: Option<(&str, &str)>,
-) -> Result<Place> {
+) -> Result<StoreLocation> {
     let settings = Settings::check(engine.settings(Facet::Blobs), setting)?;
-    Ok(Place { engine, path: path.to_owned(), settings })
+    Ok(StoreLocation { engine, path: path.to_owned(), settings })
 }
 
 /// Prints what a store holds that is no value, and so not in its dataset, and what a copy of its values
@@ -273,7 +278,7 @@ pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure
 }
 
 /// Repairs a store, and prints what that removed.
-fn repair(place: &Place) -> Result<(), Failure> {
+fn repair(place: &StoreLocation) -> Result<(), Failure> {
     let Removed { files, bytes } = place.repair()?;
     if files > 0 {
         let (name, count) = (place.path.display().to_string(), show_count(files));
@@ -284,10 +289,10 @@ fn repair(place: &Place) -> Result<(), Failure> {
 }
 
 /// Checks one store for damage.
-fn check(options: &VerifyOptions, place: &Place, stop: &Stop) -> Result<(), Failure> {
+fn check(options: &VerifyOptions, place: &StoreLocation, stop: &Stop) -> Result<(), Failure> {
     let scratch = options.scratch.as_deref();
     let check = |listener: &Listener| lab::check(place, scratch, listener, stop);
-    let Checked { looked, damage, digest } = Listener::during(options.talk, check)?;
+    let Checked { totals, damage, digest } = Listener::during(options.talk, check)?;
     let name = options.a.display().to_string();
     let Some(digest) = digest else {
         for what in &damage {
@@ -299,7 +304,7 @@ fn check(options: &VerifyOptions, place: &Place, stop: &Stop) -> Result<(), Fail
         Some(check) => format!("checked by {check}: no damage found"),
         None => format!("{} has no checksums: all of it can be read, no more", place.engine.name()),
     };
-    let text = format!("{name}: {}; {by}\nblake3 {digest} {name}\n", amount(looked));
+    let text = format!("{name}: {}; {by}\nblake3 {digest} {name}\n", amount(totals));
     Ok(output::print_lines(&text)?)
 }
 
@@ -320,8 +325,8 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
     }
     let (same, bytes) = (show_count(verified.same), show_size(verified.bytes));
     let _ = writeln!(text, "same: {same} values, {bytes}");
-    let [left, right] = verified.looked.map(amount);
-    let _ = writeln!(text, "looked at: {a}: {left}; {b}: {right}");
+    let [left, right] = verified.totals.map(amount);
+    let _ = writeln!(text, "totals at: {a}: {left}; {b}: {right}");
     for (name, digest) in stores.iter().zip(&verified.digests) {
         let _ = writeln!(text, "blake3 {digest} {name}");
     }
@@ -329,7 +334,7 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
 }
 
 /// Formats what was counted: `3 values, 12 B and 1 other entry`.
-fn amount(Looked { values, bytes, others }: Looked) -> String {
+fn amount(StoreTotals { values, bytes, others }: StoreTotals) -> String {
     let values = format!("{} values, {}", show_count(values), show_size(bytes));
     match others {
         0 => values,

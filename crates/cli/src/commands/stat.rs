@@ -10,7 +10,7 @@ use {
     super::copy,
     crate::{output, targets},
     engines::{registry, stat},
-    lab::{Place, Stop},
+    lab::{Stop, StoreLocation},
     model::{Blobs, Error, Settings},
     std::path::Path,
 };
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     }
     let stat = match recognised(path)? {
         Some(engine) if !options.vacuum => {
-            let place = Place { engine, path: path.clone(), settings: Settings::default() };
+            let place = StoreLocation { engine, path: path.clone(), settings: Settings::default() };
             place.read_unchanged(stop, |path| stat(path, false))?
         }
         // SQLite says what is wrong with a file that is no database.

@@ -93,14 +93,14 @@ pub fn advise(
 fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     let asked = race.asked;
     let Survey { lengths, settings } =
-        race.retried(|| survey(&race.look(), race.progress, race.stop))?;
+        race.retried(|| survey(&race.survey_request(), race.progress, race.stop))?;
     if lengths.is_empty() {
         let source = asked.source.as_deref().unwrap_or("the data");
         return Err(Error::usage(format!(
             "{source}: holds no values: there is nothing to advise on"
         )));
     }
-    let (thresholds, failed) = threshold::all(race, &lengths, race.share(THRESHOLD))?;
+    let (thresholds, failed) = threshold::measure_all(race, &lengths, race.share(THRESHOLD))?;
     let most = Race::candidates(race.share(RACE));
     let mut field = Field::new(asked, &settings, &thresholds, failed, most);
     let raced = raced(race, &mut field, &lengths)?;

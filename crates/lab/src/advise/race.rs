@@ -52,10 +52,10 @@ const STORES: u64 = 8;
 impl Race<'_> {
     /// Returns the seconds of a part of the remaining time.
     pub(super) fn share(&self, part: f64) -> f64 {
-        self.left().mul_f64(part).as_secs_f64()
+        self.remaining().mul_f64(part).as_secs_f64()
     }
 
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         self.asked.time.saturating_sub(self.began.elapsed())
     }
 
@@ -91,7 +91,7 @@ impl Race<'_> {
     }
 
     /// Reads of what is there now, to look at the data.
-    pub(super) fn look(&self) -> Request {
+    pub(super) fn survey_request(&self) -> Request {
         self.reading(vec![self.asked.now.clone()], self.share(1.0))
     }
 
@@ -155,7 +155,7 @@ impl Race<'_> {
         stores: &mut StoreCache,
     ) -> Result<Option<Record>> {
         let [least, most] = COLD;
-        let left = self.left() / 2;
+        let left = self.remaining() / 2;
         if self.asked.cold || left < least || self.asked.reads <= 0.0 {
             return Ok(None);
         }
@@ -171,7 +171,7 @@ impl Race<'_> {
     /// Measures the life of the last candidates, on a few values generated in the sizes of the
     /// data; `None` if there is no time for it.
     pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
-        let left = self.left();
+        let left = self.remaining();
         if left < LIFE {
             return Ok(None);
         }
@@ -239,8 +239,8 @@ impl Progress for Quiet<'_> {
         self.0.stage(what, steps);
     }
 
-    fn done(&self, steps: u64) {
-        self.0.done(steps);
+    fn advance_to(&self, steps: u64) {
+        self.0.advance_to(steps);
     }
 
     fn rounds(&self, what: &str, left: Option<Duration>) {

@@ -31,7 +31,7 @@ const EACH: f64 = 4.0;
 
 /// Measures the thresholds of all engines that have one, in this time together. Returns them, and
 /// the engines whose threshold could not be measured.
-pub(super) fn all(
+pub(super) fn measure_all(
     race: &Race<'_>,
     lengths: &[u64],
     seconds: f64,

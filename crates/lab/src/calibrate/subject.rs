@@ -10,7 +10,7 @@ use model::{
 
 use super::CalibrateRequest;
 use crate::{
-    BlobsRequest, CopyJob, Data, Place, Progress, Recorder, Request, Silent, Stop, Target,
+    BlobsRequest, CopyJob, Data, Progress, Recorder, Request, Silent, Stop, StoreLocation, Target,
     generated, host::Scratch, measure,
 };
 
@@ -37,7 +37,8 @@ impl<'a> Subject<'a> {
         } else {
             let scratch = Scratch::new_in(&request.scratch)?;
             let path = scratch.path().join(engine.name());
-            let place = Place { engine: *engine, path: path.clone(), settings: settings.clone() };
+            let place =
+                StoreLocation { engine: *engine, path: path.clone(), settings: settings.clone() };
             let (from, force, resume) = (generated(request.data)?, false, false);
             let job = CopyJob { from, to: place, force, resume, scratch: None };
             crate::copy(&job, progress, stop)?;
@@ -54,7 +55,8 @@ impl<'a> Subject<'a> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
         let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
         let targets = vec![self.target(1, *engine, true)];
-        done(&self.reading(Data::Targets, targets, rounds, *seed), stop).map(|(record, _)| record)
+        measure_record(&self.reading(Data::Targets, targets, rounds, *seed), stop)
+            .map(|(record, _)| record)
     }
 
     /// Makes a run of `form`; its second target has the engine `second` if that is given.
@@ -76,7 +78,7 @@ impl<'a> Subject<'a> {
         let mut request = self.reading(data, targets.collect(), rounds, seed);
         request.scratch = Some(scratch.clone());
         request.change_blobs(|part| shape(part, form));
-        let ran = done(&request, stop)?;
+        let ran = measure_record(&request, stop)?;
         // One that the end of all the time has cut short was not given its own.
         stop.check()?;
         Ok(ran)
@@ -116,7 +118,7 @@ fn shape(part: &mut BlobsRequest, form: Form) {
 }
 
 /// Measures what is asked for. A run that was interrupted, lost a target or has no sample is an error.
-fn done(request: &Request, stop: &Stop) -> Result<(Record, Ended)> {
+fn measure_record(request: &Request, stop: &Stop) -> Result<(Record, Ended)> {
     let mut recorder = Recorder::new(None);
     let ended = measure(request, &mut recorder, &Silent, stop)?.ended;
     if ended == Ended::Interrupted {

@@ -9,7 +9,7 @@ use std::{
 
 use model::{Error, Result, Shown, units::show_count};
 
-use super::Place;
+use super::StoreLocation;
 use crate::host;
 
 /// The files of a store whose scan does not show one moment, and what the system reports of each.
@@ -27,7 +27,7 @@ struct FileState {
 
 impl FileStates {
     /// Reads the states of all files of the store at `place`; none if its engine reads one moment.
-    pub(super) fn of(place: &Place) -> Result<Self> {
+    pub(super) fn read(place: &StoreLocation) -> Result<Self> {
         let can = place.engine.capabilities();
         let mut states = BTreeMap::new();
         if can.snapshots || !can.persistent {
@@ -51,8 +51,8 @@ impl FileStates {
     }
 
     /// Fails with the names of files that were added, removed or changed since.
-    pub(super) fn check_unchanged(&self, place: &Place) -> Result<()> {
-        let now = Self::of(place)?;
+    pub(super) fn check_unchanged(&self, place: &StoreLocation) -> Result<()> {
+        let now = Self::read(place)?;
         let without = |one: &Self, other: &Self| -> Vec<PathBuf> {
             one.0.keys().filter(|path| !other.0.contains_key(*path)).cloned().collect()
         };

@@ -10,8 +10,8 @@ use model::{Access, Error, ErrorKind, KeyKind, Result};
 
 use super::{
     CopyJob,
+    location::{StoreLocation, parent},
     partial::{self, Partial, is_empty},
-    place::{Place, parent},
 };
 use crate::host::{self, FileAccess};
 
@@ -27,7 +27,7 @@ pub(super) enum Existing {
 /// Checks the destination and returns what is there. Fails if something would be lost; changes
 /// nothing.
 pub(super) fn check(job: &CopyJob) -> Result<Existing> {
-    let Place { engine, path, .. } = &job.to;
+    let StoreLocation { engine, path, .. } = &job.to;
     check_place(&job.to)?;
     check_apart(&job.from.path, path)?;
     let meta = match fs::symlink_metadata(path) {
@@ -65,7 +65,7 @@ fn exists<T>(message: String) -> Result<T> {
     Err(Error::new(ErrorKind::Exists, message))
 }
 
-fn check_place(to: &Place) -> Result<()> {
+fn check_place(to: &StoreLocation) -> Result<()> {
     let path = to.path.display();
     if !to.engine.capabilities().persistent {
         let name = to.engine.name();
@@ -104,7 +104,7 @@ fn check_apart(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Fails if other files of the store exist: they would be taken for the copy's.
-fn nothing(to: &Place) -> Result<Existing> {
+fn nothing(to: &StoreLocation) -> Result<Existing> {
     match to.engine.files(&to.path).into_iter().find(|file| fs::symlink_metadata(file).is_ok()) {
         None => Ok(Existing::Nothing),
         Some(file) => exists(format!(
@@ -116,7 +116,7 @@ fn nothing(to: &Place) -> Result<Existing> {
 }
 
 /// Fails if more than a dataset would be lost.
-fn check_replaceable(to: &Place) -> Result<()> {
+fn check_replaceable(to: &StoreLocation) -> Result<()> {
     let path = to.path.display();
     let not = |why: String| exists(format!("{path} is not replaced: {why}"));
     if !to.engine.recognises(&to.path) {
@@ -153,7 +153,7 @@ fn check_no_mount(folder: &Path) -> Result<()> {
 
 /// Renames the store at `new` to the destination, which is checked again: it may have changed since
 /// the copy started. Until then the store was in a folder that only this user can enter.
-pub(super) fn place(new: &Path, job: &CopyJob) -> Result<()> {
+pub(super) fn move_into_place(new: &Path, job: &CopyJob) -> Result<()> {
     let to = &job.to.path;
     let existing = check(job)?;
     // A rename moves one file or folder; a closed store must have no other.
@@ -187,7 +187,7 @@ fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
         Existing::Nothing => source,
         _ => FileAccess::read(&to.path)?.and(source),
     };
-    let paths = |place: &Place| place.engine.capabilities().paths;
+    let paths = |place: &StoreLocation| place.engine.capabilities().paths;
     let like = existing == Existing::Nothing && paths(from) && paths(to);
     access.give(new, like.then_some(&*from.path))
 }
@@ -266,13 +266,13 @@ pub(super) fn finish(to: &Path, partial: Partial) -> Result<()> {
     partial.release().map_err(|cause| whole(Error::io(folder, cause)))
 }
 
-fn side_file(place: &Place, path: &Path) -> Option<PathBuf> {
+fn side_file(place: &StoreLocation, path: &Path) -> Option<PathBuf> {
     place.engine.files(path).into_iter().find(|file| file != path && file.exists())
 }
 
 /// Makes the engine merge the old store's other files, such as a write-ahead log, which would be
 /// taken for a part of the new one.
-fn tidy(to: &Place) -> Result<()> {
+fn tidy(to: &StoreLocation) -> Result<()> {
     if side_file(to, &to.path).is_none() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(item: &Item<'_>) -> Self {
+    fn from_item(item: &Item<'_>) -> Self {
         let digest = blake3::hash(item.value);
         let digest = *digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
         let meta = item.meta.map(|Meta { mode, seconds, .. }| (mode, seconds));
@@ -26,8 +26,8 @@ impl Mark {
 
     /// Reports whether the mark is that of `item`. A source without modes and times does not
     /// compare them.
-    fn is_mark_of(&self, item: &Item<'_>) -> bool {
-        let source = Self::of(item);
+    fn matches(&self, item: &Item<'_>) -> bool {
+        let source = Self::from_item(item);
         let same = (self.digest, self.of) == (source.digest, source.of);
         same && (source.meta.is_none() || self.meta == source.meta)
     }
@@ -49,14 +49,14 @@ impl Inventory {
 
     /// Reads all of `store`. Fails if it does not pass its integrity check: damage by a power cut
     /// need not show in its values.
-    pub(super) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
+    pub(super) fn read(store: &dyn Store, stop: &Stop) -> Result<Self> {
         if let Some(complaint) = store.integrity()?.and_then(|all| all.into_iter().next()) {
             return Err(Error::corrupt(complaint));
         }
         let mut rows = Vec::new();
         store.session()?.scan(Scan::ALL, &mut |item| {
             stop.check()?;
-            push_sorted(&mut rows, item.key, Mark::of(&item))?;
+            push_sorted(&mut rows, item.key, Mark::from_item(&item))?;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(Self { there: rows.into_iter().peekable(), extra: Vec::new() })
@@ -66,7 +66,7 @@ impl Inventory {
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
         while let Some((key, mark)) = self.there.next_if(|(key, _)| key.as_key() <= item.key) {
             if key.as_key() == item.key {
-                return (!mark.is_mark_of(item)).then_some(How::Upsert);
+                return (!mark.matches(item)).then_some(How::Upsert);
             }
             self.extra.push(key);
         }

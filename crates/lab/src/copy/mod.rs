@@ -4,8 +4,8 @@
 mod changes;
 mod destination;
 mod inventory;
+mod location;
 mod partial;
-mod place;
 mod pump;
 mod survey;
 
@@ -19,9 +19,9 @@ use model::{
 use crate::{Progress, Stop, host};
 use changes::FileStates;
 use inventory::Inventory;
+pub use location::{Amount, StoreLocation, generated};
+pub(crate) use location::{Readable, clone_store};
 use partial::Partial;
-pub use place::{Amount, Place, generated};
-pub(crate) use place::{Readable, clone_store};
 
 /// Returns the folder that an interrupted copy to `destination` left; `None` if there is none.
 pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
@@ -32,9 +32,9 @@ pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
 /// A copy to be made.
 pub struct CopyJob {
     /// The source.
-    pub from: Place,
+    pub from: StoreLocation,
     /// The destination.
-    pub to: Place,
+    pub to: StoreLocation,
     /// Whether an existing store is replaced, if it is a dataset and nothing else.
     pub force: bool,
     /// Whether an interrupted copy is continued.
@@ -76,12 +76,12 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
 
 fn copy_readable(
     job: &CopyJob,
-    from: &Place,
+    from: &StoreLocation,
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Copied> {
     progress.stage("looking at the source", None);
-    let before = FileStates::of(from)?;
+    let before = FileStates::read(from)?;
     let source = from.open()?;
     let mut left_out = source.left_out()?;
     let partial = Partial::claim(&job.to)?;
@@ -117,7 +117,7 @@ impl Copier<'_> {
         };
         // A part of what is resumed is there already, and must not be lost for want of room.
         let needs_room = fresh.then_some(&fill);
-        let copied = self.look(&*store, partial, needs_room).and_then(|amount| {
+        let copied = self.examine(&*store, partial, needs_room).and_then(|amount| {
             self.progress.stage("copying", Some(amount.count));
             self.move_all(&*store, inventory, fill.sessions)
         });
@@ -131,12 +131,17 @@ impl Copier<'_> {
         host::sync(&path)?;
         self.before.check_unchanged(&self.job.from)?;
         self.stop.check()?;
-        destination::place(&path, self.job)?;
+        destination::move_into_place(&path, self.job)?;
         Ok(copied)
     }
 
     /// Examines everything that will be copied, before anything is.
-    fn look(&self, to: &dyn Store, partial: &Partial, needs_room: Option<&Fill>) -> Result<Amount> {
+    fn examine(
+        &self,
+        to: &dyn Store,
+        partial: &Partial,
+        needs_room: Option<&Fill>,
+    ) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
         let source = (self.source, &*from.path);
         let amount = survey::survey(source, to, place.engine.capabilities(), self.stop)?;
@@ -182,7 +187,7 @@ impl Copier<'_> {
             if there != wanted {
                 return Err(Error::usage(format!("its keys are {there}, the source's {wanted}")));
             }
-            let inventory = Inventory::of(&*store, self.stop)?;
+            let inventory = Inventory::read(&*store, self.stop)?;
             Ok((store, inventory))
         };
         match open() {

@@ -9,7 +9,7 @@ use std::{
 
 use model::{Access, Error, ErrorKind, KeyKind, Result};
 
-use super::place::{Place, parent};
+use super::location::{StoreLocation, parent};
 use crate::host::{self, FileLock};
 
 pub(super) struct Partial {
@@ -32,7 +32,7 @@ pub(super) fn folder_for(destination: &Path) -> PathBuf {
 
 impl Partial {
     /// Creates the folder, or takes over one that an earlier copy left.
-    pub(super) fn claim(to: &Place) -> Result<Self> {
+    pub(super) fn claim(to: &StoreLocation) -> Result<Self> {
         let folder = folder_for(&to.path);
         // A server's user passes through it to the store, which is that user's alone.
         let mode = if to.engine.account().is_some() { 0o711 } else { 0o700 };
@@ -68,7 +68,7 @@ impl Partial {
     }
 
     /// Keeps what can be resumed, removes what cannot, and returns an error that says which.
-    pub(super) fn explain(self, error: Error, to: &Place, keys: KeyKind) -> Error {
+    pub(super) fn explain(self, error: Error, to: &StoreLocation, keys: KeyKind) -> Error {
         let place = to.path.display();
         // What is wrong with the data stays wrong.
         let may_go_on = matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Failed);
@@ -85,7 +85,7 @@ impl Partial {
         }
     }
 
-    fn resumable(&self, to: &Place, keys: KeyKind) -> bool {
+    fn resumable(&self, to: &StoreLocation, keys: KeyKind) -> bool {
         let store = self.store();
         let opened = store.exists().then(|| to.open_plain(&store, Access::Write, keys));
         opened.is_some_and(|store| store.is_ok_and(|store| store.close().is_ok()))
@@ -94,7 +94,7 @@ impl Partial {
 
 /// Gives a folder back its name that a killed copy had moved to put its own in its place; returns
 /// that name if there was such a folder.
-pub(super) fn put_back(to: &Place) -> Result<Option<&Path>> {
+pub(super) fn put_back(to: &StoreLocation) -> Result<Option<&Path>> {
     let folder = folder_for(&to.path);
     let aside = folder.join(ASIDE);
     let exists = |path: &Path| fs::symlink_metadata(path).is_ok();

@@ -98,7 +98,7 @@ impl Copier<'_> {
                     (items, bytes) = (0, 0);
                 }
             }
-            self.progress.done(done.fetch_add(written, Relaxed) + written);
+            self.progress.advance_to(done.fetch_add(written, Relaxed) + written);
             // Once the reader has read everything, nobody waits for spares.
             let _ = spare.send(parcel.emptied());
         }

@@ -24,7 +24,7 @@ impl Sampler {
         Self { pieces: Vec::new(), bytes: 0, stride: 1, seen: 0 }
     }
 
-    pub(crate) fn look(&mut self, value: &[u8]) {
+    pub(crate) fn add(&mut self, value: &[u8]) {
         if self.seen.is_multiple_of(self.stride) {
             let piece = &value[..value.len().min(PIECE)];
             self.bytes += piece.len();
@@ -60,7 +60,7 @@ mod tests {
 
     fn deflated(values: impl IntoIterator<Item = Vec<u8>>) -> Option<f64> {
         let mut sampler = Sampler::new();
-        values.into_iter().for_each(|value| sampler.look(&value));
+        values.into_iter().for_each(|value| sampler.add(&value));
         assert!(sampler.bytes <= SAMPLE && sampler.pieces.len() <= PIECES);
         sampler.deflated()
     }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_sample_is_spread_over_all_values() {
         let mut sampler = Sampler::new();
-        (0..1_000_u32).for_each(|n| sampler.look(&vec![u8::try_from(n / 4).unwrap(); 30_000]));
+        (0..1_000_u32).for_each(|n| sampler.add(&vec![u8::try_from(n / 4).unwrap(); 30_000]));
         let firsts: Vec<u8> = sampler.pieces.iter().map(|piece| piece[0]).collect();
         assert!((32..=64).contains(&firsts.len()), "{}", firsts.len());
         let steps: Vec<u8> = firsts.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -233,9 +233,9 @@ impl Dataset {
     }
 
     /// Returns the metadata that precedes what [`Self::send`] writes.
-    pub(crate) fn luggage(&self) -> Luggage {
+    pub(crate) fn metadata(&self) -> DatasetMetadata {
         let (entries, name_bytes) = (self.entries.len() as u64, self.names.len() as u64);
-        Luggage { keys: self.keys, entries, name_bytes }
+        DatasetMetadata { keys: self.keys, entries, name_bytes }
     }
 
     /// Writes it for another process: its entries in their order, 16 bytes each, then the names.
@@ -249,18 +249,18 @@ impl Dataset {
     }
 
     /// Reads what [`Self::send`] wrote.
-    pub(crate) fn receive(luggage: Luggage, from: &mut impl Read) -> io::Result<Self> {
-        let mut dataset = Self::new(luggage.keys);
-        for _ in 0..luggage.entries {
+    pub(crate) fn receive(metadata: DatasetMetadata, from: &mut impl Read) -> io::Result<Self> {
+        let mut dataset = Self::new(metadata.keys);
+        for _ in 0..metadata.entries {
             dataset.entries.push(Entry {
                 id: i64::from_le_bytes(next(from)?),
                 size: u32::from_le_bytes(next(from)?),
                 check: u32::from_le_bytes(next(from)?),
             });
         }
-        let read = from.take(luggage.name_bytes).read_to_end(&mut dataset.names)?;
+        let read = from.take(metadata.name_bytes).read_to_end(&mut dataset.names)?;
         let named = |entry| dataset.keys == KeyKind::Integers || dataset.name(entry).is_some();
-        let whole = read as u64 == luggage.name_bytes && dataset.entries.iter().all(named);
+        let whole = read as u64 == metadata.name_bytes && dataset.entries.iter().all(named);
         if whole { Ok(dataset) } else { Err(ErrorKind::InvalidData.into()) }
     }
 }
@@ -289,7 +289,7 @@ impl<'a> Cursor<'a> {
 
 /// What precedes the bytes of a dataset that is sent to another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Luggage {
+pub(crate) struct DatasetMetadata {
     keys: KeyKind,
     entries: u64,
     name_bytes: u64,
@@ -416,7 +416,7 @@ mod carried_tests {
         }
         for mut dataset in [named(), integers] {
             dataset.arrange(Order::Permutation, None, Part::ALL, 7);
-            let arrived = Dataset::receive(dataset.luggage(), &mut &*sent(&dataset)).unwrap();
+            let arrived = Dataset::receive(dataset.metadata(), &mut &*sent(&dataset)).unwrap();
             assert_eq!(arrived.entries(), dataset.entries());
             let keys = |d: &Dataset| -> Vec<_> {
                 d.entries().iter().map(|entry| d.key(entry).to_string()).collect()
@@ -429,11 +429,11 @@ mod carried_tests {
     fn damage_is_refused_or_harmless() {
         let dataset = named();
         for bytes in host::mutilations(&sent(&dataset)) {
-            if let Ok(arrived) = Dataset::receive(dataset.luggage(), &mut &*bytes) {
+            if let Ok(arrived) = Dataset::receive(dataset.metadata(), &mut &*bytes) {
                 arrived.entries().iter().for_each(|entry| drop(arrived.key(entry).to_string()));
             }
         }
-        let endless = Luggage { entries: u64::MAX, ..dataset.luggage() };
+        let endless = DatasetMetadata { entries: u64::MAX, ..dataset.metadata() };
         assert!(Dataset::receive(endless, &mut &*sent(&dataset)).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of a dataset that are alike: rounds that touch a part of the keys each have values of all
+//! Parts of a dataset that are similar: rounds that touch a part of the keys each have values of all
 //! sizes in proportion, so that a few large ones do not decide a round by chance.
 
 use std::ops::Range;

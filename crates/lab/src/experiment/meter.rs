@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use host::{Passed, RunClock};
 use model::{Device, Result, Sample};
 
-use crate::workload::{Done, done};
+use crate::workload::{WorkerReport, worker_report};
 
 /// How long before its start a pass is announced to the workers: long enough for all to wake.
 const AHEAD_NS: u64 = 1_000_000;
@@ -28,7 +28,7 @@ pub(crate) struct PassMeter<'a> {
 
 impl<'a> PassMeter<'a> {
     /// Counts what this process, others that work for the store and the device under `path` do.
-    /// `server`: the store is that of one, whose threads' waiting cannot be told from its work.
+    /// `server`: the store is that of one, whose threads' waiting cannot be distinguished from its work.
     pub(crate) fn start(processes: &'a [u32], path: Option<&'a Path>, server: bool) -> Self {
         let device = path.and_then(|path| Some((path, host::device(path)?)));
         let clock = RunClock::of_this_thread();
@@ -40,14 +40,14 @@ impl<'a> PassMeter<'a> {
     /// background is flushed off the clock.
     pub(crate) fn stop<T>(
         self,
-        done: &[Done<T>],
+        done: &[WorkerReport<T>],
         writes: bool,
         settle: impl FnOnce() -> Result<()>,
         files: impl FnOnce() -> Vec<PathBuf>,
     ) -> Result<Sample> {
         let settling = if writes { timed(&self.clock, settle)? } else { NOTHING };
         let measured = self.meter.stop();
-        let pass = done::passed(done).plus(settling);
+        let pass = worker_report::passed(done).plus(settling);
         let memory_bytes = host::occupied_bytes(self.processes);
         let flushing = || timed(&self.clock, || flush(&files()));
         let background = if writes { flushing()? } else { NOTHING };
@@ -63,8 +63,8 @@ impl<'a> PassMeter<'a> {
             device,
             load: measured.load,
             memory_bytes,
-            workers: done::workers(done),
-            counters: done::counters(done),
+            workers: worker_report::workers(done),
+            counters: worker_report::counters(done),
             ..Sample::default()
         })
     }

@@ -51,7 +51,7 @@ impl<'a> Prepared<'a> {
         shorter: &'static str,
     ) -> Self {
         let all = 0..plan.workloads.len();
-        let trial = |target| Trial::of(target, all.clone(), None);
+        let trial = |target| Trial::for_target(target, all.clone(), None);
         let trials = (0..plan.targets.len()).map(trial).collect();
         Self {
             experiment: Box::new(experiment),
@@ -80,7 +80,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Creates a trial over one target.
-    pub(crate) fn of(target: usize, workloads: Range<usize>, cache: Option<Cache>) -> Self {
+    pub(crate) fn for_target(target: usize, workloads: Range<usize>, cache: Option<Cache>) -> Self {
         Self { targets: vec![target], workloads, cache }
     }
 

@@ -27,10 +27,9 @@ use crate::{
     store::{facts, file_bytes},
     workers::{Worker, Workers, threads},
     workload::{
-        Done, FIRST_WRITES,
-        done::{named, passed},
-        latency, nanoseconds,
+        FIRST_WRITES, WorkerReport, latency, nanoseconds,
         task_cycle::{self, EachStep, Ids, Timed},
+        worker_report::{named, passed},
     },
 };
 
@@ -178,7 +177,7 @@ impl TaskTrial<'_> {
     fn measure<'a>(
         &self,
         [first, steady]: &'a [TaskPass; 2],
-        workers: &mut Workers<'_, &'a TaskPass, Done<EachStep>>,
+        workers: &mut Workers<'_, &'a TaskPass, WorkerReport<EachStep>>,
     ) -> Result<Sample> {
         let mut measure = |pass| {
             let meter = PassMeter::start(&[], Some(self.path), false);
@@ -218,17 +217,17 @@ fn work(
     outputs: &[String],
     run_clock: &RunClock,
     cancel: (&Stop, &AtomicBool),
-) -> Result<Done<EachStep>> {
+) -> Result<WorkerReport<EachStep>> {
     let mut clock = EachStep::new();
     let start = run_clock.now();
     let operations = task_cycle::run(worker, ids, outputs, &mut clock, cancel)?;
     let passed = run_clock.now().since(start);
     let counters = named(worker.statistics());
-    Ok(Done { counters, ..Done::new(start, passed, operations, clock) })
+    Ok(WorkerReport { counters, ..WorkerReport::new(start, passed, operations, clock) })
 }
 
 /// Summarises the latencies of tasks, and of each kind of step.
-fn latencies(done: &[Done<EachStep>]) -> Result<(Latency, BTreeMap<TaskStep, Latency>)> {
+fn latencies(done: &[WorkerReport<EachStep>]) -> Result<(Latency, BTreeMap<TaskStep, Latency>)> {
     let wall = Duration::from_nanos(passed(done).wall_ns);
     let together = |part: &dyn Fn(&EachStep) -> &Timed| {
         let mut all = Timed::new();

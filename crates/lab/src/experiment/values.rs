@@ -20,8 +20,8 @@ use crate::{
         processes::Processes,
     },
     workload::{
-        Done, FIRST_REQUESTS, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing,
-        common_time, done, latency, nanoseconds, over_time,
+        FIRST_REQUESTS, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing,
+        WorkerReport, common_time, latency, nanoseconds, over_time, worker_report,
     },
 };
 
@@ -90,7 +90,7 @@ impl ValuesTrial<'_> {
         &self,
         store: &dyn Store,
         passes: &[Pass],
-        workers: &mut Workers<'_, Pass, Done<PassOutcome>>,
+        workers: &mut Workers<'_, Pass, WorkerReport<PassOutcome>>,
     ) -> Result<Sample> {
         let mut last = None::<Sample>;
         for pass in passes {
@@ -106,7 +106,7 @@ impl ValuesTrial<'_> {
         &self,
         store: &dyn Store,
         pass: &Pass,
-        workers: &mut Workers<'_, Pass, Done<PassOutcome>>,
+        workers: &mut Workers<'_, Pass, WorkerReport<PassOutcome>>,
     ) -> Result<(Sample, Passes)> {
         let Self { input, ready, .. } = *self;
         let mut processes = store.processes();
@@ -125,7 +125,7 @@ impl ValuesTrial<'_> {
         let writes = input.work.operation.writes();
         let sample = meter.stop(&done, writes, || store.flush_writes(), || ready.files())?;
         let sample = if hosts.is_empty() { sample } else { of_hosts(sample, hosts, &done)? };
-        let wall = Duration::from_nanos(done::passed(&done).wall_ns);
+        let wall = Duration::from_nanos(worker_report::passed(&done).wall_ns);
         let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
         let mut tally = Tally::default();
         for outcome in &outcomes {
@@ -183,7 +183,7 @@ impl ValuesTrial<'_> {
 fn of_hosts(
     sample: Sample,
     hosts: Vec<(String, HostClock)>,
-    done: &[Done<PassOutcome>],
+    done: &[WorkerReport<PassOutcome>],
 ) -> Result<Sample> {
     let common = common_time(done);
     let part = |(process, (host, clock)): (u32, (String, HostClock))| {

@@ -102,7 +102,7 @@ pub(crate) fn note_values(
         let Some(value) = length.and_then(|length| buffer.get(..length)) else {
             return Err(Error::failed(format!("key {key} changed while storemark read the data")));
         };
-        sampler.look(value);
+        sampler.add(value);
         dataset.note_value(place, value)
     })?;
     session.commit()?;

@@ -15,7 +15,7 @@ use crate::{
     dataset::{Dataset, Pool, checksum},
     store::ReadyStore,
     workload::{
-        Done, Pass, PassInput, PassOutcome, Timing, drawn, during,
+        Pass, PassInput, PassOutcome, Timing, WorkerReport, drawn, during,
         interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
     },
 };
@@ -25,7 +25,7 @@ use crate::{
 pub(crate) fn with<T>(
     input: &PassInput<'_>,
     store: &dyn Store,
-    work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<T>,
+    work: impl FnOnce(&mut Workers<'_, Pass, WorkerReport<PassOutcome>>) -> Result<T>,
 ) -> Result<T> {
     let open = |number| {
         let (mut buffer, mut session) = (input.buffer(), store.session()?);
@@ -81,7 +81,7 @@ impl StoreRequest {
 
     /// Reads the first, the middle and the last value of `dataset`, as it was filled, next to the
     /// process that asks.
-    pub(super) fn look(&self, find: Find, dataset: &Dataset) -> Result<()> {
+    pub(super) fn try_reads(&self, find: Find, dataset: &Dataset) -> Result<()> {
         let path = Path::new(&self.location);
         if self.path && !path.exists() {
             return Err(Error::usage(format!("{} does not exist there", path.display())));
@@ -138,7 +138,7 @@ impl BlobRequest {
         find: Find,
         (dataset, pool): &(Dataset, Pool),
         stop: &Stop,
-        work: impl FnOnce(&mut Workers<'_, Pass, Done<PassOutcome>>) -> Result<()>,
+        work: impl FnOnce(&mut Workers<'_, Pass, WorkerReport<PassOutcome>>) -> Result<()>,
     ) -> Result<()> {
         let store = self.store.open(find, Blobs::join)?;
         let ops = drawn(&self.workload, dataset, self.seed)?;

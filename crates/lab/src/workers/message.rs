@@ -13,7 +13,7 @@ use super::{
     blobs::{BlobRequest, EpochRequest, StoreRequest},
     rows::RowRequest,
 };
-use crate::dataset::{Luggage, Part, PoolSpec};
+use crate::dataset::{DatasetMetadata, Part, PoolSpec};
 
 /// Version of the protocol. Raised with every change.
 pub(super) const PROTOCOL: u32 = 7;
@@ -27,12 +27,12 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a worker process is asked for; `P` is a pass of its job.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Request<P> {
+pub(super) enum WorkerRequest<P> {
     /// Always the first.
     Start {
         /// The values to read, whose bytes follow this line, and the payloads to write, for jobs that
         /// need them.
-        values: Option<(Luggage, PoolSpec)>,
+        values: Option<(DatasetMetadata, PoolSpec)>,
         /// Passwords and keys, for workers on other hosts.
         #[serde(default, skip_serializing_if = "Variables::is_empty")]
         variables: Variables,
@@ -102,22 +102,22 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Done, Pass, PassOutcome, Timing};
+    use crate::workload::{Pass, PassOutcome, Timing, WorkerReport};
 
-    type Parsed = Reply<Done<PassOutcome>>;
+    type Parsed = Reply<WorkerReport<PassOutcome>>;
 
     #[test]
     fn lines_are_read_as_they_were_written_and_damage_is_refused() {
         let mut line = Vec::new();
         let pass = Pass { skip: 2, count: 5, salt: u64::MAX, timing: Timing::Each };
-        send(&mut line, &Request::Pass { pass, start_ns: 7 }).unwrap();
+        send(&mut line, &WorkerRequest::Pass { pass, start_ns: 7 }).unwrap();
         let text = String::from_utf8(line.clone()).unwrap();
         assert!(matches!(
-            parse::<Request<Pass>>(&text).unwrap(),
-            Request::Pass { pass: read, start_ns: 7 } if read == pass
+            parse::<WorkerRequest<Pass>>(&text).unwrap(),
+            WorkerRequest::Pass { pass: read, start_ns: 7 } if read == pass
         ));
         for text in host::mutilations(&line) {
-            let _ = parse::<Request<Pass>>(&String::from_utf8_lossy(&text));
+            let _ = parse::<WorkerRequest<Pass>>(&String::from_utf8_lossy(&text));
         }
         let reply = r#"{"done":[{"process":1,"operations":5,"start_ns":1,"end_ns":9,"waited_ns":2,"counters":[["a",3]],
             "outcome":{"tally":{"bytes":1,"missing":0,"wrong":0,"present":0,"short":0,"first":null},

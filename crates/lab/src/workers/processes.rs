@@ -20,7 +20,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{
     Workers,
     blobs::StoreRequest,
-    message::{JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
+    message::{JobRequest, PROTOCOL, Reply, VERSION, WorkerRequest, parse, send},
 };
 use crate::{
     Stop,
@@ -94,10 +94,10 @@ impl<'a> Processes<'a> {
         let processes = Self { members, lost, lines, ending, stop };
         processes.replies::<()>().map_err(|error| processes.not_started(error))?;
         for member in processes.members.borrow_mut().iter_mut() {
-            let values_there = values.map(|(dataset, pool)| (dataset.luggage(), pool));
+            let values_there = values.map(|(dataset, pool)| (dataset.metadata(), pool));
             // One on this host has them in its environment.
             let variables = member.host.as_ref().map(|_| variables()).unwrap_or_default();
-            member.ask(&Request::<()>::Start { values: values_there, variables }, stop);
+            member.ask(&WorkerRequest::<()>::Start { values: values_there, variables }, stop);
             values.inspect(|(dataset, _)| member.send_data(dataset, stop));
         }
         processes.replies::<()>()?;
@@ -122,11 +122,11 @@ impl<'a> Processes<'a> {
     }
 
     /// Makes each process on another host open a store and read some of its values.
-    pub(crate) fn look(&self, store: &StoreRequest) -> Result<()> {
+    pub(crate) fn try_reads(&self, store: &StoreRequest) -> Result<()> {
         if self.hosts().is_empty() {
             return Ok(());
         }
-        self.ask::<(), ()>(|_| Request::Look(Box::new(store.clone()))).map(drop)
+        self.ask::<(), ()>(|_| WorkerRequest::Look(Box::new(store.clone()))).map(drop)
     }
 
     /// Compares the clocks of other hosts with this one's, and sets those of their workers to it. The
@@ -148,7 +148,7 @@ impl<'a> Processes<'a> {
     fn round_trip(&self, process: usize, offset_ns: i64) -> Result<HostClock> {
         let before = (now_ns(), unix_ns());
         self.members.borrow_mut()[process]
-            .ask(&Request::<()>::Clock { shift_ns: -offset_ns }, self.stop);
+            .ask(&WorkerRequest::<()>::Clock { shift_ns: -offset_ns }, self.stop);
         let (answered, line) = self.next()?;
         let took_ns = now_ns() - before.0;
         let Some(line) = line else { return Err(self.ended(answered)) };
@@ -199,7 +199,7 @@ impl<'a> Processes<'a> {
         part: Part,
         seed: u64,
     ) -> Result<()> {
-        self.ask::<(), ()>(|_| Request::Arrange { order, start, part, seed }).map(drop)
+        self.ask::<(), ()>(|_| WorkerRequest::Arrange { order, start, part, seed }).map(drop)
     }
 
     /// Opens the workers of all processes, and lets `work` have them make passes, as
@@ -212,13 +212,13 @@ impl<'a> Processes<'a> {
     ) -> Result<T> {
         let trial = || {
             self.set_clocks()?;
-            self.ask::<P, O>(|process| Request::Open(Box::new(job(process))))?;
+            self.ask::<P, O>(|process| WorkerRequest::Open(Box::new(job(process))))?;
             let ahead_ns = self.ahead_ns();
             let result = work(&mut |pass, start_ns| {
                 let start_ns = start_ns.max(now_ns() + ahead_ns);
-                self.ask(|_| Request::Pass { pass, start_ns })
+                self.ask(|_| WorkerRequest::Pass { pass, start_ns })
             })?;
-            self.ask::<P, O>(|_| Request::Close).map(|_| result)
+            self.ask::<P, O>(|_| WorkerRequest::Close).map(|_| result)
         };
         let outcome = trial();
         if outcome.is_err() {
@@ -243,7 +243,7 @@ impl<'a> Processes<'a> {
     /// Asks each process, and waits until all have replied.
     fn ask<P: Serialize, O: DeserializeOwned>(
         &self,
-        request: impl Fn(u32) -> Request<P>,
+        request: impl Fn(u32) -> WorkerRequest<P>,
     ) -> Result<Vec<O>> {
         for (process, member) in (0..).zip(self.members.borrow_mut().iter_mut()) {
             member.ask(&request(process), self.stop);
@@ -263,7 +263,7 @@ impl<'a> Processes<'a> {
             let done = match line {
                 Some(line) => {
                     let name = self.members.borrow()[process].name(process);
-                    parse(&line).and_then(done).map_err(|e| e.context(name))
+                    parse(&line).and_then(outcomes).map_err(|e| e.context(name))
                 }
                 None => Err(self.ended(process)),
             };
@@ -331,7 +331,7 @@ fn is_unasked(line: &str) -> bool {
     }
 }
 
-fn done<O>(reply: Reply<O>) -> Result<Vec<O>> {
+fn outcomes<O>(reply: Reply<O>) -> Result<Vec<O>> {
     match reply {
         Reply::Hello { protocol: PROTOCOL, version } if version == VERSION => Ok(Vec::new()),
         Reply::Hello { protocol, version } => {
@@ -407,7 +407,7 @@ impl WorkerProcess {
 
     /// Sends a request. A process that has ended cannot be asked; why it ended is found when it
     /// does not reply.
-    fn ask<P: Serialize>(&mut self, request: &Request<P>, stop: &Stop) {
+    fn ask<P: Serialize>(&mut self, request: &WorkerRequest<P>, stop: &Stop) {
         let _ = self.input(stop).map(|mut input| send(&mut input, request));
     }
 
@@ -417,7 +417,7 @@ impl WorkerProcess {
         Some(Input { pipe: input.as_mut()?, limit: *limit, silent, stop })
     }
 
-    /// Sends what [`Request::Start`] announced.
+    /// Sends what [`WorkerRequest::Start`] announced.
     fn send_data(&mut self, dataset: &Dataset, stop: &Stop) {
         let Some(input) = self.input(stop) else { return };
         let mut to = BufWriter::with_capacity(1 << 16, input);

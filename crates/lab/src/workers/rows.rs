@@ -10,7 +10,7 @@ use model::{
 use serde::{Deserialize, Serialize};
 
 use super::{Worker, Workers, threads};
-use crate::workload::{Done, done::named};
+use crate::workload::{WorkerReport, worker_report::named};
 
 /// What each pass adds to every row.
 pub(crate) const ADDED: i64 = 2;
@@ -57,7 +57,7 @@ impl RowRequest {
     pub(super) fn with(
         &self,
         engine: &dyn Rows,
-        work: impl FnOnce(&mut Workers<'_, RowPass, Done<Contents>>) -> Result<()>,
+        work: impl FnOnce(&mut Workers<'_, RowPass, WorkerReport<Contents>>) -> Result<()>,
     ) -> Result<()> {
         let tables = engine.join(Path::new(&self.location), &self.settings)?;
         let open = |_| {
@@ -74,7 +74,7 @@ impl RowRequest {
         pass: RowPass,
         session: &mut dyn RowSession,
         clock: &RunClock,
-    ) -> Result<Done<Contents>> {
+    ) -> Result<WorkerReport<Contents>> {
         // What was counted between passes is of none.
         session.statistics();
         let start = clock.now();
@@ -93,10 +93,10 @@ impl RowRequest {
             _ => self.all_rows,
         };
         let (process, counters) = (self.process, named(session.statistics()));
-        Ok(Done {
+        Ok(WorkerReport {
             process,
             counters,
-            ..Done::new(start, passed, operations, Contents { count, sum })
+            ..WorkerReport::new(start, passed, operations, Contents { count, sum })
         })
     }
 }

@@ -15,7 +15,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Workers,
-    message::{BEAT, JobRequest, PROTOCOL, Reply, Request, VERSION, parse, send},
+    message::{BEAT, JobRequest, PROTOCOL, Reply, VERSION, WorkerRequest, parse, send},
 };
 use crate::{
     Stop,
@@ -53,23 +53,25 @@ pub fn serve(
         return Ok(());
     }
     let mut values = start(&mut input)?;
-    client.done()?;
+    client.acknowledge()?;
     thread::spawn(move || listen(input, sender, stop));
     // The end of the requests is an interruption; between trials it is in order.
     while let Ok(request) = client.request::<()>() {
         let done = match (request, &mut values) {
-            (Request::Clock { shift_ns }, _) => {
+            (WorkerRequest::Clock { shift_ns }, _) => {
                 host::set_clock(shift_ns);
                 let (now_ns, unix_ns) = (host::now_ns(), host::unix_ns());
                 client.reply(&Reply::<()>::Clock { now_ns, unix_ns })?;
                 continue;
             }
-            (Request::Look(store), Some((dataset, _))) => store.look(find.blobs, dataset),
-            (Request::Arrange { order, start, part, seed }, Some((dataset, _))) => {
+            (WorkerRequest::Look(store), Some((dataset, _))) => {
+                store.try_reads(find.blobs, dataset)
+            }
+            (WorkerRequest::Arrange { order, start, part, seed }, Some((dataset, _))) => {
                 dataset.arrange(order, start, part, seed);
                 Ok(())
             }
-            (Request::Open(job), values) => match (*job, values) {
+            (WorkerRequest::Open(job), values) => match (*job, values) {
                 (JobRequest::Rows(job), _) => {
                     (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
                 }
@@ -84,7 +86,7 @@ pub fn serve(
             _ => return Err(unexpected()),
         };
         match done {
-            Ok(()) => client.done()?,
+            Ok(()) => client.acknowledge()?,
             Err(error) => client.reply(&Reply::<()>::Failed(error.to_string()))?,
         }
     }
@@ -98,10 +100,10 @@ fn start(input: &mut impl BufRead) -> Result<Option<(Dataset, Pool)>> {
     let read = input.by_ref().take(1 << 20).read_line(&mut line);
     read.map_err(|e| Error::io("standard input", e))?;
     match parse(&line) {
-        Ok(Request::<()>::Start { values, variables }) => {
+        Ok(WorkerRequest::<()>::Start { values, variables }) => {
             give_variables(variables);
-            let Some((luggage, pool)) = values else { return Ok(None) };
-            let dataset = Dataset::receive(luggage, input);
+            let Some((metadata, pool)) = values else { return Ok(None) };
+            let dataset = Dataset::receive(metadata, input);
             let dataset = dataset.map_err(|e| Error::io("the dataset", e))?;
             Ok(Some((dataset, Pool::from(pool))))
         }
@@ -169,7 +171,7 @@ struct Client<W> {
 }
 
 impl<W: Write> Client<W> {
-    fn request<P: DeserializeOwned>(&self) -> Result<Request<P>> {
+    fn request<P: DeserializeOwned>(&self) -> Result<WorkerRequest<P>> {
         parse(&self.requests.recv().map_err(|_| Error::interrupted())?)
     }
 
@@ -179,7 +181,7 @@ impl<W: Write> Client<W> {
         sent.map_err(|e| Error::io("standard output", e))
     }
 
-    fn done(&mut self) -> Result<()> {
+    fn acknowledge(&mut self) -> Result<()> {
         self.reply(&Reply::<()>::Done(Vec::new()))
     }
 
@@ -190,14 +192,14 @@ impl<W: Write> Client<W> {
         P: DeserializeOwned,
         O: Serialize,
     {
-        self.done()?;
+        self.acknowledge()?;
         loop {
             match self.request()? {
-                Request::Pass { pass, start_ns } => {
+                WorkerRequest::Pass { pass, start_ns } => {
                     let done = workers(pass, start_ns)?;
                     self.reply(&Reply::Done(done))?;
                 }
-                Request::Close => return Ok(()),
+                WorkerRequest::Close => return Ok(()),
                 _ => return Err(unexpected()),
             }
         }

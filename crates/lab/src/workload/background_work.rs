@@ -22,15 +22,15 @@ pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<
     }
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let looker = scope.spawn(|| look(store, &over));
+        let watcher = scope.spawn(|| watch(store, &over));
         let passed = pass();
         over.store(true, Ordering::Relaxed);
-        looker.thread().unpark();
-        (passed, looker.join().unwrap_or_default())
+        watcher.thread().unpark();
+        (passed, watcher.join().unwrap_or_default())
     })
 }
 
-fn look(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
+fn watch(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {
     // All that was seen, and the places of what was under way last time.
     let (mut all, mut running) = (Vec::<BackgroundWork>::new(), Vec::<usize>::new());
     loop {

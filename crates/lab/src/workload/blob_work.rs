@@ -16,7 +16,7 @@ pub struct BlobWork {
 impl BlobWork {
     /// Returns what passes do for a planned `work` on values. The objects of an ageing store are
     /// touched in the order in which the dataset has them. Fails for other work.
-    pub(super) fn of(work: Work) -> Result<Self> {
+    pub(super) fn from_planned(work: Work) -> Result<Self> {
         match work {
             Work::Blobs { operation, order, rate } => Ok(Self { operation, order, rate }),
             Work::Ageing { operation, .. } => {

@@ -98,7 +98,7 @@ impl Latencies {
     }
 }
 
-/// Place of the histogram of operations of which it is not known what they did.
+/// Index of the histogram of operations whose kind is not known.
 const UNKNOWN: usize = Action::ALL.len();
 
 /// Times every operation.
@@ -106,7 +106,7 @@ pub(crate) struct EachOperation<'a> {
     latencies: Latencies,
     /// When the operation at hand started, or was due.
     start_ns: u64,
-    schedule: Option<Schedule<'a>>,
+    schedule: Option<OpSchedule<'a>>,
 }
 
 impl<'a> EachOperation<'a> {
@@ -115,7 +115,7 @@ impl<'a> EachOperation<'a> {
     pub(crate) fn new(
         actions: impl Iterator<Item = Action>,
         start_ns: u64,
-        schedule: Option<Schedule<'a>>,
+        schedule: Option<OpSchedule<'a>>,
     ) -> Self {
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
         let latencies = Latencies { lags, ..Latencies::new(actions, start_ns) };
@@ -160,7 +160,7 @@ impl Clock for EachOperation<'_> {
 const PART_NS: u64 = 50_000_000;
 
 /// When the operations of one worker are due.
-pub(crate) struct Schedule<'a> {
+pub(crate) struct OpSchedule<'a> {
     /// When the first is: before it is waited for, how long after that.
     first_ns: u64,
     interval_ns: f64,
@@ -175,7 +175,7 @@ pub(crate) struct Schedule<'a> {
     clippy::cast_sign_loss,
     reason = "a float is cast to the nearest integer"
 )]
-impl<'a> Schedule<'a> {
+impl<'a> OpSchedule<'a> {
     /// Creates the schedule of worker number `worker` of `workers`, who share `rate` operations a
     /// second and take turns.
     pub(crate) fn new(rate: f64, (worker, workers): (usize, u32), stop: &'a Stop) -> Self {
@@ -214,7 +214,7 @@ mod tests {
         worker: (usize, u32),
         stop: &Stop,
     ) -> EachOperation<'_> {
-        let schedule = Schedule::new(rate, worker, stop);
+        let schedule = OpSchedule::new(rate, worker, stop);
         EachOperation::new([action].into_iter(), now_ns(), Some(schedule))
     }
 
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn what_is_made_ready_before_the_first_operation_does_not_make_it_late() {
         let stop = Stop::new();
-        let mut schedule = Schedule::new(1000.0, (0, 1), &stop);
+        let mut schedule = OpSchedule::new(1000.0, (0, 1), &stop);
         let ready = now_ns() + 3_000_000;
         wait_until(ready);
         schedule.wait().unwrap();

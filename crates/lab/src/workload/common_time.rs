@@ -1,7 +1,7 @@
 //! The time in which all workers of a pass worked: those of several hosts do not start and end
 //! together, and what one does alone says nothing about what all do at once.
 
-use super::{Done, PassOutcome, done};
+use super::{PassOutcome, WorkerReport, worker_report};
 
 /// That time, and the operations of all workers in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,18 +16,18 @@ const SHORT: u64 = 10;
 /// Returns the time from the start of the last worker that started to the end of the first that
 /// ended; 0 if there is hardly any. Operations are those of the slices in it, and a part of those
 /// at its ends.
-pub(crate) fn common_time(done: &[Done<PassOutcome>]) -> CommonTime {
+pub(crate) fn common_time(done: &[WorkerReport<PassOutcome>]) -> CommonTime {
     let start = done.iter().map(|worker| worker.start_ns).max().unwrap_or(0);
     let end = done.iter().map(|worker| worker.end_ns).min().unwrap_or(0);
     let ns = end.saturating_sub(start);
     let operations = done.iter().map(|worker| share(worker, start, end) * worker.operations as f64);
     let operations = operations.sum::<f64>();
-    let hardly = ns <= done::passed(done).wall_ns / SHORT || operations < 1.0;
+    let hardly = ns <= worker_report::passed(done).wall_ns / SHORT || operations < 1.0;
     if hardly { CommonTime::default() } else { CommonTime { ns, operations } }
 }
 
 /// Returns the share of a worker's operations from `start` to `end`.
-fn share(worker: &Done<PassOutcome>, start: u64, end: u64) -> f64 {
+fn share(worker: &WorkerReport<PassOutcome>, start: u64, end: u64) -> f64 {
     let slices = worker.outcome.latencies.as_ref().map(|latencies| &latencies.slices);
     let noted = slices.and_then(|slices| {
         let until = |at| slices.until(at, (worker.start_ns, worker.end_ns));
@@ -44,11 +44,11 @@ mod tests {
     use super::*;
     use crate::workload::Tally;
 
-    fn worker(start_ns: u64, end_ns: u64, operations: u64) -> Done<PassOutcome> {
+    fn worker(start_ns: u64, end_ns: u64, operations: u64) -> WorkerReport<PassOutcome> {
         let outcome =
             PassOutcome { tally: Tally::default(), latencies: None, background: Vec::new() };
         let (process, waited_ns, counters) = (0, None, Vec::new());
-        Done { process, operations, start_ns, end_ns, waited_ns, counters, outcome }
+        WorkerReport { process, operations, start_ns, end_ns, waited_ns, counters, outcome }
     }
 
     #[test]

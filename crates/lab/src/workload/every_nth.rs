@@ -21,7 +21,7 @@ pub(crate) struct EveryNth {
     latencies: Latencies,
     /// What all operations do, if it is one thing.
     only: Option<Action>,
-    costs: Costs,
+    costs: TimingCosts,
     /// Which one of a block of operations is timed: at a fixed distance, it might always be the one
     /// that commits a batch.
     random: Xoshiro256PlusPlus,
@@ -48,7 +48,7 @@ pub(crate) struct EveryNth {
 
 /// What the clock costs, in nanoseconds.
 #[derive(Clone, Copy)]
-struct Costs {
+struct TimingCosts {
     /// The part of a reading that is in the time of an operation between two.
     within: u64,
     /// Time from one operation that is timed to the next.
@@ -57,18 +57,18 @@ struct Costs {
     far: f64,
 }
 
-impl Costs {
+impl TimingCosts {
     /// Returns the costs of timing if two readings take `clock_ns`, and recording them takes about
     /// as long.
-    fn of(clock_ns: u64) -> Self {
+    fn with_clock(clock_ns: u64) -> Self {
         let apart = 200.0 * clock_ns as f64;
         // The operations between two that are timed take as long as that, twice at most.
         Self { within: clock_ns / 2, apart, far: 4.0 * apart }
     }
 
     fn of_this_machine() -> Self {
-        static COSTS: OnceLock<Costs> = OnceLock::new();
-        *COSTS.get_or_init(|| Self::of(host::clock_ns()))
+        static COSTS: OnceLock<TimingCosts> = OnceLock::new();
+        *COSTS.get_or_init(|| Self::with_clock(host::clock_ns()))
     }
 }
 
@@ -81,10 +81,14 @@ impl EveryNth {
     /// Creates a clock for operations that do nothing but `actions`, the first of which starts at
     /// `start_ns` of [`now_ns`] or later.
     pub(crate) fn new(actions: impl Iterator<Item = Action>, start_ns: u64) -> Self {
-        Self::with_costs(actions, start_ns, Costs::of_this_machine())
+        Self::with_costs(actions, start_ns, TimingCosts::of_this_machine())
     }
 
-    fn with_costs(actions: impl Iterator<Item = Action>, start_ns: u64, costs: Costs) -> Self {
+    fn with_costs(
+        actions: impl Iterator<Item = Action>,
+        start_ns: u64,
+        costs: TimingCosts,
+    ) -> Self {
         let actions: Vec<_> = actions.collect();
         Self {
             latencies: Latencies::new(actions.iter().copied(), start_ns),
@@ -238,7 +242,7 @@ mod tests {
 
     impl Simulated {
         fn new(actions: &[Action]) -> Self {
-            let costs = Costs::of(CLOCK_NS);
+            let costs = TimingCosts::with_clock(CLOCK_NS);
             let mut clock = EveryNth::with_costs(actions.iter().copied(), 1000, costs);
             clock.begin_slice(1000);
             Self { clock, now_ns: 1000, timed: 0 }

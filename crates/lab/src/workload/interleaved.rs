@@ -172,7 +172,7 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
             }
         }
     }
-    let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::done)).collect();
+    let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::finish)).collect();
     let closed = places.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
     done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
 }
@@ -268,7 +268,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    fn done(self) -> LaneDone {
+    fn finish(self) -> LaneDone {
         LaneDone { latencies: self.clock.finish(), ..self.done }
     }
 }

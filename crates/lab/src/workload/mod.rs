@@ -5,7 +5,6 @@ mod background_work;
 mod blob_work;
 mod clock;
 mod common_time;
-pub(crate) mod done;
 mod every_nth;
 pub(crate) mod interleaved;
 pub(crate) mod latency;
@@ -16,12 +15,12 @@ mod probe;
 mod slices;
 pub(crate) mod task_cycle;
 mod verify;
+pub(crate) mod worker_report;
 
 pub(crate) use background_work::during;
 pub use blob_work::BlobWork;
 pub(crate) use clock::{Latencies, NoClock};
 pub(crate) use common_time::common_time;
-pub(crate) use done::Done;
 pub(crate) use latency::nanoseconds;
 pub use op::{Op, Tally};
 pub(crate) use op::{Walk, WorkerPass, run};
@@ -29,6 +28,7 @@ pub(crate) use op_stream::OpStream;
 pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn, index};
 pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;
+pub(crate) use worker_report::WorkerReport;
 
 /// Operations of a first pass that writes: they take long, and there is no cache to fill.
 pub(crate) const FIRST_WRITES: u64 = 500;

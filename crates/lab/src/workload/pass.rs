@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     background_work,
     blob_work::BlobWork,
-    clock::{Clock, EachOperation, Latencies, NoClock, Schedule},
-    done::{Done, named},
+    clock::{Clock, EachOperation, Latencies, NoClock, OpSchedule},
     every_nth::EveryNth,
     op::{self, Op, Tally, Walk, WorkerPass},
     op_stream::OpStream,
+    worker_report::{WorkerReport, named},
 };
 use crate::{
     Stop,
@@ -72,7 +72,7 @@ pub(crate) fn drawn(
     dataset: &Dataset,
     seed: u64,
 ) -> Result<Option<Arc<OpStream>>> {
-    let work = BlobWork::of(workload.work)?;
+    let work = BlobWork::from_planned(workload.work)?;
     let draw = || {
         let counts: Vec<_> = counts(workload, workload.count).collect();
         OpStream::draw(work, dataset, &counts, seed).map(Arc::new)
@@ -96,7 +96,7 @@ impl<'a> PassInput<'a> {
         ops: Option<Arc<OpStream>>,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let work = BlobWork::of(workload.work)?;
+        let work = BlobWork::from_planned(workload.work)?;
         Ok(Self { workload, work, dataset, pool, process: 0, ops, stop })
     }
 
@@ -155,7 +155,7 @@ impl<'a> PassInput<'a> {
         session: &mut dyn Session,
         buffer: &mut [u8],
         run_clock: &RunClock,
-    ) -> Result<Done<PassOutcome>> {
+    ) -> Result<WorkerReport<PassOutcome>> {
         let actions = self.work.operation.actions();
         // One worker alone starts when it is ready.
         let start_ns = if common_start_ns == 0 { now_ns() } else { common_start_ns };
@@ -167,7 +167,7 @@ impl<'a> PassInput<'a> {
             }
             Timing::Each => {
                 let workers = self.workload.workers();
-                let schedule = |rate| Schedule::new(rate, (worker, workers), self.stop);
+                let schedule = |rate| OpSchedule::new(rate, (worker, workers), self.stop);
                 let clock = EachOperation::new(actions, start_ns, self.work.rate.map(schedule));
                 self.timed(pass, worker, session, buffer, run_clock, clock)
             }
@@ -183,7 +183,7 @@ impl<'a> PassInput<'a> {
         buffer: &mut [u8],
         run_clock: &RunClock,
         mut clock: impl Clock,
-    ) -> Result<Done<PassOutcome>> {
+    ) -> Result<WorkerReport<PassOutcome>> {
         let count =
             counts(&self.workload, pass.count).nth(worker).expect("a count for each worker");
         let part = self.part(count, pass.salt);
@@ -202,7 +202,7 @@ impl<'a> PassInput<'a> {
             session.background_work().iter().map(background_work::on_shared_clock).collect();
         let outcome = PassOutcome { tally, latencies, background };
         let (process, counters) = (self.process, named(session.statistics()));
-        Ok(Done { process, counters, ..Done::new(start, passed, count, outcome) })
+        Ok(WorkerReport { process, counters, ..WorkerReport::new(start, passed, count, outcome) })
     }
 
     /// Returns room for the largest value, with its pages touched so that no pass pays for that.

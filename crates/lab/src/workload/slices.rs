@@ -122,7 +122,7 @@ impl Slices {
             let starts = starts.max(start_ns).min(ends);
             let length = (ends - starts).max(1) as f64;
             let passed = at_ns.clamp(starts, ends) - starts;
-            let (_, cells) = self.of(slice);
+            let (_, cells) = self.slice(slice);
             let operations: u64 = cells.iter().map(|(_, count)| u64::from(*count)).sum();
             operations as f64 * if at_ns >= ends { 1.0 } else { passed as f64 / length }
         };
@@ -130,7 +130,7 @@ impl Slices {
     }
 
     /// Returns the longest operation of a slice, and its cells; nothing for a slice after the last.
-    fn of(&self, slice: usize) -> (Longest, &[(u16, u32)]) {
+    fn slice(&self, slice: usize) -> (Longest, &[(u16, u32)]) {
         let Some(past) = self.past.get(slice) else { return Default::default() };
         let start = slice.checked_sub(1).map_or(0, |before| self.past[before].cells);
         (past.longest, self.cells.get(start..past.cells).unwrap_or_default())
@@ -167,7 +167,7 @@ fn merged(parts: &[&Slices]) -> Vec<Slice> {
 fn sum(parts: &[&Slices], slice: usize) -> Slice {
     let mut counts = vec![0; CELLS];
     let mut sum = Slice::default();
-    for (longest, cells) in parts.iter().map(|part| part.of(slice)) {
+    for (longest, cells) in parts.iter().map(|part| part.slice(slice)) {
         for (cell, count) in cells {
             if let Some(of_all) = counts.get_mut(usize::from(*cell)) {
                 *of_all += u64::from(*count);

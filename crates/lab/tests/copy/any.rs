@@ -106,7 +106,7 @@ proptest! {
                 let verified = verify(&source, &copied);
                 prop_assert!(verified.is_equal(), "{} to {}: {:?}", from, to, verified);
                 prop_assert_eq!(verified.same, held.len() as u64);
-                prop_assert_eq!(verified.looked[0], verified.looked[1]);
+                prop_assert_eq!(verified.totals[0], verified.totals[1]);
                 prop_assert_eq!(&verified.digests[0], &verified.digests[1]);
             }
             Err(error) => {

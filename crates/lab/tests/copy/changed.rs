@@ -19,7 +19,7 @@ impl Progress for At<'_> {
             self.1();
         }
     }
-    fn done(&self, _: u64) {}
+    fn advance_to(&self, _: u64) {}
     fn say(&self, _: &str) {}
 }
 

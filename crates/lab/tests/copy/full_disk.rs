@@ -89,6 +89,6 @@ impl lab::Progress for Eater<'_> {
             std::fs::write(self.0.join("eaten"), vec![1; 12 << 20]).unwrap();
         }
     }
-    fn done(&self, _: u64) {}
+    fn advance_to(&self, _: u64) {}
     fn say(&self, _: &str) {}
 }

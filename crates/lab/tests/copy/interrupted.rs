@@ -36,7 +36,7 @@ impl Progress for Impatient<'_> {
         }
     }
 
-    fn done(&self, steps: u64) {
+    fn advance_to(&self, steps: u64) {
         if steps >= self.after {
             self.stop.set();
         }
@@ -231,7 +231,7 @@ impl Progress for Second<'_> {
             *self.0.lock().unwrap() = complaint(copy(self.1, self.2)).1;
         }
     }
-    fn done(&self, _: u64) {}
+    fn advance_to(&self, _: u64) {}
     fn say(&self, _: &str) {}
 }
 

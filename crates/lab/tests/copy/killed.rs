@@ -18,7 +18,7 @@ struct Aloud;
 
 impl Progress for Aloud {
     fn stage(&self, _: &str, _: Option<u64>) {}
-    fn done(&self, steps: u64) {
+    fn advance_to(&self, steps: u64) {
         eprintln!("done {steps}");
     }
     fn say(&self, _: &str) {}

@@ -99,7 +99,7 @@ impl lab::Progress for Seen<'_> {
         }
     }
 
-    fn done(&self, _: u64) {}
+    fn advance_to(&self, _: u64) {}
 
     fn say(&self, _: &str) {}
 }

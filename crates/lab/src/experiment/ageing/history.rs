@@ -57,7 +57,7 @@ struct Objects<'a> {
     stop: &'a Stop,
     random: Xoshiro256PlusPlus,
     /// Of each object, what was written last.
-    last: Vec<Written>,
+    last: Vec<ObjectVersion>,
     /// Bytes of those.
     live: u64,
     /// Bytes of all that were replaced.
@@ -65,7 +65,7 @@ struct Objects<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Written {
+struct ObjectVersion {
     salt: u64,
     position: u64,
     size: u32,
@@ -78,7 +78,7 @@ impl Objects<'_> {
             self.stop.check()?;
             let size = self.size();
             self.live += u64::from(size);
-            self.last.push(Written { salt, position, size });
+            self.last.push(ObjectVersion { salt, position, size });
             writes.push_write(key(position), size);
         }
         Ok(writes)
@@ -91,7 +91,8 @@ impl Objects<'_> {
             let object = below(&mut self.random, self.spec.count);
             let size = self.size();
             let place = usize::try_from(object).expect("objects are in memory");
-            let old = std::mem::replace(&mut self.last[place], Written { salt, position, size });
+            let old =
+                std::mem::replace(&mut self.last[place], ObjectVersion { salt, position, size });
             self.live = self.live - u64::from(old.size) + u64::from(size);
             self.replaced += u64::from(old.size);
             writes.push_write(key(object), size);

@@ -10,7 +10,7 @@ use super::Backup;
 use crate::{
     experiment::{Output, meter::PassMeter},
     store::{facts, file_bytes},
-    workload::Done,
+    workload::WorkerReport,
 };
 
 pub(super) struct BackupTrial<'a> {
@@ -26,7 +26,7 @@ pub(super) struct BackupTrial<'a> {
 
 /// What a step did.
 #[derive(Default)]
-struct Did {
+struct StepResult {
     /// Files, bytes of them, and bytes that were added to packs.
     files: u64,
     bytes: u64,
@@ -54,7 +54,7 @@ impl BackupTrial<'_> {
             refuse(saved.problems.first().map(ToString::to_string))?;
             let catalogue_ns = nanoseconds(saved.catalogue);
             let (files, added) = (saved.entries, saved.stored_bytes);
-            Ok(Did { files, bytes: saved.bytes, added, catalogue_ns })
+            Ok(StepResult { files, bytes: saved.bytes, added, catalogue_ns })
         };
         self.step(repository, BackupStep::Full, output, save)?;
         self.step(repository, BackupStep::Unchanged, output, save)?;
@@ -69,17 +69,17 @@ impl BackupTrial<'_> {
         let (source, go_on) = (&self.of.source, || self.of.stop.check());
         self.step(repository, BackupStep::Stats, output, || {
             let stats = backup::stats(repository)?;
-            Ok(Did {
+            Ok(StepResult {
                 files: source.count,
                 catalogue_ns: nanoseconds(stats.catalogue),
-                ..Did::default()
+                ..StepResult::default()
             })
         })?;
         self.step(repository, BackupStep::Selftest, output, || {
             let checked = backup::check(repository, &go_on)?;
             refuse(checked.problems.into_iter().next())?;
             let catalogue_ns = nanoseconds(checked.catalogue);
-            Ok(Did { files: source.count, bytes: checked.bytes, catalogue_ns, added: 0 })
+            Ok(StepResult { files: source.count, bytes: checked.bytes, catalogue_ns, added: 0 })
         })?;
         // What is restored has the modes of the user's files in the end.
         let private = self.folder.join("restored");
@@ -89,7 +89,7 @@ impl BackupTrial<'_> {
             let restored = backup::restore(repository, None, &to, &go_on)?;
             refuse(restored.problems.first().map(ToString::to_string))?;
             let catalogue_ns = nanoseconds(restored.catalogue);
-            Ok(Did { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
+            Ok(StepResult { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
         })?;
         let differs = backup::differences(&source.folder, &to, &go_on)?;
         fs::remove_dir_all(&private).map_err(|e| Error::io(private.display(), e))?;
@@ -111,7 +111,7 @@ impl BackupTrial<'_> {
             let operations = Replay::copies(operations, copies);
             self.step(repository, step, output, || {
                 backup::repeat(repository.store(), &operations, step.writes())?;
-                Ok(Did { files: files * u64::from(copies), ..Did::default() })
+                Ok(StepResult { files: files * u64::from(copies), ..StepResult::default() })
             })?;
         }
         Ok(())
@@ -122,7 +122,7 @@ impl BackupTrial<'_> {
         repository: &Repository,
         step: BackupStep,
         output: &mut Output<'_>,
-        work: impl FnOnce() -> Result<Did>,
+        work: impl FnOnce() -> Result<StepResult>,
     ) -> Result<()> {
         let named = |e: Error| e.context(step);
         let store = repository.store();
@@ -132,7 +132,7 @@ impl BackupTrial<'_> {
         let start = clock.now();
         let did = work().map_err(named)?;
         let passed = clock.now().since(start);
-        let done = [Done::new(start, passed, did.files, ())];
+        let done = [WorkerReport::new(start, passed, did.files, ())];
         let files = || vec![self.folder.clone()];
         let sample =
             meter.stop(&done, step.writes(), || store.flush_writes(), files).map_err(named)?;

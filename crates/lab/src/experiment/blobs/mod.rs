@@ -220,7 +220,7 @@ fn look(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
     for target in &stores.targets {
         for ready in target.stores().filter(|ready| ready.retains()) {
             // A private server runs while its store is open.
-            let looked = ready.with(|_| processes.look(&StoreRequest::new(ready)));
+            let looked = ready.with(|_| processes.try_reads(&StoreRequest::new(ready)));
             looked.map_err(|error| {
                 let hint = if target.facts.server == Some(Server::Started) {
                     "its server runs on this machine only; name one that every host reaches"

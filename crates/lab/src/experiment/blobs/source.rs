@@ -20,7 +20,7 @@ use super::{
     sample::stratified,
 };
 use crate::{
-    Amount, Place, Progress, Stop,
+    Amount, Progress, Stop, StoreLocation,
     copy::{Readable, generated},
     dataset::{Dataset, Sampler, Use, below, check_type, derive, value_size},
     progress::tick,
@@ -61,7 +61,7 @@ impl Source {
                 located.ok_or_else(|| Error::usage("no target names a store of its own"))?
             }
         };
-        let place = Place { engine, path: path.clone(), settings: settings.clone() };
+        let place = StoreLocation { engine, path: path.clone(), settings: settings.clone() };
         let scratch = request.scratch.as_deref();
         if !part.short_of_room {
             place.check_room(scratch)?;
@@ -77,7 +77,7 @@ impl Source {
 
     /// The values of a store, which is read as a copy in `scratch` if reading would change it.
     pub(in crate::experiment) fn stored(
-        place: &Place,
+        place: &StoreLocation,
         scratch: Option<&Path>,
         progress: &dyn Progress,
         stop: &Stop,
@@ -265,7 +265,7 @@ impl Source {
             From::Generated(_, Generated { count, size, .. }) => {
                 Ok(Amount { count: *count, bytes: count.saturating_mul(*size) })
             }
-            From::Existing(_) => self.with(|store| Amount::of(store, stop)),
+            From::Existing(_) => self.with(|store| Amount::measure(store, stop)),
         }
     }
 
@@ -292,7 +292,7 @@ impl Source {
             stop.check()?;
             self.check_type(&item)?;
             dataset.push(item.key, item.value)?;
-            sampler.look(item.value);
+            sampler.add(item.value);
             seen += 1;
             tick(progress, seen);
             Ok(ControlFlow::Continue(()))

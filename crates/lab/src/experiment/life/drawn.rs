@@ -12,7 +12,7 @@ const CHANGED: u64 = 100;
 /// A value that is looked up, written or deleted.
 #[derive(Clone, Copy)]
 pub(super) struct Touched {
-    /// Place among the entries of the dataset.
+    /// Index among the entries of the dataset.
     pub(super) place: usize,
     /// Its length, or the one that it gets.
     pub(super) size: u32,

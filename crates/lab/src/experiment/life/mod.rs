@@ -21,7 +21,7 @@ use super::{
     store_cache::StoreCache,
 };
 use crate::{
-    Amount, Place, Progress, Stop,
+    Amount, Progress, Stop, StoreLocation,
     dataset::{Dataset, Pool, Use, derive},
     store::{ReadyStore, cache_state},
 };
@@ -114,7 +114,7 @@ fn source(
         blobs::Data::Generated(spec) => Source::generated(*spec),
         blobs::Data::Store { engine, path, settings } => {
             let (path, settings) = (path.clone(), settings.clone());
-            let place = Place { engine: *engine, path, settings };
+            let place = StoreLocation { engine: *engine, path, settings };
             Source::stored(&place, request.scratch.as_deref(), progress, stop)
         }
         blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),

@@ -18,9 +18,9 @@ const BLOCK: usize = 4096;
 /// Bytes that are read at once: whole blocks.
 const BUFFER: usize = BLOCK * 64;
 
-pub(super) struct Snapshot(HashMap<PathBuf, FileState>);
+pub(super) struct Snapshot(HashMap<PathBuf, FileBlocks>);
 
-struct FileState {
+struct FileBlocks {
     length: u64,
     modified: Option<SystemTime>,
     /// A checksum of each block, the last of which may be shorter.
@@ -29,12 +29,12 @@ struct FileState {
 
 impl Snapshot {
     /// Reads the states of the files at and below `paths`.
-    pub(super) fn of(paths: &[PathBuf], stop: &Stop) -> Result<Self> {
+    pub(super) fn take(paths: &[PathBuf], stop: &Stop) -> Result<Self> {
         let mut files = HashMap::new();
         for path in paths {
             host::walk(path, &mut |path, meta| {
                 if meta.is_file() {
-                    let state = FileState {
+                    let state = FileBlocks {
                         length: meta.len(),
                         modified: meta.modified().ok(),
                         blocks: blocks(path, stop)?,
@@ -53,7 +53,7 @@ impl Snapshot {
         let mut bytes = BackupBytes::default();
         for (path, now) in &self.0 {
             let then = before.0.get(path);
-            let same = |then: &FileState| {
+            let same = |then: &FileBlocks| {
                 then.length == now.length
                     && then.modified.is_some()
                     && then.modified == now.modified
@@ -65,7 +65,7 @@ impl Snapshot {
     }
 }
 
-impl FileState {
+impl FileBlocks {
     /// Returns the bytes of the blocks that differ.
     fn changed(&self, then: Option<&Self>) -> u64 {
         let then = then.map_or(&[][..], |then| &then.blocks);
@@ -112,9 +112,9 @@ mod tests {
         fs::create_dir(folder.path().join("deep")).unwrap();
         fs::write(folder.path().join("deep/large"), vec![1; 10_000]).unwrap();
         fs::write(folder.path().join("small"), vec![2; 100]).unwrap();
-        let before = Snapshot::of(&paths, &Stop::new()).unwrap();
+        let before = Snapshot::take(&paths, &Stop::new()).unwrap();
         change(folder.path());
-        Snapshot::of(&paths, &Stop::new()).unwrap().since(&before)
+        Snapshot::take(&paths, &Stop::new()).unwrap().since(&before)
     }
 
     /// Writes a file as if some time had passed.

@@ -18,7 +18,7 @@ use crate::{
         values::missed,
     },
     store::{ReadyStore, cache_state, check, file_bytes},
-    workload::{Done, NoClock, Op, WorkerPass, nanoseconds, run},
+    workload::{NoClock, Op, WorkerPass, WorkerReport, nanoseconds, run},
 };
 
 pub(super) struct LifeTrial<'a> {
@@ -28,7 +28,7 @@ pub(super) struct LifeTrial<'a> {
 
 /// What a step did.
 #[derive(Default)]
-struct Did {
+struct PassResult {
     operations: u64,
     bytes: u64,
 }
@@ -91,11 +91,11 @@ impl LifeTrial<'_> {
             return Ok(());
         }
         self.step(LifeStep::Month, output, |store, session| {
-            (1..drawn.days.len()).try_fold(Did::default(), |sum, number| {
+            (1..drawn.days.len()).try_fold(PassResult::default(), |sum, number| {
                 let did = day(session, number)?;
                 store.flush_writes()?;
                 let operations = sum.operations + did.operations;
-                Ok(Did { operations, bytes: sum.bytes + did.bytes })
+                Ok(PassResult { operations, bytes: sum.bytes + did.bytes })
             })
         })
     }
@@ -113,7 +113,7 @@ impl LifeTrial<'_> {
         values: &[Touched],
         batch: Batch,
         salt: u64,
-    ) -> Result<Did> {
+    ) -> Result<PassResult> {
         let Life { dataset, pool, stop, .. } = self.of;
         let (count, writes) = (values.len() as u64, action.writes());
         let pass = WorkerPass { pool, batch, writes, count, salt, stop };
@@ -124,11 +124,11 @@ impl LifeTrial<'_> {
         let tally = run(&pass, ops, session, &mut [], &mut NoClock)?;
         match &tally.first {
             Some(key) if self.ready.retains() => Err(missed(&tally, count, key)),
-            _ => Ok(Did { operations: count, bytes: tally.bytes }),
+            _ => Ok(PassResult { operations: count, bytes: tally.bytes }),
         }
     }
 
-    fn list(&self, session: &mut dyn Session) -> Result<Did> {
+    fn list(&self, session: &mut dyn Session) -> Result<PassResult> {
         let mut operations = 0;
         session.scan(Scan::LENGTHS, &mut |_| {
             operations += 1;
@@ -139,7 +139,7 @@ impl LifeTrial<'_> {
             let [listed, all] = [operations, all].map(show_count);
             return Err(Error::corrupt(format!("{listed} of {all} values are listed")));
         }
-        Ok(Did { operations, bytes: 0 })
+        Ok(PassResult { operations, bytes: 0 })
     }
 
     /// Outputs the sample of a step in sessions of the store, which starts in memory.
@@ -147,7 +147,7 @@ impl LifeTrial<'_> {
         &self,
         step: LifeStep,
         output: &mut Output<'_>,
-        work: impl FnOnce(&dyn Store, &mut dyn Session) -> Result<Did>,
+        work: impl FnOnce(&dyn Store, &mut dyn Session) -> Result<PassResult>,
     ) -> Result<()> {
         let named = |e: Error| e.context(step);
         let files = (step == LifeStep::Day).then(|| self.snapshot()).transpose()?.flatten();
@@ -165,7 +165,7 @@ impl LifeTrial<'_> {
 
     fn snapshot(&self) -> Result<Option<Snapshot>> {
         let on_disk = self.ready.held.is_none();
-        on_disk.then(|| Snapshot::of(&self.ready.files(), self.of.stop)).transpose()
+        on_disk.then(|| Snapshot::take(&self.ready.files(), self.of.stop)).transpose()
     }
 
     /// Opens the store in a cache state and reads a value. One that is open anyway is left out.
@@ -182,7 +182,7 @@ impl LifeTrial<'_> {
         let work = || {
             let store = opened.insert(engine.open(path, options)?);
             let found = store.session()?.get(dataset.key(first), &mut buffer)?;
-            Ok(Did { operations: 1, bytes: found.unwrap_or(0) as u64 })
+            Ok(PassResult { operations: 1, bytes: found.unwrap_or(0) as u64 })
         };
         let sample =
             self.timed(&[], LifeStep::Open, work, || Ok(())).map_err(|e| e.context("open"))?;
@@ -199,7 +199,7 @@ impl LifeTrial<'_> {
         let before = cache_state::reach(&self.ready, Cache::Warm)?;
         let store = engine.open(path, options)?;
         let processes = store.processes();
-        let work = || store.reclaim().map(|()| Did { operations: 1, bytes: 0 });
+        let work = || store.reclaim().map(|()| PassResult { operations: 1, bytes: 0 });
         let sample = self.timed(&processes, LifeStep::Reclaim, work, || Ok(()));
         let sample = sample.map_err(|e| e.context("reclaim"))?;
         self.output(LifeStep::Reclaim, Sample { before, ..sample }, None, output)
@@ -209,15 +209,15 @@ impl LifeTrial<'_> {
         &self,
         processes: &[u32],
         step: LifeStep,
-        work: impl FnOnce() -> Result<Did>,
+        work: impl FnOnce() -> Result<PassResult>,
         settle: impl FnOnce() -> Result<()>,
     ) -> Result<Sample> {
         let clock = RunClock::of_this_thread();
         let server = self.ready.engine.declaration().server;
         let meter = PassMeter::start(processes, Some(&self.ready.path), server);
         let start = clock.now();
-        let Did { operations, bytes } = work()?;
-        let done = [Done::new(start, clock.now().since(start), operations, ())];
+        let PassResult { operations, bytes } = work()?;
+        let done = [WorkerReport::new(start, clock.now().since(start), operations, ())];
         let sample = meter.stop(&done, step.writes(), settle, || self.ready.files())?;
         Ok(Sample { bytes, ..sample })
     }

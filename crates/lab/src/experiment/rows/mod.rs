@@ -256,7 +256,7 @@ impl RowsRequest {
         let groups = || (0..).step_by(OPERATIONS).zip(&self.groups);
         let of = |(target, asked): (usize, &RowTarget)| {
             let fitting = groups().filter(|(_, group)| asked.unfit(**group).is_none());
-            let trial = |(first, _)| Trial::of(target, first..first + OPERATIONS, None);
+            let trial = |(first, _)| Trial::for_target(target, first..first + OPERATIONS, None);
             fitting.map(trial).collect::<Vec<_>>()
         };
         self.targets.iter().enumerate().flat_map(of).collect()

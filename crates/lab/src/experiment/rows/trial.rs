@@ -22,7 +22,7 @@ use crate::{
         processes::{Launch, Processes},
         rows::{ADDED, Contents, RowPass, RowRequest},
     },
-    workload::Done,
+    workload::WorkerReport,
 };
 
 /// What a trial works on.
@@ -80,7 +80,7 @@ impl RowTrial<'_> {
         operation: RowOperation,
         tables: &dyn RowTables,
         (processes, by_wall): (&[u32], bool),
-        workers: &mut Workers<'_, RowPass, Done<Contents>>,
+        workers: &mut Workers<'_, RowPass, WorkerReport<Contents>>,
     ) -> Result<Sample> {
         // What was counted between passes is of none.
         tables.statistics()?;
@@ -134,8 +134,8 @@ impl RowTrial<'_> {
     fn check(
         &self,
         operation: RowOperation,
-        answers: &[Done<Contents>],
-        contents: &[Done<Contents>],
+        answers: &[WorkerReport<Contents>],
+        contents: &[WorkerReport<Contents>],
     ) -> Result<()> {
         let before = expected(self.all_rows());
         let changed = before.count.cast_signed() * ADDED * i64::from(self.group.sharing());

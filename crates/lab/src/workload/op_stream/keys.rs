@@ -6,8 +6,8 @@ use rand_distr::{Distribution, StandardUniform, Zipf};
 
 use crate::dataset::{below, shuffle};
 
-/// Keys by their index: those of the dataset first, then those that are inserted, in that order.
-pub(super) struct Keys {
+/// KeyChooser by their index: those of the dataset first, then those that are inserted, in that order.
+pub(super) struct KeyChooser {
     /// Whether each is there.
     there: Vec<bool>,
     /// How many are.
@@ -35,7 +35,7 @@ enum Choice {
 /// Draws of a key that is not there before the next that is there is taken instead.
 const DRAWS: u32 = 64;
 
-impl Keys {
+impl KeyChooser {
     /// Creates `own` keys that exist, and room for `inserts` that will.
     pub(super) fn new(own: u32, inserts: u32, order: Order, random: &mut impl Rng) -> Self {
         let all = own + inserts;

@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Op, blob_work::BlobWork};
 use crate::dataset::{Dataset, Entry, below};
-use keys::{Keys, one_of};
+use keys::{KeyChooser, one_of};
 
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ struct DrawnOp {
 /// The ops of all workers of a round.
 pub(crate) struct OpStream {
     workers: Vec<Vec<DrawnOp>>,
-    /// Keys that are inserted.
+    /// KeyChooser that are inserted.
     fresh: Dataset,
-    /// Keys of the dataset.
+    /// KeyChooser of the dataset.
     keys: u32,
 }
 
@@ -179,14 +179,14 @@ struct Among {
 
 impl Among {
     /// Returns the number of keys of the dataset that are a worker's own.
-    fn own(self, worker: u32) -> u32 {
+    fn own_keys(self, worker: u32) -> u32 {
         (self.keys + self.workers - 1 - worker) / self.workers
     }
 
     /// Returns the index of a worker's key among all. Worker `i` of `n` has the keys `i`, `i + n`,
     /// `i + 2n`, …, and inserted keys in the same way after those of the dataset.
     fn index(self, worker: u32, key: u32) -> Option<u32> {
-        let (first, nth) = match key.checked_sub(self.own(worker)) {
+        let (first, nth) = match key.checked_sub(self.own_keys(worker)) {
             None => (0, key),
             Some(inserted) => (self.keys, inserted),
         };
@@ -198,9 +198,9 @@ impl Among {
         let mix = mix(work.operation);
         let mut ops: Vec<DrawnOp> = (0..count).map(|_| blank(mix, &mut random)).collect();
         let inserts = ops.iter().filter(|op| op.action == Action::Insert).count();
-        let own = self.own(worker);
+        let own = self.own_keys(worker);
         let inserts = u32::try_from(inserts).ok().filter(|n| own.checked_add(*n).is_some());
-        let mut keys = Keys::new(own, inserts.ok_or_else(too_many)?, work.order, &mut random);
+        let mut keys = KeyChooser::new(own, inserts.ok_or_else(too_many)?, work.order, &mut random);
         for op in &mut ops {
             let key = match op.action {
                 Action::Insert => keys.insert(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// One worker's part of a pass.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Done<T> {
+pub(crate) struct WorkerReport<T> {
     /// Index of its process.
     pub(crate) process: u32,
     pub(crate) operations: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Done<T> {
     pub(crate) outcome: T,
 }
 
-impl<T> Done<T> {
+impl<T> WorkerReport<T> {
     /// Creates the result of a worker of this process from `start` on, without counters.
     pub(crate) fn new(start: Instant, passed: Passed, operations: u64, outcome: T) -> Self {
         Self {
@@ -41,10 +41,10 @@ impl<T> Done<T> {
 /// Returns the time from the first worker's first operation to the last one's last. If each worker
 /// had had a processor whenever it could use one, the pass would be as long as its longest worker:
 /// the rest is waiting.
-pub(crate) fn passed<T>(done: &[Done<T>]) -> Passed {
+pub(crate) fn passed<T>(done: &[WorkerReport<T>]) -> Passed {
     let end_ns = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
     let wall_ns = end_ns.saturating_sub(start_ns(done));
-    let ran = |worker: &Done<T>| {
+    let ran = |worker: &WorkerReport<T>| {
         Some(worker.end_ns.saturating_sub(worker.start_ns).saturating_sub(worker.waited_ns?))
     };
     let ran: Option<Vec<u64>> = done.iter().map(ran).collect();
@@ -52,14 +52,14 @@ pub(crate) fn passed<T>(done: &[Done<T>]) -> Passed {
     Passed { wall_ns, waited_ns: longest.map(|longest| wall_ns.saturating_sub(longest)) }
 }
 
-fn start_ns<T>(done: &[Done<T>]) -> u64 {
+fn start_ns<T>(done: &[WorkerReport<T>]) -> u64 {
     done.iter().map(|worker| worker.start_ns).min().unwrap_or(0)
 }
 
 /// Returns each worker's part; none for a single worker, which the sample as a whole describes.
-pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
+pub(crate) fn workers<T>(done: &[WorkerReport<T>]) -> Vec<Worker> {
     let start = start_ns(done);
-    let part = |worker: &Done<T>| Worker {
+    let part = |worker: &WorkerReport<T>| Worker {
         process: worker.process,
         operations: worker.operations,
         wall_ns: worker.end_ns.saturating_sub(start),
@@ -69,7 +69,7 @@ pub(crate) fn workers<T>(done: &[Done<T>]) -> Vec<Worker> {
 }
 
 /// Sums the counters of all workers.
-pub(crate) fn counters<T>(done: &[Done<T>]) -> BTreeMap<String, i64> {
+pub(crate) fn counters<T>(done: &[WorkerReport<T>]) -> BTreeMap<String, i64> {
     let mut counters = BTreeMap::new();
     for (name, value) in done.iter().flat_map(|worker| &worker.counters) {
         let sum: &mut i64 = counters.entry(name.clone()).or_default();
@@ -87,15 +87,15 @@ pub(crate) fn named(counters: Vec<(&'static str, i64)>) -> Vec<(String, i64)> {
 mod tests {
     use super::*;
 
-    fn worker(start_ns: u64, end_ns: u64, waited_ns: impl Into<Option<u64>>) -> Done<()> {
+    fn worker(start_ns: u64, end_ns: u64, waited_ns: impl Into<Option<u64>>) -> WorkerReport<()> {
         let (process, operations, counters) = (0, 1, Vec::new());
         let waited_ns = waited_ns.into();
-        Done { process, operations, start_ns, end_ns, waited_ns, counters, outcome: () }
+        WorkerReport { process, operations, start_ns, end_ns, waited_ns, counters, outcome: () }
     }
 
     #[test]
     fn a_pass_is_as_long_as_its_longest_worker_was_on_a_processor() {
-        let ran = |done: &[Done<()>]| passed(done).waited_ns.map(|_| passed(done).ran_ns());
+        let ran = |done: &[WorkerReport<()>]| passed(done).waited_ns.map(|_| passed(done).ran_ns());
         assert_eq!(ran(&[worker(100, 1100, 400)]), Some(600));
         // The one that ends last had waited for most of its time.
         let all = [worker(100, 900, 50), worker(200, 1600, 900)];

@@ -19,7 +19,7 @@ use crate::{
 
 /// A store on disk: its engine, its path, and the settings to open or create it with.
 #[derive(Clone)]
-pub struct Place {
+pub struct StoreLocation {
     /// The engine.
     pub engine: &'static dyn Blobs,
     /// The path.
@@ -30,7 +30,7 @@ pub struct Place {
 
 /// A store that can be read, and the scratch folder that it may be in.
 pub(crate) struct Readable {
-    pub(crate) place: Place,
+    pub(crate) place: StoreLocation,
     /// The store itself, if a copy of it is read.
     original: Option<PathBuf>,
     _scratch: Option<Scratch>,
@@ -51,13 +51,13 @@ impl Readable {
 }
 
 /// Returns the location of a generated dataset, which can only be read. It has no path.
-pub fn generated(spec: Generated) -> Result<Place> {
+pub fn generated(spec: Generated) -> Result<StoreLocation> {
     // An engine lives as long as the program; this one is a few numbers.
     let engine: &'static Generator = Box::leak(Box::new(Generator::new(spec)?));
-    Ok(Place { engine, path: PathBuf::new(), settings: Settings::default() })
+    Ok(StoreLocation { engine, path: PathBuf::new(), settings: Settings::default() })
 }
 
-impl Place {
+impl StoreLocation {
     /// Returns the store, or a copy in `scratch` (default: next to it) if even reading would change
     /// the store.
     pub(crate) fn readable(
@@ -204,7 +204,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    pub(crate) fn of(store: &dyn Store, stop: &Stop) -> Result<Self> {
+    pub(crate) fn measure(store: &dyn Store, stop: &Stop) -> Result<Self> {
         let mut amount = Self::default();
         store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
