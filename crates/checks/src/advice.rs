@@ -1,4 +1,4 @@
-//! What a search for the store that suits some data found.
+//! The result of a search for the store that suits some data.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub struct Candidate {
     pub label: String,
     /// The target string of a scratch store like it.
     pub target: String,
-    /// What its settings trade; empty if that is not known.
+    /// The trade-off of its settings; empty if it is not known.
     pub trades: String,
     /// How it provides the durability class, and what a power cut leaves; empty if that is not
     /// known.

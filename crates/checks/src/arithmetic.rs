@@ -5,8 +5,8 @@ use model::{Finding, FindingKind, Latency, Sample, record::Record};
 
 use crate::{histogram, sample::in_trial};
 
-/// Figures from a histogram with three digits are off by at most 0.1 %, and an exact maximum
-/// may be that much below the percentile that represents it.
+/// The error that is accepted: figures from a histogram with three digits are off by at most 0.1 %,
+/// and an exact maximum may be that much below the percentile that represents it.
 const TOLERANCE: f64 = 0.01;
 
 /// Returns a finding for each contradiction among the figures of a sample.

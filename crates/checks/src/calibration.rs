@@ -8,7 +8,7 @@ use stats::{Estimate, SAME, geometric_mean, proportion};
 
 use crate::verdict::Verdict;
 
-/// Version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
+/// The version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
 /// wrong.
 pub const CALIBRATION_FORMAT: u32 = 2;
 

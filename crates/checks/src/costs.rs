@@ -1,4 +1,4 @@
-//! What an operation costs where reads and updates have shares: the mean of their times, weighed.
+//! The cost of an operation if reads and updates have shares: the mean of their times, weighed.
 
 use model::{Case, record::Record};
 use stats::{Estimate, SAME};
@@ -9,7 +9,7 @@ use crate::series::{FEWEST_ROUNDS, Series};
 /// of the data either.
 const NEAR: f64 = 1.5;
 
-/// If no difference is shown, a simpler store is worth this much of the cost.
+/// The factor of the cost that a simpler store is worth if no difference is shown.
 const CARE: f64 = 1.05;
 
 /// The costs of an operation with each target of a record, in the first cache state of its plan.

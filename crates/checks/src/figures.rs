@@ -12,8 +12,8 @@ use crate::{
     verdict::{Judged, Verdict, judgements},
 };
 
-/// The figures of one target under one workload in one cache state, over all rounds. Absent if not
-/// measured.
+/// The figures of one target under one workload in one cache state, over all rounds. A figure is
+/// `None` if it was not measured.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Figures {
     /// The workload and the cache state.
@@ -57,7 +57,7 @@ pub struct Figures {
     pub verdict: Verdict,
 }
 
-/// How a schedule was kept over all rounds.
+/// The quality of a schedule over all rounds: whether operations kept up with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// Operations a second that were completed.
@@ -70,7 +70,7 @@ pub struct Schedule {
     pub lag_p99_us: f64,
 }
 
-/// Latencies in microseconds.
+/// The percentiles of latencies in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Latency")]
 pub struct Percentiles {

@@ -9,7 +9,7 @@ use crate::{figures::Figures, record::computed};
 /// A finding with everything in which it was seen. An empty set means the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergedFinding {
-    /// What was found.
+    /// The kind of finding.
     pub kind: FindingKind,
     /// Labels of the targets.
     pub targets: BTreeSet<String>,

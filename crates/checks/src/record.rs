@@ -1,5 +1,6 @@
-//! What only the samples of a whole record show: intervals from too few rounds or too wide ones, times
-//! that drift or fall into two groups, stalls, and what passes cost besides their operations.
+//! The findings that only the samples of a whole record show: intervals from too few rounds or too
+//! wide ones, times that drift or fall into two groups, stalls, and the costs of passes in addition
+//! to their operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,20 +22,20 @@ use crate::{
     verdict::is_settled,
 };
 
-/// Share of the wall time that the tool's own loop may take.
+/// The share of the wall time that the tool's own loop may take.
 const TOOL_SHARE: f64 = 0.05;
-/// Share of the measured time that may be left to the background without being reported.
+/// The share of the measured time that may be left to the background without being reported.
 const BACKGROUND: f64 = 0.05;
 /// The clock is too coarse for medians shorter than so many times two reads of it. A latency holds
 /// about one read, half of the two: from here on a tenth of the median or more.
 const CLOCK_COARSE: u64 = 5;
-/// Spread of the frequency that a run may show, as a share of the greatest.
+/// The spread of the frequency that a run may show, as a share of the highest one.
 const FREQUENCY: f64 = 0.05;
 
 /// A drift at least as clear would be seen in one of a hundred runs of a steady machine.
 const CHANCE: f64 = 0.01;
 
-/// Smaller changes and differences, as shares of the time, are not reported.
+/// The smallest change or difference that is reported, as a share of the time.
 const MATTERS: f64 = 0.05;
 
 /// Returns the findings that all samples of a record together show, once its run is over.
@@ -64,8 +65,8 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings
 }
 
-/// Share of the rate of a target that does nothing from which on the clients are measured rather
-/// than the store.
+/// The share of the rate of a target that does nothing from which on the clients are measured
+/// rather than the store.
 const CLIENT_SHARE: f64 = 0.5;
 
 /// Finds targets that are about as fast as one that does nothing, with several clients.
@@ -187,8 +188,8 @@ fn passes(record: &Record) -> Vec<Finding> {
     run.chain(all_series(record).flat_map(of_series)).collect()
 }
 
-/// Standard deviation of the time of others in one pass, in nanoseconds: each of five kinds of work
-/// is counted in whole ticks of 10 ms, which each end of a pass falls into at random.
+/// The standard deviation of the time of others in one pass, in nanoseconds: each of five kinds of
+/// work is counted in whole ticks of 10 ms, into which each end of a pass falls at random.
 const TICKS_NS: f64 = 11e6;
 
 /// Returns the load of others in all short passes together, if it is high and the ticks do not
@@ -224,8 +225,8 @@ fn left_to_background(samples: &[&Sample]) -> Option<FindingKind> {
     (share > BACKGROUND && share.is_finite()).then_some(FindingKind::LeftToBackground { share })
 }
 
-/// Bytes from the device for each byte of the values that need an explanation: the pages that hold a
-/// value and lead to it are a few times its size.
+/// The smallest number of bytes from the device for each byte of the values that needs an
+/// explanation: the pages with a value and those that lead to it are a few times its size.
 const FETCHED: f64 = 10.0;
 
 /// Returns a finding if what is read ahead under a limit on memory is evicted before it is used.

@@ -1,4 +1,4 @@
-//! What makes a single trial doubtful.
+//! The findings about a single trial.
 
 mod cache_state;
 
@@ -9,20 +9,22 @@ use model::{
 /// The longest latency that a histogram holds: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Processors' worth of other work that is not reported.
+/// The largest load of other programs that is not reported, in processors.
 pub(crate) const OTHER_CPUS: f64 = 0.1;
-/// Shortest pass whose own figure for other work is reported: the system counts each kind of work in
-/// ticks of 10 ms, so a difference is off by up to a tick a kind, ±0.1 processors here.
+/// The shortest pass whose own figure for other work is reported: the system counts each kind of
+/// work in ticks of 10 ms, so a difference is off by up to a tick a kind, ±0.1 processors here.
 const TICKS_NS: u64 = 200_000_000;
-/// Share of stolen time that is not reported.
+/// The largest share of stolen time that is not reported.
 const STEAL: f64 = 0.01;
-/// Share of a trial in which tasks may wait for a processor: short waits are normal, as two tasks
-/// wake on one processor while another idles.
+/// The largest share of a trial in which tasks may wait for a processor: short waits are normal, as
+/// two tasks wake on one processor while another idles.
 const CPU_PRESSURE: f64 = 0.05;
-/// For input or output. Others' waiting slows a trial that asks no device for anything only by
-/// what comes with it (interrupts, copies), so it may be longer.
+/// The largest share in which tasks may wait for input or output. Others' waiting slows a trial
+/// that asks no device for anything only by what comes with it (interrupts, copies), so it may be
+/// longer.
 const IO_PRESSURE: f64 = 0.1;
-/// For memory. Without a shortage nobody waits for it at all.
+/// The largest share in which tasks may wait for memory. Without a shortage no task waits for it at
+/// all.
 const MEMORY_PRESSURE: f64 = 0.01;
 
 /// Returns the findings about a trial; `written_before` is the share of the first values to be
@@ -56,9 +58,10 @@ fn saturated(sample: &Sample) -> Option<FindingKind> {
     Some(FindingKind::Saturated { asked: paced.asked, reached: paced.reached })
 }
 
-/// How well a clock is known that is known well, and how far the time of day may be off.
+/// The largest uncertainty of a well-known clock, and the largest accepted error of the time of
+/// day.
 const CLOCK_NS: u64 = 1_000_000;
-/// The same as a part of a pass.
+/// The largest uncertainty of a well-known clock, as a part of a pass.
 const CLOCK_PART: u64 = 100;
 
 /// Finds hosts whose clocks are uncertain or off, and whether the clients of several hosts never

@@ -8,8 +8,9 @@ use stats::{Estimate, Values, geometric_mean};
 /// The option that sets how many clients there are.
 pub const CLIENTS: &str = "processes";
 
-/// With fewer rounds the spread itself is a guess: Student's t for three degrees of freedom and
-/// less is over 3, and an interval may be narrow because two or three rounds happened to agree.
+/// The smallest number of rounds for a verdict. With fewer rounds the spread itself is a guess:
+/// Student's t for three degrees of freedom and less is over 3, and an interval may be narrow
+/// because two or three rounds happened to agree.
 pub const FEWEST_ROUNDS: u32 = 5;
 
 /// The trials of one target in one case of a record.

@@ -25,7 +25,7 @@ pub(crate) fn few_hold_most(record: &Record) -> Option<FindingKind> {
     })
 }
 
-/// How far apart the two ratios must be: less changes no choice.
+/// The smallest factor between the two ratios: less changes no choice.
 const APART: f64 = 1.1;
 
 /// Returns a finding if such values decide a ratio, and the ratio of the medians differs.

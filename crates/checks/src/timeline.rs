@@ -1,4 +1,4 @@
-//! How passes went over time, and where they stalled.
+//! The course of passes over time, and their stalls.
 
 use std::collections::BTreeMap;
 
@@ -41,11 +41,11 @@ pub struct Stall {
     pub start_ms: f64,
     /// Its length in milliseconds.
     pub length_ms: f64,
-    /// What happened meanwhile; `None` if that is not known.
+    /// The work that ran meanwhile; `None` if it is not known.
     pub cause: Option<String>,
 }
 
-/// All background work of one name.
+/// The total of the background work of one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BackgroundTotal {
     /// How often it ran.
@@ -97,7 +97,7 @@ fn points(over_time: &OverTime, wall: u64) -> Vec<Point> {
 
 /// The shortest stall: shorter ones are left to the percentiles.
 const SHORTEST_NS: u64 = 10_000_000;
-/// How many times as long a stall is as the longest operation of an ordinary slice.
+/// The factor by which a stall is longer than the longest operation of an ordinary slice.
 const FAR: u64 = 5;
 
 /// Returns the stalls. Only the longest operation of each slice is examined: a worker that waits

@@ -1,4 +1,4 @@
-//! What the ratios of a case show, and which targets need more rounds for that.
+//! The verdicts on the ratios of a case, and the targets that need more rounds for one.
 
 use model::{Case, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub enum Verdict {
     Slower,
     /// Its time is within ±3 % of the baseline's.
     Same,
-    /// None of these is shown.
+    /// No difference and no equality is shown.
     Inconclusive,
     /// It is a limit of the machine, not a place for data: whatever its ratio, it does not win.
     Limit,

@@ -7,7 +7,7 @@ use model::{Error, ErrorKind};
 
 use crate::output;
 
-/// Why a command failed.
+/// The reason why a command failed.
 pub(crate) enum Failure {
     /// An error, before or during the work.
     Error(Error),

@@ -18,7 +18,7 @@ const STEPS: &str = "[{bar:30}] {about}  {prefix}{wide_msg}";
 /// The form of a bar over time, in milliseconds since the listener started.
 const ROUNDS: &str = "[{bar:30}] at most {at_most} left  {prefix}{wide_msg}";
 
-/// Shows the progress of the lab.
+/// A listener that shows the progress of the lab.
 pub(crate) struct Listener {
     bar: ProgressBar,
     talk: Talk,

@@ -1,5 +1,5 @@
-//! What would end this program without a word: a panic becomes one line, so does the end that a library
-//! in C makes of it, and a file that grows beyond its limit is an error.
+//! The handling of what would end this program without a message: a panic becomes one line, so does
+//! the end that a library in C makes of it, and a file that grows beyond its limit is an error.
 
 use std::{
     cell::RefCell,

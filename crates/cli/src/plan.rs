@@ -1,5 +1,4 @@
-//! From what was typed to what is measured: a plan file or a record among the targets is read, and
-//! what was typed is laid over it.
+//! The plan file or record among the targets: it is read, and what was typed is laid over it.
 
 use std::{
     ffi::OsStr,
@@ -20,7 +19,7 @@ use crate::files;
 /// The largest plan file in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What a word among the targets names, if it is no target.
+/// The kind of a word among the targets that is no target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plan,

@@ -1,4 +1,4 @@
-//! From target strings to engines, paths and checked settings.
+//! The resolution of target strings to engines, paths and checked settings.
 
 use std::{
     collections::BTreeMap,

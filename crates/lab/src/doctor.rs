@@ -168,7 +168,7 @@ impl Doctor<'_> {
 const DATA: Generated =
     Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
-/// Shows progress without messages: those of a run are about its own options.
+/// A listener that shows progress without messages: those of a run are about its own options.
 struct Mute<'a>(&'a dyn Progress);
 
 impl Progress for Mute<'_> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Listens to a run, a copy or a check. Never called between two clock reads.
+/// A listener to a run, a copy or a check. It is never called between two clock reads.
 pub trait Progress: Sync {
     /// Announces a new stage: what it does, and how many steps it has if that is known.
     fn stage(&self, what: &str, steps: Option<u64>);
@@ -21,7 +21,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// Listens to nothing.
+/// A listener that ignores everything.
 pub struct Silent;
 
 impl Progress for Silent {

@@ -8,7 +8,7 @@ use model::{
 };
 use serde::Serialize;
 
-/// What a record is written to.
+/// A file to which a record is written.
 pub trait RecordFile: Write {
     /// Puts all that was written in its place.
     fn finish(self: Box<Self>) -> io::Result<()> {
@@ -19,7 +19,7 @@ pub trait RecordFile: Write {
 /// The record of a run, growing. Runs of a sweep follow each other.
 pub struct Recorder {
     out: Option<Box<dyn RecordFile>>,
-    /// Those of earlier runs.
+    /// The records of earlier runs.
     earlier: Vec<Record>,
     record: Option<Record>,
 }

@@ -18,7 +18,7 @@ use crate::{
     Amount, Progress, Stop, StoreLocation, copy::Readable, dataset::push_sorted, progress::tick,
 };
 
-/// What one side of a comparison contains.
+/// The contents of one side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreTotals {
     /// Number of values.
@@ -44,7 +44,7 @@ pub struct Verified {
     pub different: Differences,
     /// Keys with the same bytes and another mode or time.
     pub other_meta: Differences,
-    /// What each store contains.
+    /// The contents of each store.
     pub totals: [StoreTotals; 2],
     /// The digest of either dataset, in hex, to compare across machines. It is the BLAKE3 hash
     /// of every item in key order: the key (an integer as 8 bytes; a name after its length),
@@ -61,7 +61,7 @@ impl Verified {
     }
 }
 
-/// Keys that differ in some way, and the first of them.
+/// The keys that differ in some way: their number, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Number of keys.
@@ -162,15 +162,15 @@ impl Verified {
     }
 }
 
-/// What checking one store found.
+/// The result of checking one store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// What the store contains.
+    /// The contents of the store.
     pub totals: StoreTotals,
-    /// What is wrong with it, each with its name; nothing: all of it could be read, and the engine's check
-    /// is content.
+    /// The damage, each with its name; empty if everything could be read and the engine's check
+    /// found none.
     pub damage: Vec<String>,
-    /// As [`Verified::digests`]; absent if it is damaged.
+    /// The digest, as in [`Verified::digests`]; `None` if the store is damaged.
     pub digest: Option<String>,
 }
 

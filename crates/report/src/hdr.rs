@@ -8,12 +8,12 @@ use model::{Case, Plan, record::Record};
 
 use crate::{Latencies, latencies};
 
-/// Lines for each halving of the distance to 100 %, as HdrHistogram's own default.
+/// The number of lines for each halving of the distance to 100 %: HdrHistogram's own default.
 const TICKS: u32 = 5;
 /// The first line of a listing.
 pub const HDR_HEAD: &str = "       Value     Percentile TotalCount 1/(1-Percentile)";
 
-/// Nanoseconds of a microsecond, the unit of the listed values.
+/// The nanoseconds of a microsecond, the unit of the listed values.
 const NS: f64 = 1e3;
 
 /// Returns the name and the content of a file for each case, target and kind of operation.

@@ -15,15 +15,15 @@ use crate::{
     StoreFigures, Unlike, all_findings, answer, figures, requests, stores, tables, words,
 };
 
-/// Version of both forms. It is raised if a reader of the old one would go wrong.
+/// The version of both forms. It is raised if a reader of the old one would go wrong.
 const FORM: u32 = 1;
 
-/// What `storemark report --json` prints.
+/// The output of `storemark report --json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReportData {
     /// Version of this form.
     form: u32,
-    /// What they show, in sentences.
+    /// The answer in sentences.
     answer: Answer,
     /// The runs, in their order: one, or those of a sweep.
     runs: Vec<ReportRun>,
@@ -33,31 +33,32 @@ pub struct ReportData {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Run")]
 struct ReportRun {
-    /// Of a sweep, the options that vary with their values here.
+    /// The options that vary in a sweep, with their values here; empty if the run is not of a
+    /// sweep.
     point: BTreeMap<String, String>,
     /// Seconds since 1970 when it began.
     started: u64,
-    /// Why it ended; null: it was cut off.
+    /// The reason of its end; null if it was cut off.
     ended: Option<Ended>,
-    /// Where it ran.
+    /// The machine and its software.
     environment: Environment,
-    /// What was to run.
+    /// The plan.
     plan: Plan,
     /// Every target in every case.
     rows: Vec<ReportRow>,
-    /// What each store took.
+    /// The space, the times and the settings of each store.
     stores: Vec<Store>,
     /// Requests to services that charge for them: those of each target's passes, and those of the
-    /// whole run. Empty: there were none.
+    /// whole run; empty if there were none.
     requests: Vec<SentRequests>,
     /// Findings, the worst first.
     findings: Vec<Finding>,
 }
 
-/// Requests of a part of a run.
+/// The requests of a part of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct SentRequests {
-    /// The target's label; absent: all of the run, without the removal of the objects at its end.
+    /// The target's label; absent for the whole run, without the removal of the objects at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     /// The name of the workload of its passes.
@@ -75,7 +76,7 @@ struct ReportRow {
     workload: usize,
     /// Its name.
     name: String,
-    /// What it does.
+    /// The work in words.
     about: String,
     /// The cache state.
     #[schemars(with = "String")]
@@ -100,7 +101,7 @@ struct Store {
 struct Finding {
     /// How much it weighs.
     weight: Severity,
-    /// What was found, and in what.
+    /// The finding, with the targets and cases that it is about.
     text: String,
 }
 
@@ -149,24 +150,24 @@ fn run(record: &Record, figures: Vec<Figures>) -> ReportRun {
     }
 }
 
-/// What `storemark compare --json` prints.
+/// The output of `storemark compare --json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparisonData<'a> {
     /// Version of this form.
     form: u32,
     /// How many rows are worse, better and so on, in a sentence.
     answer: String,
-    /// The target that the others are divided by; null: there is no other.
+    /// The target whose time divides the others'; null if there is no other target.
     control: Option<&'a str>,
     /// Every target in every case that both records have.
     rows: Vec<ComparedRow<'a>>,
     /// Targets, cases and runs that only the old record has.
     only_old: &'a [String],
-    /// Those that only the new one has.
+    /// Targets, cases and runs that only the new record has.
     only_new: &'a [String],
-    /// What differs between the machines, in the order old, new.
+    /// Differences between the machines, in the order old, new.
     environments: &'a [Unlike],
-    /// What differs between the plans.
+    /// Differences between the plans.
     plans: &'a [Unlike],
     /// Findings, the worst first.
     findings: &'a [ComparedFinding],

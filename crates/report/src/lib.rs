@@ -1,4 +1,4 @@
-//! From records to figures, tables and pages: from the records alone, recomputed each time.
+//! Figures, tables and pages of records, recomputed from the records alone each time.
 //!
 //! [`read()`] reads records. `figures` computes what `checks` does not, [`studies`] has what was
 //! published, `tables` declares a [`table::Table`] for each question, and `pages` puts tables,

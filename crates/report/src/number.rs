@@ -3,7 +3,7 @@
 use model::units::{show_count, three_digits};
 use stats::{Estimate, SAME};
 
-/// Printed instead of a figure that is not known.
+/// The text in place of a figure that is not known.
 pub(crate) const NONE: &str = "–";
 
 /// Formats three significant digits in at most six columns; from 100,000 on more columns, in groups
@@ -37,7 +37,7 @@ pub(crate) fn small(value: f64) -> String {
     format!("{value:.0$}", usize::from(decimals))
 }
 
-/// Units of time with their microseconds.
+/// The units of time with their microseconds.
 const UNITS: [(&str, f64); 4] = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)];
 
 /// Returns the microseconds of a unit of time; `None` if it is none.

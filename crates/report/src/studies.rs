@@ -8,7 +8,7 @@ use model::{
     study::{Published, RowFigures, RowLoad, Study, TaskFigures},
 };
 
-/// Names and texts, in the order in which they are listed.
+/// The names and texts of the studies, in the order in which they are listed.
 const STUDIES: [(&str, &str); 12] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),

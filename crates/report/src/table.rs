@@ -48,7 +48,7 @@ pub struct Column {
     pub bars: bool,
 }
 
-/// Whether a column may be left out for lack of room.
+/// The conditions under which a column may be left out for lack of room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
     /// Shown only on the HTML page, which scrolls.
@@ -129,7 +129,7 @@ pub enum Block {
     },
 }
 
-/// Sentences below a title. Without a title they still belong together.
+/// A block of sentences below a title. Without a title they still belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
     /// The title; may be empty.

@@ -21,7 +21,7 @@ const NARROWEST_PROSE: usize = 80;
 /// The widest layout of sentences, however wide the terminal is.
 const WIDEST_PROSE: usize = 100;
 
-/// How a terminal shows a page.
+/// The way in which a terminal shows a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal. No line is wider, unless the terminal has fewer than 60 or, for

@@ -1,4 +1,5 @@
-//! Where a curve of ratios crosses 1: the size at which one way overtakes another.
+//! The break-even of a curve of ratios: the size at which it crosses 1, and one way overtakes
+//! another.
 //!
 //! Between two sizes that were measured the logarithm of the ratio is taken to be a straight line
 //! over the logarithm of the size. The interval of the crossing is the inverse of the test: all sizes
@@ -48,8 +49,8 @@ pub struct BreakEven {
     pub refuted: bool,
 }
 
-/// Steps between two sizes at which the test is made: with sizes four times apart, one is 0.5 % of
-/// the size.
+/// The number of steps between two sizes at which the test is made: with sizes four times apart,
+/// one is 0.5 % of the size.
 const STEPS: usize = 256;
 
 /// Finds where the ratios of `curve` cross 1. Returns `None` for fewer than two sizes, sizes that

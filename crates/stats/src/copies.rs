@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Figures in the order in which they were measured.
+/// A series of figures in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     /// The figures.

@@ -1,4 +1,4 @@
-//! How many independent values are as good as values that follow each other.
+//! The number of independent values that carry as much information as correlated ones.
 
 /// The smallest number of values that shows how they are correlated.
 pub(crate) const FEWEST: usize = 12;

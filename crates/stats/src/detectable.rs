@@ -1,4 +1,4 @@
-//! How small a difference rounds can show.
+//! The smallest difference that rounds can show.
 
 use crate::{
     copies::Values,

@@ -1,4 +1,4 @@
-//! Whether figures fall into two groups.
+//! A test of whether figures fall into two groups.
 
 use crate::estimate::{logs, mean, squares};
 
@@ -47,7 +47,7 @@ fn too_large_by_chance(n: usize) -> f64 {
     3.5 + 110.0 / (n as f64 - 6.0)
 }
 
-/// Sorted values cut in two: the means of both parts, and sums of squares.
+/// A split of sorted values into two parts: the means of both, and sums of squares.
 struct Split {
     low: f64,
     high: f64,

@@ -1,4 +1,4 @@
-//! How far a share that was counted can be trusted.
+//! The interval of a share that was counted.
 
 /// Returns the 95 % interval of the share that `k` of `n` shows: exact, after C. J. Clopper and E.
 /// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",

@@ -7,9 +7,10 @@ use crate::{Estimate, SAME};
 pub struct Knee {
     /// By the figures themselves.
     pub at: u32,
-    /// Where all steps up to it add, whatever the truth in their intervals.
+    /// The largest number up to which all steps add throughput, whatever the truth in their
+    /// intervals.
     pub low: u32,
-    /// Where some step to more may still add.
+    /// The largest number up to which some step may still add throughput.
     pub high: u32,
 }
 

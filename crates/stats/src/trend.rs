@@ -1,4 +1,4 @@
-//! Whether figures rise or fall in the order they were taken in.
+//! A test of whether figures rise or fall in the order in which they were measured.
 
 use std::{cmp::Ordering, f64::consts::TAU};
 
@@ -43,7 +43,7 @@ fn theil_sen(values: &[f64]) -> f64 {
 
 /// The largest number of values held at once; all slopes of a thousand rounds would take megabytes.
 const HELD: usize = 1 << 16;
-/// Parts into which a range is divided.
+/// The number of parts into which a range is divided.
 const PARTS: usize = 1 << 10;
 
 /// Returns the value of this `rank`, counted from 0 in ascending order. Each call of `values`

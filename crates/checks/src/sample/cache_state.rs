@@ -1,4 +1,4 @@
-//! Whether a trial started in its cache state, and kept it.
+//! The findings on whether a trial started in its cache state, and kept it.
 
 use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 

@@ -1,4 +1,4 @@
-//! What the machine and its file systems make doubtful.
+//! The findings about the machine and its file systems.
 
 use model::{
     Cache, Durability, Environment, Filesystem, Finding, FindingKind, Operation, Work,
@@ -7,7 +7,7 @@ use model::{
 
 use super::mounts;
 
-/// File systems that are memory, or are between the store and a disk's own.
+/// The file systems that are memory, or are between the store and a disk's own.
 const UNUSUAL: [&str; 3] = ["tmpfs", "ramfs", "aufs"];
 
 /// The compression ratio above which compressing saves next to nothing.
@@ -33,7 +33,7 @@ fn of_filesystem(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
     own.chain(mounts::findings(filesystem))
 }
 
-/// How often one readahead must fit into the memory of a run.
+/// The number of readaheads that must fit into the memory of a run.
 const READAHEADS: u64 = 16;
 
 /// Returns a finding if the readahead is large under a limit on memory: it evicts what was read

@@ -1,4 +1,4 @@
-//! What the plan, the machine and the stores make doubtful.
+//! The findings about the plan, the machine and the stores.
 
 mod machine;
 mod mounts;
@@ -137,8 +137,8 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
     socket.into_iter().chain(unseen).collect()
 }
 
-/// Less than so many times the cache, a part of the data is read from there more often than all of it
-/// would be.
+/// The smallest factor between the data and the processor's cache: with less, a part of the data is
+/// read from the cache more often than all of it would be.
 const CACHES: u64 = 4;
 
 /// Returns a finding if the data fits into the processor's cache. Data that does not fit is not
@@ -173,10 +173,10 @@ fn memory_small(record: &Record) -> Option<FindingKind> {
     (bytes > available).then_some(FindingKind::MemorySmall { bytes, available })
 }
 
-/// Difference of two targets' own memory that is not reported, in bytes. SQLite's cache has 2 MB
-/// unless it is set otherwise.
+/// The largest difference of two targets' own memory that is not reported, in bytes. SQLite's cache
+/// has 2 MB unless it is set otherwise.
 const OWN_MEMORY: u64 = 16 << 20;
-/// The same as a part of the data: one in so many bytes.
+/// The largest such difference as a part of the data: one in this many bytes.
 const OWN_MEMORY_PART: u64 = 10;
 
 /// Returns a finding if memory differs from the baseline's. More memory is an advantage as far as

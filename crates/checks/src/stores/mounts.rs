@@ -1,4 +1,5 @@
-//! What mounted file systems do to caches, flushes and deletions. `docs/mounts.md` has the sources.
+//! The findings about mounted file systems: their effect on caches, flushes and deletions.
+//! `docs/mounts.md` has the sources.
 
 use model::{Filesystem, FindingKind};
 
@@ -7,7 +8,7 @@ use model::{Filesystem, FindingKind};
 enum Family {
     Nfs,
     Smb,
-    /// Of other servers.
+    /// A file system of another kind of server.
     Network,
     /// Folders of the host of a virtual machine.
     Host,
@@ -78,7 +79,7 @@ fn flush_unproven(filesystem: &Filesystem) -> Option<FindingKind> {
     Some(FindingKind::FlushUnproven { kind, mount, how })
 }
 
-/// Seconds for which clients keep attributes of files unless the mount table shows others.
+/// The seconds for which clients keep attributes of files unless the mount table shows others.
 const NFS_SECONDS: u64 = 60;
 const SMB_SECONDS: u64 = 1;
 

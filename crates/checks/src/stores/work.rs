@@ -1,4 +1,4 @@
-//! What the work makes doubtful: keys that a pass leaves out, batches that are too small or too
+//! The findings about the work: keys that a pass leaves out, batches that are too small or too
 //! large, writes that are not counted.
 
 use model::{

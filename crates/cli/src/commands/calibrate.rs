@@ -197,7 +197,7 @@ fn gate([old, new]: &[Record; 2]) -> Result<Gate> {
     Ok(report::comparison(slice::from_ref(old), slice::from_ref(new), None)?.gate(GATE))
 }
 
-/// Share above which the gate fails.
+/// The share above which the gate fails.
 const GATE: f64 = 0.05;
 
 const FORM: files::Form<'_> = files::Form {

@@ -20,7 +20,7 @@ use model::{
 
 use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed, targets};
 
-/// What all commands that make a store have in common.
+/// The options that all commands which create a store have in common.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CopyFlags {
     /// Replace a store that is there

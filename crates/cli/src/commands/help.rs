@@ -1,4 +1,4 @@
-//! What storemark knows of its commands: `storemark help`, `man` and `completions`.
+//! The help of storemark's commands: `storemark help`, `man` and `completions`.
 
 use std::{fmt::Write, io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! One file per command, or for commands of one family.
+//! A file for each command, or for commands of one family.
 
 pub(crate) mod advise;
 pub(crate) mod backup;

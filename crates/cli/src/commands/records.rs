@@ -54,7 +54,7 @@ pub(crate) struct ReportOptions {
     pub(crate) quiet: bool,
 }
 
-/// One at most; none: tables for a terminal.
+/// The form of the output, at most one; by default tables for a terminal.
 #[derive(Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct FormOptions {
@@ -234,7 +234,7 @@ pub(crate) struct CompareOptions {
     pub(crate) quiet: bool,
 }
 
-/// What a gate does if it is undecided.
+/// The effect of an undecided gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Inconclusive {
     Fail,

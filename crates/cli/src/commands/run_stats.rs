@@ -1,4 +1,4 @@
-//! What `run --stats` adds: the engines' counters of the last trials, and the process's own
+//! The output of `run --stats`: the engines' counters of the last trials, and the process's own
 //! input and output, as kvtest shows them.
 
 use std::{collections::BTreeMap, fmt::Write, fs};

@@ -1,4 +1,4 @@
-//! What can be tried: what is there now, and what the engines declare to be worth it.
+//! The candidates: the present store, and what the engines declare to be worth trying.
 
 use checks::{Candidate, LeftOut, Threshold};
 use model::{

@@ -71,7 +71,7 @@ pub struct SlowedEngine {
 
 /// The result of a calibration.
 pub struct Calibrated {
-    /// What was compared.
+    /// The plan of the calibration.
     pub calibration: Calibration,
     /// A run of the store alone, which shows the time of an operation and the machine.
     pub alone: Record,

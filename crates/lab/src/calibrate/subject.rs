@@ -22,7 +22,7 @@ pub(super) struct Subject<'a> {
     _scratch: Option<Scratch>,
 }
 
-/// Runs of each record that a gate compares: each in a fresh process.
+/// The number of runs of each record that a gate compares, each in a fresh process.
 const GATE_RUNS: u32 = 5;
 
 impl<'a> Subject<'a> {

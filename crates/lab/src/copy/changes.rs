@@ -1,5 +1,5 @@
-//! Whether the files of a store changed while they were read: what was copied would be partly old and
-//! partly new.
+//! A check that the files of a store did not change while they were read: the copy would be partly
+//! old and partly new.
 
 use std::{
     collections::BTreeMap,

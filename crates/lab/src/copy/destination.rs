@@ -1,4 +1,4 @@
-//! What may be at the destination before the copy, and how the whole copy gets its name.
+//! The destination: what may exist there before the copy, and how the complete copy gets its name.
 
 use std::{
     fs::{self, Permissions},
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::host::{self, FileAccess};
 
-/// What is at the destination and may be replaced by the copy.
+/// The kind of thing at the destination that the copy may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
     Nothing,

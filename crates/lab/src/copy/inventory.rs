@@ -1,5 +1,5 @@
-//! What an interrupted copy left: every key with what identifies its value, so that only what
-//! is missing or differs is copied again. Some 60 bytes a key.
+//! The inventory of an interrupted copy: every key with the identity of its value, so that only
+//! what is missing or differs is copied again. It takes some 60 bytes a key.
 
 use std::{iter::Peekable, ops::ControlFlow, vec::IntoIter};
 

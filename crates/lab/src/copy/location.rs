@@ -1,4 +1,4 @@
-//! Where a store is, how it is opened, and how much is in it.
+//! The location of a store, how it is opened, and how much is in it.
 
 use std::{
     fs,

@@ -53,7 +53,7 @@ pub struct Copied {
     pub bytes: u64,
     /// Number of values that an interrupted copy had already copied.
     pub resumed: u64,
-    /// What else the source has, which is not copied.
+    /// The other entries of the source, which are not copied.
     pub left_out: Vec<Entry>,
 }
 

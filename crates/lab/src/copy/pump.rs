@@ -115,7 +115,8 @@ fn taken(key: Key<'_>) -> Error {
     )
 }
 
-/// Packs the items that have to be written and hands them to the writers in turn.
+/// The reader of the source, which packs the items to be written and hands them to the writers in
+/// turn.
 struct Reader<'a> {
     writers: Vec<SyncSender<Parcel>>,
     turn: usize,
@@ -176,7 +177,7 @@ const ITEMS: usize = 1024;
 /// The largest buffer that is reused: a large value makes it grow.
 const KEEP: usize = 4 * BYTES;
 
-/// Items in key order, all in one buffer.
+/// A parcel of items in key order, all in one buffer.
 #[derive(Default)]
 struct Parcel {
     items: Vec<Packed>,

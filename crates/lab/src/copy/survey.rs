@@ -42,7 +42,7 @@ fn check_type(item: &Item<'_>) -> Result<()> {
     )))
 }
 
-/// Names in order, none of which may be a folder of another: `a` and `a/b`.
+/// A sequence of names in order, none of which may be a folder of another: `a` and `a/b`.
 #[derive(Default)]
 struct Paths {
     /// The names with which the last name starts, and the last name itself.

@@ -1,16 +1,16 @@
-//! How far a dataset can be compressed: the size of a sample of its values after DEFLATE.
+//! The compressibility of a dataset: the size of a sample of its values after DEFLATE.
 
 use std::io::Write;
 
 use flate2::{Compression, write::DeflateEncoder};
 
 const SAMPLE: usize = 1 << 20;
-/// Bytes taken of one value at most, so that a sample of large values holds many of them.
+/// The largest number of bytes of one value, so that a sample of large values has many of them.
 const PIECE: usize = 16 << 10;
-/// Values of the sample at most, however small.
+/// The largest number of values of the sample, however small they are.
 const PIECES: usize = 16 << 10;
 
-/// Takes a sample of values, spread evenly over all of them however many there are.
+/// A sample of values, spread evenly over all of them however many there are.
 pub(crate) struct Sampler {
     pieces: Vec<Vec<u8>>,
     bytes: usize,

@@ -15,8 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::random::{below, fill};
 
-/// Generates the values of a [`Generated`] dataset. It is an engine with one store, which exists
-/// only as a seed and can be copied like any other.
+/// The generator of a [`Generated`] dataset. It is an engine with one store, which exists only as a
+/// seed and can be copied like any other.
 #[derive(Clone, Copy)]
 pub(crate) struct Generator {
     spec: Generated,
@@ -67,8 +67,8 @@ impl Generator {
     }
 }
 
-/// 2^64 divided by the golden ratio, odd: neighbouring keys get seeds far apart (Knuth, The Art
-/// of Computer Programming, 6.4).
+/// The odd number closest to 2^64 divided by the golden ratio: neighbouring keys get seeds far
+/// apart (Knuth, The Art of Computer Programming, 6.4).
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 static DECLARATION: Declaration = Declaration {

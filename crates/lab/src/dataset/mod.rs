@@ -34,14 +34,14 @@ pub(crate) struct Entry {
     pub(crate) check: u32,
 }
 
-/// Keys with the lengths and checksums of their values.
+/// A dataset: keys with the lengths and checksums of their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset {
     keys: KeyKind,
     entries: Vec<Entry>,
     /// Names back to back, each led by its length in two bytes.
     names: Vec<u8>,
-    /// The entries that a round touches; `None`: all.
+    /// The entries that a round touches; `None` for all.
     round: Option<Range<usize>>,
     /// Size of a sample of the values after DEFLATE over its size.
     pub(crate) deflated: Option<f64>,
@@ -265,8 +265,7 @@ impl Dataset {
     }
 }
 
-/// Walks a worker's share of the entries for as long as it is asked to, from the start again
-/// after the last.
+/// A cursor over a worker's share of the entries, which starts again after the last one.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     entries: &'a [Entry],
@@ -287,7 +286,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What precedes the bytes of a dataset that is sent to another process.
+/// The metadata of a dataset that is sent to another process, before its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DatasetMetadata {
     keys: KeyKind,

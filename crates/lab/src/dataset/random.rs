@@ -5,7 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-/// What a derived seed is for.
+/// The use of a derived seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Use {
     Keys,
@@ -46,11 +46,11 @@ pub(crate) fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
     }
 }
 
-/// Distance over which slices can begin: the chance that two are the same is one in 8 million.
+/// The distance over which slices can begin: the chance that two are the same is one in 8 million.
 const SPREAD: usize = 8 << 20;
 
-/// Bytes of a piece of which some are random and the rest zeros: several in most values, and long
-/// enough that a compressor's own bytes for a row of zeros hardly count.
+/// The bytes of a piece of which some are random and the rest zeros: several in most values, and
+/// long enough that a compressor's own bytes for a row of zeros hardly count.
 const PIECE: usize = 256;
 
 /// Fills `bytes`, random ones that many percent of them.
@@ -72,8 +72,8 @@ pub(crate) struct PoolSpec {
     pub(crate) random_percent: u8,
 }
 
-/// Slices of one pool of random bytes, at a place that depends on the pass and the operation, so that
-/// no value is overwritten by itself.
+/// A pool of random bytes. Its slices are at a place that depends on the pass and the operation, so
+/// that no value is overwritten by itself.
 pub(crate) struct Pool(Vec<u8>);
 
 impl From<PoolSpec> for Pool {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dataset, below, shuffle};
 
-/// Which part of the keys a round touches: rounds take the parts in turn.
+/// The part of the keys that a round touches: rounds take the parts in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
     /// Counted from 0.
@@ -19,7 +19,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// All keys.
+    /// The part with all keys.
     pub(crate) const ALL: Self = Self { number: 0, of: 1 };
 
     /// Returns the part of a round, out of `of` parts in turn.

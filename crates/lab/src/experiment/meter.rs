@@ -1,4 +1,4 @@
-//! What a pass costs.
+//! A meter of the costs of a pass.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ pub(crate) fn soon_ns() -> u64 {
     host::now_ns() + AHEAD_NS
 }
 
-/// Runs from the start of a pass until its writes are on the device.
+/// A meter that runs from the start of a pass until its writes are on the device.
 pub(crate) struct PassMeter<'a> {
     meter: host::Meter,
     processes: &'a [u32],
-    /// Of the thread that waits for the workers.
+    /// The clock of the thread that waits for the workers.
     clock: RunClock,
     server: bool,
-    /// Where the store is, and what the device under it had done.
+    /// The folder of the store, and what the device under it had done at the start.
     device: Option<(&'a Path, Device)>,
 }
 

@@ -1,5 +1,5 @@
-//! What can be measured. An experiment says which trials a round has and how one is run; the
-//! [`schedule`](crate::schedule) says when.
+//! The experiments. Each defines which trials a round has and how one is run; the
+//! [`schedule`](crate::schedule) decides when.
 
 pub(crate) mod ageing;
 pub(crate) mod backup;
@@ -30,14 +30,14 @@ pub(crate) struct Prepared<'a> {
     pub(crate) environment: Environment,
     /// The trials of a round, in a fixed order.
     pub(crate) trials: Vec<Trial>,
-    /// What is known of stores before the first round.
+    /// The facts about stores before the first round.
     pub(crate) stores: Vec<StoreFacts>,
     pub(crate) findings: Vec<Finding>,
     /// Labels of the targets that failed already.
     pub(crate) left_out: Vec<String>,
     /// How long a round will take, if something was tried.
     pub(crate) round: Option<Duration>,
-    /// What the user can change to make a round shorter; absent: what to do was said already.
+    /// What the user can change to make a round shorter; `None` if that was said already.
     pub(crate) shorter: Option<&'static str>,
 }
 
@@ -107,25 +107,25 @@ impl Trial {
     }
 }
 
-/// What is left out once a trial failed.
+/// What is left out after a failed trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     Trial,
     Target,
 }
 
-/// Labels of targets with what their engines' own integrity checks found wrong.
+/// The labels of targets with what their engines' own integrity checks found wrong.
 pub(crate) type Complaints = Vec<(String, Vec<String>)>;
 
-/// What the schedule runs.
+/// An experiment that the schedule runs.
 pub(crate) trait Experiment {
     /// Starts fresh processes for another run of the same.
     fn start_run(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Makes ready what trials like `trial` need, which have so much time; `None`: as long as the
-    /// number of rounds takes. Returns the targets that cannot take part.
+    /// Prepares what trials like `trial` need, for which this time is left; `None` if they take as
+    /// long as the number of rounds does. Returns the targets that cannot take part.
     fn start_case(
         &mut self,
         _trial: &Trial,
@@ -154,8 +154,8 @@ pub(crate) trait Experiment {
         Ok(())
     }
 
-    /// Runs the integrity checks that were asked for, but not of the targets in `lost`, and closes
-    /// what is open; `None`: the rounds ended with an error.
+    /// Runs the integrity checks that were asked for, except those of the targets in `lost`, and
+    /// closes what is open. `_lost` is `None` if the rounds ended with an error.
     fn finish(self: Box<Self>, _lost: Option<&HashSet<usize>>) -> Result<Complaints> {
         Ok(Vec::new())
     }
@@ -164,11 +164,11 @@ pub(crate) trait Experiment {
 /// The record, as one trial sees it.
 pub(crate) struct Output<'a> {
     pub(crate) recorder: &'a mut Recorder,
-    /// Whose samples come next.
+    /// The target of the samples that come next.
     pub(crate) target: usize,
     pub(crate) run: u32,
     pub(crate) round: u32,
-    /// Of the trial, counted from 0 within the round.
+    /// The position of the trial, counted from 0 within the round.
     pub(crate) position: u32,
     /// Targets that failed.
     pub(crate) failed: Vec<(usize, Error)>,

@@ -1,4 +1,4 @@
-//! What the user wants measured, resolved to engines and paths but not yet looked at.
+//! The request of a measurement, resolved to engines and paths but not yet examined.
 
 use std::{
     any::Any,
@@ -48,7 +48,7 @@ pub struct Request {
     pub worker: Vec<OsString>,
 }
 
-/// What an experiment measures, of which targets: the request of one of the rooms next to this file.
+/// The request of one experiment, with its targets: one of the modules next to this file.
 pub struct ExperimentRequest(Box<dyn ExperimentPart>);
 
 /// The request of one experiment.
@@ -72,7 +72,7 @@ pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
     }
 }
 
-/// Copies a request of which only the trait is known.
+/// A copy function for requests of which only the trait is known.
 pub(crate) trait ClonePart {
     fn boxed(&self) -> Box<dyn ExperimentPart>;
 }
@@ -123,15 +123,15 @@ pub struct Target<E: ?Sized + 'static> {
     pub label: String,
     /// The engine.
     pub engine: &'static E,
-    /// The user's own store; absent: a scratch store.
+    /// The user's own store; `None` for a scratch store.
     pub location: Option<PathBuf>,
-    /// Where on a server its scratch stores are made.
+    /// The address of the server on which its scratch stores are created.
     pub address: Option<Secret>,
     /// Settings asked for, checked; they win over those of the durability class.
     pub settings: Settings,
     /// Whether it has the durability class of its server, whatever that of the others is.
     pub keeps_class: bool,
-    /// The file system that its scratch stores are placed on; absent: no choice was given.
+    /// The file system on which its scratch stores are placed; `None` if none was chosen.
     pub placement: Option<Placement>,
 }
 

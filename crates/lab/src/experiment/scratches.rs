@@ -23,7 +23,8 @@ pub(super) fn in_folder<T>(
     done.and_then(|done| removed.map(|()| done))
 }
 
-/// Dropped, they are removed with all that is in them.
+/// The scratch folders of an experiment, which are removed with everything in them when it is
+/// dropped.
 #[derive(Default)]
 pub(super) struct Scratches(Vec<(PathBuf, bool, Scratch)>);
 

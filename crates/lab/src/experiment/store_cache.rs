@@ -1,8 +1,9 @@
-//! What one run leaves ready for the next one.
+//! A cache of what one run leaves ready for the next one.
 
 use std::any::Any;
 
-/// Keeps what the last run made ready, as its experiment knows it. Dropping it removes that.
+/// The stores that the last run prepared, as its experiment knows them. Dropping the cache removes
+/// them.
 #[derive(Default)]
 pub struct StoreCache(Option<Box<dyn Any>>);
 

@@ -33,7 +33,7 @@ use crate::{
     },
 };
 
-/// `storemark queue`: tasks are created, changed and deleted.
+/// The request of `storemark queue`: tasks are created, changed and deleted.
 #[derive(Clone)]
 pub struct TasksRequest {
     /// The targets.
@@ -122,8 +122,8 @@ impl Experiment for Tasks<'_> {
     }
 }
 
-/// One trial over a new queue: takes one task through all its steps and reads it back, then has the
-/// workers make their passes. After each pass the queue must be empty.
+/// A trial over a new queue: it takes one task through all its steps and reads it back, then has
+/// the workers make their passes. After each pass the queue must be empty.
 struct TaskTrial<'a> {
     part: &'a TasksRequest,
     queue: &'a dyn Queue,
@@ -133,7 +133,7 @@ struct TaskTrial<'a> {
     stop: &'a Stop,
 }
 
-/// One of the passes of a trial: the tasks of each worker.
+/// A pass of a trial: the tasks of each worker.
 struct TaskPass(Vec<Ids>);
 
 impl TaskTrial<'_> {

@@ -36,8 +36,8 @@ pub(crate) struct ValuesTrial<'a> {
     pub(crate) first_round: bool,
     /// Whether values are read after they were written, to be compared.
     pub(crate) read_back: bool,
-    /// The processes that do the work, and the seed that they draw operations from; absent: this
-    /// process does.
+    /// The processes that do the work, and the seed from which they draw operations; `None` if this
+    /// process does it.
     pub(crate) processes: Option<(&'a Processes<'a>, u64)>,
 }
 

@@ -45,8 +45,8 @@ fn missing(cache: Cache, why: &io::Error) -> String {
     format!("{why}{instead}")
 }
 
-/// How often a state that was missed is tried for again: pages that the kernel has just taken up
-/// may escape eviction, and others drop out of memory while a large store is filled.
+/// How often a missed state is tried again: pages that the kernel has just taken up may escape
+/// eviction, and others drop out of memory while a large store is filled.
 const AGAIN: u32 = 2;
 
 /// Brings the closed store to `cache` and returns what is then in memory; `None` for a store

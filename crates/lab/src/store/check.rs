@@ -62,7 +62,7 @@ pub(crate) fn not_as_written(key: &str) -> Error {
     Error::new(ErrorKind::Differs, what)
 }
 
-/// Values that are read even if the time for it is over: fewer would give no figure.
+/// The number of values that are read even if the time is over: fewer would give no figure.
 const FEWEST: usize = 200;
 
 /// Reads values with `read` until the time is over; returns how many of `entries` were read.

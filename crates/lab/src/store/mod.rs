@@ -39,7 +39,7 @@ pub(crate) fn file_bytes(paths: &[PathBuf]) -> Result<FileBytes> {
     Ok(FileBytes { apparent, allocated })
 }
 
-/// How a target's store is opened.
+/// A target's store, and how it is opened.
 pub(crate) struct ReadyStore {
     pub(crate) engine: &'static dyn Blobs,
     pub(crate) path: PathBuf,

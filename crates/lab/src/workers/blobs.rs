@@ -51,7 +51,7 @@ pub(crate) fn with<T>(
     })
 }
 
-/// How another process opens a store.
+/// A request to another process to open a store.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct StoreRequest {
     engine: String,
@@ -117,7 +117,7 @@ impl StoreRequest {
     }
 }
 
-/// Finds an engine by its name.
+/// A function that finds an engine by its name.
 pub(super) type Find = fn(&str) -> Result<&'static dyn Blobs>;
 type How = fn(&'static dyn Blobs, &Path, &OpenOptions) -> Result<Box<dyn Store>>;
 
@@ -127,7 +127,7 @@ pub(crate) struct BlobRequest {
     pub(crate) process: u32,
     pub(crate) store: StoreRequest,
     pub(crate) workload: Workload,
-    /// What operations are drawn from, if they are.
+    /// The seed from which operations are drawn, if they are.
     pub(crate) seed: u64,
 }
 
@@ -153,14 +153,14 @@ impl BlobRequest {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct EpochRequest {
     pub(crate) stores: Vec<StoreRequest>,
-    /// What each needs before its reads count.
+    /// The warm-up of each store before its reads count.
     pub(crate) warm_ups: Vec<WarmUp>,
     pub(crate) workload: Workload,
-    /// What operations are drawn from, if they are.
+    /// The seed from which operations are drawn, if they are.
     pub(crate) seed: u64,
 }
 
-/// What came of each store; why it failed.
+/// The result of each store, or why it failed.
 pub(crate) type EpochDone = std::result::Result<LaneDone, String>;
 
 /// The stores of an epoch in a worker process.

@@ -1,5 +1,5 @@
-//! What is said between storemark and its worker processes: one JSON object a line. A worker says
-//! hello, and then replies once to each request.
+//! The messages between storemark and its worker processes: one JSON object a line. A worker sends
+//! a greeting, and then replies once to each request.
 
 use std::{
     io::{self, Write},
@@ -15,16 +15,16 @@ use super::{
 };
 use crate::dataset::{DatasetMetadata, Part, PoolSpec};
 
-/// Version of the protocol. Raised with every change.
+/// The version of the protocol, which is raised with every change.
 pub(super) const PROTOCOL: u32 = 7;
 
-/// How often a worker process shows that it still runs.
+/// The interval at which a worker process shows that it still runs.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
 
-/// Version of storemark.
+/// The version of storemark.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a worker process is asked for; `P` is a pass of its job.
+/// A request to a worker process; `P` is a pass of its job.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum WorkerRequest<P> {
@@ -51,7 +51,7 @@ pub(super) enum WorkerRequest<P> {
     Close,
 }
 
-/// What the workers of a process do in a trial, by facet.
+/// The job of the workers of a process in a trial, by facet.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JobRequest {
@@ -60,14 +60,14 @@ pub(crate) enum JobRequest {
     Rows(RowRequest),
 }
 
-/// What a worker process answers; `O` is what each of its workers replies to a pass.
+/// The reply of a worker process; `O` is what each of its workers replies to a pass.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reply<O> {
     /// Before anything was asked.
     Hello {
         protocol: u32,
-        /// Of storemark; absent before version 4 of the protocol.
+        /// The version of storemark; absent before version 4 of the protocol.
         #[serde(default)]
         version: String,
     },
@@ -77,7 +77,8 @@ pub(super) enum Reply<O> {
     Alive,
     /// The requests that this process has sent to services since it last said so. Unasked.
     Requests(Requests),
-    /// What was asked for is done: a pass, by each worker, or anything else, by none.
+    /// The request was carried out: a pass, with a result for each worker, or anything else, with
+    /// none.
     Done(Vec<O>),
     /// It is not; why.
     Failed(String),

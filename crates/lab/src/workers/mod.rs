@@ -21,6 +21,6 @@ pub use serve::{Finders, failure, serve};
 /// share; 0: at once.
 pub(crate) type Worker<'a, P, O> = Box<dyn FnMut(P, u64) -> Result<O> + 'a>;
 
-/// Workers whose sessions are open: all make such a pass. When it returns nothing runs. After an
-/// error there is no further pass.
+/// A function that has workers with open sessions make a pass. When it returns nothing runs. After
+/// an error there is no further pass.
 pub(crate) type Workers<'a, P, O> = dyn FnMut(P, u64) -> Result<Vec<O>> + 'a;

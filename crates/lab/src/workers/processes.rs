@@ -27,18 +27,18 @@ use crate::{
     dataset::{Dataset, Part, PoolSpec},
 };
 
-/// How a worker process is started.
+/// A command that starts a worker process.
 #[derive(Clone)]
 pub(crate) struct Launch {
     /// The program and its arguments.
     pub(crate) command: Vec<OsString>,
-    /// The host that it runs on; absent: this one, whose clock it has.
+    /// The host that it runs on; `None` for this one, whose clock it has.
     pub(crate) host: Option<String>,
     /// How long it may say nothing.
     pub(crate) limit: Duration,
 }
 
-/// How long a worker may take to start, or say nothing, if no limit is set.
+/// How long a worker may take to start, or send nothing, if no limit is set.
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
 impl Launch {
@@ -48,7 +48,7 @@ impl Launch {
     }
 }
 
-/// Worker processes that are started and speak the same protocol.
+/// The worker processes, which are started and use the same protocol.
 pub(crate) struct Processes<'a> {
     members: RefCell<Vec<WorkerProcess>>,
     /// The first that ended by itself.
@@ -61,7 +61,7 @@ pub(crate) struct Processes<'a> {
 
 /// A process that ended by itself.
 struct Lost {
-    /// The host that it ran on; absent: this one.
+    /// The host that it ran on; `None` for this one.
     host: Option<String>,
     error: String,
 }
@@ -69,11 +69,11 @@ struct Lost {
 /// How long before its start a pass is announced: several times what a line takes to be read and
 /// all workers to wake.
 const AHEAD_NS: u64 = 5_000_000;
-/// The same in round trips to the host that is furthest away.
+/// How long before its start a pass is announced, in round trips to the host that is furthest away.
 const ROUND_TRIPS_AHEAD: u64 = 4;
-/// Round trips by which a clock is compared: the shortest of them counts.
+/// The number of round trips by which a clock is compared: the shortest of them counts.
 const ROUND_TRIPS: usize = 9;
-/// How often a wish to stop is looked for while the processes work.
+/// The interval at which a wish to stop is checked while the processes work.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> Processes<'a> {
@@ -356,7 +356,7 @@ struct WorkerProcess {
     /// Its standard input; none once it is to end.
     input: Option<ChildStdin>,
     command: Vec<OsString>,
-    /// The host that it runs on; absent: this one.
+    /// The host that it runs on; `None` for this one.
     host: Option<String>,
     /// The clock of that host.
     clock: HostClock,

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::{Worker, Workers, threads};
 use crate::workload::{WorkerReport, worker_report::named};
 
-/// What each pass adds to every row.
+/// The number that each pass adds to every row.
 pub(crate) const ADDED: i64 = 2;
 
-/// What is done with rows.
+/// A pass over rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RowPass {
     Work(RowOperation),
@@ -23,7 +23,7 @@ pub(crate) enum RowPass {
     Check,
 }
 
-/// What a pass gave: rows that it counted or changed, and their sum; 0 where it did not.
+/// The result of a pass: the rows that it counted or changed, and their sum; 0 if it did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Contents {
     pub(crate) count: u64,
@@ -36,7 +36,7 @@ impl fmt::Display for Contents {
     }
 }
 
-/// What a worker process does in a trial.
+/// The job of a worker process in a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RowRequest {
     pub(crate) process: u32,

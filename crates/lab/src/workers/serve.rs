@@ -126,7 +126,7 @@ fn beat(output: &Mutex<impl Write>) {
     }
 }
 
-/// What [`send_requests`] has shown.
+/// The requests that [`send_requests`] has shown.
 static SHOWN: Mutex<Requests> = Mutex::new(Requests::NONE);
 
 /// Shows the requests that this process has sent to services since they were last shown, if any.
@@ -139,7 +139,7 @@ fn send_requests(output: &mut impl Write) -> io::Result<()> {
     if is_new { send(output, &Reply::<()>::Requests(new)) } else { Ok(()) }
 }
 
-/// How long work may go on once nobody wants it any longer.
+/// How long work may go on after it is no longer wanted.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Passes requests on. When the input ends, so does this process, whatever it does: it never

@@ -1,4 +1,4 @@
-//! What an engine does in the background during a pass: it is asked again and again what is under
+//! The background work of an engine during a pass: the engine is asked repeatedly what is under
 //! way.
 
 use std::{
@@ -11,7 +11,8 @@ use model::{BackgroundWork, FinishedWork, Store};
 
 use host::now_ns;
 
-/// How often. Rarely enough that it costs nothing; short work may be over before it is seen.
+/// The interval of asking: rarely enough that it costs nothing; short work may be over before it is
+/// seen.
 const EVERY: Duration = Duration::from_millis(20);
 
 /// Runs `pass`, and also returns what `store` did meanwhile, in the clock that all processes share.

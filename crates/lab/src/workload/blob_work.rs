@@ -1,15 +1,15 @@
-//! What passes do with values.
+//! The work of passes on values.
 
 use model::{Error, Operation, Order, Result, Work};
 
-/// Reads or writes of values.
+/// The work of a pass: reads or writes of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlobWork {
     /// The operation.
     pub operation: Operation,
     /// In which order keys are touched.
     pub order: Order,
-    /// Operations a second that start on schedule; absent: each as soon as it can.
+    /// Operations a second that start on schedule; `None` if each starts as soon as it can.
     pub rate: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::Stop;
 
-/// Reads the clock around each operation, around some or around none.
+/// A clock that is read around each operation, around some or around none.
 pub(crate) trait Clock {
     /// Starts a slice: the operations from `now_ns` on belong to it.
     #[inline]
@@ -49,7 +49,7 @@ pub(crate) trait Clock {
     }
 }
 
-/// For a first pass.
+/// The clock of a first pass, which is never read.
 pub(crate) struct NoClock;
 
 impl Clock for NoClock {}
@@ -62,7 +62,7 @@ pub(crate) struct Latencies {
     pub(crate) histograms: Vec<Option<AsText>>,
     /// The time of all operations together.
     pub(crate) sum: Duration,
-    /// Those that were timed one by one.
+    /// The number of operations that were timed one by one.
     pub(crate) timed: u64,
     pub(crate) slices: Slices,
     /// How late operations started, if they were on schedule.
@@ -86,7 +86,7 @@ impl Latencies {
     }
 
     /// Counts `count` operations that took `ns` each, the last of which ended at `end_ns`; `action`
-    /// is absent where it is not known.
+    /// is `None` if it is not known.
     #[inline]
     pub(super) fn record(&mut self, action: Option<Action>, ns: u64, count: u64, end_ns: u64) {
         self.timed += 1;
@@ -98,10 +98,10 @@ impl Latencies {
     }
 }
 
-/// Index of the histogram of operations whose kind is not known.
+/// The index of the histogram of operations whose kind is not known.
 const UNKNOWN: usize = Action::ALL.len();
 
-/// Times every operation.
+/// A clock that times every operation.
 pub(crate) struct EachOperation<'a> {
     latencies: Latencies,
     /// When the operation at hand started, or was due.
@@ -156,10 +156,10 @@ impl Clock for EachOperation<'_> {
     }
 }
 
-/// Waits are cut into parts, so that a wish to stop is seen within one.
+/// The length of the parts into which waits are cut, so that a wish to stop is seen within one.
 const PART_NS: u64 = 50_000_000;
 
-/// When the operations of one worker are due.
+/// The schedule of one worker's operations.
 pub(crate) struct OpSchedule<'a> {
     /// When the first is: before it is waited for, how long after that.
     first_ns: u64,

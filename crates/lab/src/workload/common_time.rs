@@ -3,14 +3,14 @@
 
 use super::{PassOutcome, WorkerReport, worker_report};
 
-/// That time, and the operations of all workers in it.
+/// The time in which all workers worked, and their operations in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CommonTime {
     pub(crate) ns: u64,
     pub(crate) operations: f64,
 }
 
-/// Part of a pass that is too short to show anything.
+/// The part of a pass that is too short to show anything, as a divisor.
 const SHORT: u64 = 10;
 
 /// Returns the time from the start of the last worker that started to the end of the first that

@@ -10,16 +10,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::clock::{Clock, Latencies};
 use crate::dataset::below;
 
-/// Times so many operations that timing takes 1 % of the time at most; each that is timed represents
-/// those before it that were not. Where these took far longer than usual, one of them did: it is
-/// recorded as an operation of its own, as is one that is timed and takes that long. So stalls count
-/// once each, however few operations are timed.
+/// A clock that times as many operations as take 1 % of the time at most. Each timed operation
+/// represents those before it that were not. If these took far longer than usual, one of them did:
+/// it is recorded as an operation of its own, as is a timed one that takes that long. So stalls
+/// count once each, however few operations are timed.
 ///
-/// The operations are those of slices, [begun](Clock::begin_slice) and [ended](Clock::end_slice) one
-/// after the other; what happens between them is of none.
+/// The operations are those of slices, [begun](Clock::begin_slice) and [ended](Clock::end_slice)
+/// one after the other; what happens between slices belongs to none.
 pub(crate) struct EveryNth {
     latencies: Latencies,
-    /// What all operations do, if it is one thing.
+    /// The action of all operations, if it is the same.
     only: Option<Action>,
     costs: TimingCosts,
     /// Which one of a block of operations is timed: at a fixed distance, it might always be the one
@@ -29,9 +29,9 @@ pub(crate) struct EveryNth {
     usual_ns: f64,
     /// Operations until the next that is timed.
     left: u64,
-    /// The same when the clock was last read.
+    /// The operations until the next timed one when the clock was last read.
     left_then: u64,
-    /// Those of its block after the next one that is timed.
+    /// Operations of this block after the timed one.
     rest: u64,
     /// When the operation that is timed started.
     start_ns: u64,
@@ -46,7 +46,7 @@ pub(crate) struct EveryNth {
     last: Option<(Action, u64)>,
 }
 
-/// What the clock costs, in nanoseconds.
+/// The costs of reading the clock, in nanoseconds.
 #[derive(Clone, Copy)]
 struct TimingCosts {
     /// The part of a reading that is in the time of an operation between two.
@@ -72,7 +72,7 @@ impl TimingCosts {
     }
 }
 
-/// Operations of a block at most.
+/// The largest number of operations of a block.
 const LONGEST_BLOCK: f64 = 65_536.0;
 /// The part that the last operations have in what is usual.
 const WEIGHT: f64 = 1.0 / 16.0;

@@ -32,10 +32,10 @@ pub(crate) struct Turns {
     pub(crate) pass: u64,
     /// Operations that count after it.
     pub(crate) count: u64,
-    /// Those of a slice, and before it those that do not count.
+    /// Operations that count in a slice.
     pub(crate) slice: u64,
     pub(crate) lead: u64,
-    /// What the orders of stores are drawn from.
+    /// The seed from which the orders of stores are drawn.
     pub(crate) seed: u64,
 }
 
@@ -59,30 +59,31 @@ impl Turns {
     }
 }
 
-/// What came of one store of an epoch.
+/// The result of one store of an epoch.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct LaneDone {
     /// Opening it, before its session.
     pub(crate) open_ns: u64,
     /// Share of its own cache that was filled before its first pass.
     pub(crate) cache_filled: f64,
-    /// Memory that the process occupied more once the store was open and read; absent: not known.
+    /// Memory that the process occupied more once the store was open and read; `None` if it is not
+    /// known.
     pub(crate) memory_bytes: Option<u64>,
     /// The first pass after opening.
     pub(crate) first: Spent,
     /// The slices.
     pub(crate) spent: Spent,
-    /// Of all reads.
+    /// The tally of all reads.
     pub(crate) tally: Tally,
     /// Bytes that the slices read.
     pub(crate) bytes: u64,
     /// The engine's own counters over the slices.
     pub(crate) counters: BTreeMap<String, i64>,
-    /// Of the slices; absent until they are over.
+    /// The latencies of the slices; `None` until they are over.
     pub(crate) latencies: Option<Latencies>,
 }
 
-/// What a store needs to be as in a program that has read at random for long.
+/// The warm-up of a store, after which it is as in a program that has read at random for long.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WarmUp {
     /// Bytes that it keeps in a cache of its own, which is filled.
@@ -91,7 +92,7 @@ pub(crate) struct WarmUp {
     pub(crate) in_memory: bool,
 }
 
-/// How an epoch opens its stores, by their number.
+/// A function that opens the stores of an epoch, by their number.
 pub(crate) trait Opener {
     fn open(&self, store: usize) -> Result<Box<dyn Store>>;
 
@@ -118,7 +119,7 @@ pub(crate) fn epoch(
     }
 }
 
-/// How long the cache of a store may take to be filled.
+/// How long filling the cache of a store may take.
 const FILLING: Duration = Duration::from_secs(2);
 
 /// Reads values in key order until the store's own cache of so many bytes is full, as it is after a

@@ -1,4 +1,4 @@
-//! What workers do: operations on values and the cycle of tasks, drawn and generated before any
+//! The work of workers: operations on values and the cycle of tasks, drawn and generated before any
 //! clock starts, and the loops between two clock reads.
 
 mod background_work;
@@ -30,8 +30,9 @@ pub use probe::{Probe, ProbePass};
 pub(crate) use slices::over_time;
 pub(crate) use worker_report::WorkerReport;
 
-/// Operations of a first pass that writes: they take long, and there is no cache to fill.
+/// The operations of a first pass that writes: they take long, and there is no cache to fill.
 pub(crate) const FIRST_WRITES: u64 = 500;
 
-/// Operations of a first pass that sends requests to a service, which may cost money: enough to connect.
+/// The operations of a first pass that sends requests to a service, which may cost money: enough to
+/// connect.
 pub(crate) const FIRST_REQUESTS: u64 = 10;

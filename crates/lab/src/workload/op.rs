@@ -10,7 +10,7 @@ use crate::{
     dataset::{Cursor, Dataset, Pool},
 };
 
-/// What a worker does in one pass.
+/// The part of a pass that one worker does.
 #[derive(Clone, Copy)]
 pub(crate) struct WorkerPass<'a> {
     pub(crate) pool: &'a Pool,
@@ -24,10 +24,10 @@ pub(crate) struct WorkerPass<'a> {
     pub(crate) stop: &'a Stop,
 }
 
-/// One operation, all of it decided.
+/// An operation with everything decided.
 #[derive(Clone, Copy)]
 pub struct Op<'a> {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The key.
     pub key: Key<'a>,
@@ -35,11 +35,11 @@ pub struct Op<'a> {
     pub size: u32,
     /// Items of a scan at most.
     pub items: u8,
-    /// Those that are always there.
+    /// Items of a scan that always exist.
     pub least: u8,
 }
 
-/// One and the same operation on the keys that a cursor walks.
+/// A walk: the same operation on each key of a cursor.
 #[derive(Clone)]
 pub(crate) struct Walk<'a> {
     pub(crate) dataset: &'a Dataset,
@@ -58,7 +58,7 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// What came of it.
+/// The result of operations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Bytes read or written.

@@ -20,7 +20,7 @@ use crate::{
     dataset::{Cursor, Dataset, Pool},
 };
 
-/// What all passes of a workload over any target have in common in one round.
+/// The input that all passes of a workload over any target have in common in one round.
 #[derive(Clone)]
 pub(crate) struct PassInput<'a> {
     pub(crate) workload: Workload,
@@ -34,7 +34,7 @@ pub(crate) struct PassInput<'a> {
     pub(crate) stop: &'a Stop,
 }
 
-/// One of the passes of a trial, all in the same sessions.
+/// A pass of a trial; all of them are made in the same sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pass {
     /// Keys of the round's order that an earlier pass has touched, which this one leaves out.
@@ -46,7 +46,7 @@ pub(crate) struct Pass {
     pub(crate) timing: Timing,
 }
 
-/// Which operations of a pass are timed one by one.
+/// The operations of a pass that are timed one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Timing {
     None,
@@ -55,13 +55,13 @@ pub(crate) enum Timing {
     Each,
 }
 
-/// What a pass over values gives, for each worker.
+/// The result of a pass over values, for each worker.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PassOutcome {
     pub(crate) tally: Tally,
     /// If operations were timed.
     pub(crate) latencies: Option<Latencies>,
-    /// What the engine reports that it did meanwhile, in the clock that all processes share.
+    /// The background work that the engine reports, in the clock that all processes share.
     pub(crate) background: Vec<BackgroundWork>,
 }
 

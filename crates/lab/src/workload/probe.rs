@@ -16,7 +16,7 @@ use crate::{
     dataset::{Dataset, Pool},
 };
 
-/// What passes are drawn from: the keys from 1 on, all values of the same length.
+/// A source of passes: the keys from 1 on, all values of the same length.
 pub struct Probe {
     workload: Workload,
     dataset: Dataset,

@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::latency::LONGEST_NS;
 
-/// Slices that are noted at most: those of an hour.
+/// The largest number of slices that are recorded: those of an hour.
 const MOST_SLICES: usize = 36_000;
-/// Cells that are noted at most, of all slices together, in 8 MB. A slice seldom has a hundred.
+/// The largest number of cells that are recorded, of all slices together, in 8 MB. A slice seldom
+/// has a hundred.
 const MOST_CELLS: usize = 1 << 20;
 
-/// What a worker notes.
+/// The slices that a worker records.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Slices {
     /// When the first starts, in the clock that all processes share.
@@ -27,7 +28,7 @@ pub(crate) struct Slices {
     longest: Longest,
     /// Whether the last operation is the longest of it.
     last_is_longest: bool,
-    /// Those that are over.
+    /// The slices that are over.
     past: Vec<Past>,
     /// Their cells, one slice after the other: which, and how many latencies.
     cells: Vec<(u16, u32)>,
@@ -39,7 +40,7 @@ pub(crate) struct Slices {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Past {
     longest: Longest,
-    /// Where its cells end.
+    /// The end of its cells.
     cells: usize,
 }
 
@@ -191,9 +192,10 @@ fn p99(counts: &[u64], operations: u64) -> u64 {
     cell.map_or(0, middle)
 }
 
-/// Cells of each doubling.
+/// The number of cells of each doubling.
 const OF_EACH: usize = 32;
-/// Twice as many hold a nanosecond each, before doublings begin.
+/// The number of cells. Twice as many as a doubling has hold a nanosecond each, before doublings
+/// start.
 const CELLS: usize = cell(LONGEST_NS) + 1;
 
 /// Returns the cell that counts latencies of `ns`.

@@ -17,16 +17,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::latency::histogram;
 use crate::Stop;
 
-/// What a task holds: as long as published, in words of our own.
+/// The command of a task: as long as published, in words of our own.
 const COMMAND: &str = "convert";
 const ARGUMENTS: [&str; 3] = ["a", "b", "c"];
 const CREATED: &str = "pending";
 const STARTED: &str = "processing";
 
-/// Digits of an id.
+/// The number of digits of an id.
 const ID: usize = 32;
 
-/// Ids, one after the other.
+/// The ids of tasks, one after the other.
 pub(crate) struct Ids(String);
 
 impl Ids {
@@ -51,8 +51,8 @@ pub(crate) fn outputs(rewrites: u64, length: u64, seed: u64) -> Vec<String> {
     (0..rewrites).map(|_| (0..length).map(|_| letter()).collect()).collect()
 }
 
-/// Times each task and each of its steps: from one reading of the clock to the next, so that there is
-/// one a step.
+/// A clock that times each task and each of its steps: from one reading to the next, so that there
+/// is one a step.
 pub(crate) struct EachStep {
     pub(crate) tasks: Timed,
     /// In the order of [`TaskStep::ALL`].
@@ -62,7 +62,7 @@ pub(crate) struct EachStep {
     step_ns: u64,
 }
 
-/// Latencies of one kind.
+/// The latencies of one kind.
 pub(crate) struct Timed {
     pub(crate) histogram: Histogram<u64>,
     pub(crate) sum: Duration,

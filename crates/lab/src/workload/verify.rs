@@ -9,13 +9,13 @@ use super::{
     pass::{Pass, PassInput, counts, index},
 };
 
-/// Writes of each worker that are read back after an update pass.
+/// The number of writes of each worker that are read back after an update pass.
 const READ_BACK: u64 = 1000;
 
-/// Keys that are put right in one batch after a pass.
+/// The number of keys that are put right in one batch after a pass.
 const RESTORED: usize = 1000;
 
-/// Values of each worker that are looked at before the first update of a run.
+/// The number of values of each worker that are read before the first update of a run.
 const LOOKED_AT: u64 = 64;
 
 impl PassInput<'_> {

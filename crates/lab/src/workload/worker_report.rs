@@ -1,4 +1,4 @@
-//! What a worker reports of a pass, whatever it did.
+//! The report of a worker on a pass, whatever it did.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use host::{Instant, Passed};
 use model::Worker;
 use serde::{Deserialize, Serialize};
 
-/// One worker's part of a pass.
+/// A worker's report on its part of a pass.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WorkerReport<T> {
     /// Index of its process.
@@ -15,11 +15,11 @@ pub(crate) struct WorkerReport<T> {
     /// In the clock that all processes share.
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
-    /// The part of that time for which it waited for a processor; absent: not known.
+    /// The part of that time for which it waited for a processor; `None` if it is not known.
     pub(crate) waited_ns: Option<u64>,
     /// The engine's own counters.
     pub(crate) counters: Vec<(String, i64)>,
-    /// What only this kind of work gives.
+    /// The result that only this kind of work has.
     pub(crate) outcome: T,
 }
 

@@ -1,5 +1,5 @@
-//! A line for each case, in a fixed form: its name, the fastest store, its time, and the ratio to the
-//! baseline with its interval.
+//! The line of each case, in a fixed form: its name, the fastest store, its time, and the ratio to
+//! the baseline with its interval.
 
 use model::Plan;
 use stats::Estimate;

@@ -1,4 +1,4 @@
-//! What to do about cases without a verdict, and how long that takes.
+//! Suggestions for cases without a verdict: what to do, and how long that takes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which target is ahead in a case. Limits of the machine never are.
+//! The target that is ahead in a case. Limits of the machine never are.
 
 use model::{Case, Plan, record::Record};
 use stats::Estimate;

@@ -1,4 +1,4 @@
-//! What to do with an answer, what it does not cover, and what weakens it.
+//! The next step after an answer, what the answer does not cover, and what weakens it.
 
 use std::{ffi::OsStr, path::Path};
 

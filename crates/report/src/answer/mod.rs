@@ -31,7 +31,7 @@ pub struct Answer {
     pub says: Vec<String>,
     /// The fastest store of each case, with its time and its ratio to the baseline.
     pub cases: Vec<String>,
-    /// What to do next, what would show a difference, and what was not measured.
+    /// The next step, how to get a verdict, and what was not measured.
     pub more: Vec<String>,
     /// The worst findings.
     pub weakened: Vec<String>,

@@ -15,7 +15,7 @@ use crate::{
     words::{self, rounds},
 };
 
-/// Share of reads if both reads and updates were measured: the default of `advise`.
+/// The share of reads if both reads and updates were measured: the default of `advise`.
 const READS: f64 = 0.95;
 
 /// The sentences about a run, and which store to take.

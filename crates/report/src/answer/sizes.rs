@@ -1,4 +1,4 @@
-//! Which store is fastest at which size, if sizes were swept.
+//! The fastest store by size, if sizes were swept.
 
 use model::{Plan, record::Record, units::show_size};
 

@@ -20,7 +20,7 @@ use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpai
 use super::unlike::{conditions, data_difference};
 use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
 
-/// What two records, or two sweeps, have in common, and how they differ.
+/// A comparison of two records, or of two sweeps.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Whether both are the same record, in which nothing can have changed.
@@ -29,7 +29,8 @@ pub struct Comparison {
     pub control: Option<String>,
     /// Cases that both have, in the order of the new record; those of a sweep run by run.
     pub cases: Vec<ComparedCase>,
-    /// What only one record has, in words: first the old one, then the new one.
+    /// The targets and cases that only one record has: first those of the old one, then those of
+    /// the new one.
     pub only: [Vec<String>; 2],
     /// How the machines and the software on them differ.
     pub environments: Vec<Unlike>,
@@ -42,11 +43,11 @@ pub struct Comparison {
 /// A workload in a cache state that both records have.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparedCase {
-    /// What varies in a sweep, with its value here; empty if nothing does.
+    /// The option that varies in a sweep, with its value here; empty if nothing varies.
     pub point: String,
     /// The workload's name.
     pub name: String,
-    /// What it does.
+    /// The work in words.
     pub workload: String,
     /// The cache state.
     #[schemars(with = "String")]
@@ -402,7 +403,8 @@ fn judged(
 /// A target in the old record and in the new one.
 struct Both<'a> {
     series: [Series<'a>; 2],
-    /// The places of what it is divided by; absent: it is compared by its times alone.
+    /// The indices of the control in both plans; `None` if the target is compared by its times
+    /// alone.
     control: Option<[usize; 2]>,
 }
 

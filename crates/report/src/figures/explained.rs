@@ -47,7 +47,7 @@ pub struct Explained {
     pub device_written: Option<f64>,
     /// Percentage of the store's pages in memory when it was opened.
     pub cached_before: Option<f64>,
-    /// The same after the pass.
+    /// Percentage of the store's pages in memory after the pass.
     pub cached_after: Option<f64>,
     /// Megabytes that storemark, its workers and the store's server occupied at the end of a pass, the
     /// page cache left out.
@@ -115,7 +115,7 @@ fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option
 pub struct Aspect {
     /// Whether it is in microseconds rather than a count.
     is_time: bool,
-    /// What it measures, in words.
+    /// The name of what it measures.
     pub name: &'static str,
     of: fn(&Explained) -> Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What is computed from records besides the figures of `checks`.
+//! The figures that are computed from records in addition to those of `checks`.
 
 pub(crate) mod ages;
 pub(crate) mod backup;

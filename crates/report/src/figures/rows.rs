@@ -44,7 +44,7 @@ pub struct RowFigures {
     pub waits: Vec<(&'static str, i64)>,
 }
 
-/// One operation of one target.
+/// The figures of one operation of one target.
 #[derive(Clone, Debug)]
 pub struct RowCell {
     /// The workload and the cache state.

@@ -15,7 +15,7 @@ use crate::{Figures, Series, figures, words};
 pub struct Scaling {
     /// The workload and the cache state.
     pub case: Case,
-    /// What else varies in the sweep, with its values here.
+    /// The other options that vary in the sweep, with their values here.
     pub others: BTreeMap<String, String>,
     /// Label of the target.
     pub target: String,

@@ -19,7 +19,7 @@ use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, numbe
 /// A figure that was published, measured, or both.
 #[derive(Clone, Debug)]
 pub struct StudyFigure {
-    /// Where it was measured: values of a sweep, operation, cache state.
+    /// The place of the measurement: values of a sweep, operation, cache state.
     pub place: String,
     /// Label of the target.
     pub target: String,
@@ -47,7 +47,7 @@ pub enum Here {
     Even(TargetBreakEven),
 }
 
-/// How a figure compares with the published one.
+/// The result of comparing a figure with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     /// The interval is close to the published value.

@@ -13,7 +13,7 @@ use crate::{Figures, Series, Verdict, figures, words};
 pub struct TargetBreakEven {
     /// The workload and the cache state.
     pub case: Case,
-    /// What else varies, with its values here.
+    /// The other options that vary, with their values here.
     pub others: BTreeMap<String, String>,
     /// Label of the target.
     pub target: String,
@@ -28,7 +28,7 @@ pub struct TargetBreakEven {
 pub struct PageMatrix {
     /// The workload and the cache state.
     pub case: Case,
-    /// What else varies, with its values here.
+    /// The other options that vary, with their values here.
     pub others: BTreeMap<String, String>,
     /// The engine, and the settings that all of the stores have.
     pub family: String,
@@ -47,7 +47,7 @@ impl PageMatrix {
     }
 }
 
-/// Options that shape the data. If they vary, only the size of the blobs counts.
+/// The options that shape the data. If they vary, only the size of the blobs counts.
 const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
 /// Returns what varies besides the size of the blobs.
@@ -141,7 +141,7 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
     all
 }
 
-/// Targets by their page sizes.
+/// The targets of a family by their page sizes.
 type Family<'a> = BTreeMap<u64, &'a PlannedTarget>;
 
 fn matrix(group: &[SizedRun<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {

@@ -1,4 +1,4 @@
-//! What several records do not have in common, in words.
+//! Differences between several records, in words.
 //!
 //! Of machines and software, what is measured each time (a flush, a look at the clock) differs if it
 //! is at least twice as long; the memory that happened to be free, mount points and numbers of loop
@@ -27,7 +27,7 @@ pub struct Unlike {
     pub what: String,
     /// Its value in each record, in their order.
     pub values: Vec<String>,
-    /// How to make it the same; absent if it cannot be chosen.
+    /// How to make it the same; absent from JSON if it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }

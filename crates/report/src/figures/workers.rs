@@ -5,7 +5,7 @@ use stats::geometric_mean;
 
 use checks::{Figures, Series};
 
-/// Thousands of operations a second: geometric means over the rounds.
+/// The rates of workers in thousands of operations a second: geometric means over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// The rate of the slowest worker of each round.
@@ -17,7 +17,7 @@ pub struct Rates {
     pub total: f64,
 }
 
-/// How often workers waited for each other, per operation, over all rounds.
+/// The waits of workers for each other, per operation, over all rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waits {
     /// Operations that had to wait for a lock.

@@ -15,7 +15,8 @@ pub(super) struct Chart {
     kind: Kind,
     /// The axis along which the points are placed.
     along: Axis,
-    /// What the series of a matrix are for; their names are in the unit of `along`.
+    /// The name of the series of a matrix, such as "page size"; their own names are in the unit of
+    /// `along`.
     pub(super) rows: &'static str,
     value: Axis,
     /// The parts of each bar, from its start.

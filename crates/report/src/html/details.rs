@@ -1,4 +1,4 @@
-//! What is below the charts: the method, the machine, the plan and every trial.
+//! The details below the charts: the method, the machine, the plan and every trial.
 
 use std::borrow::Cow;
 
@@ -91,7 +91,7 @@ fn library(library: &Library) -> String {
     parts.into_iter().flatten().join(", ")
 }
 
-/// Aspects that are not compared, because they may differ each time.
+/// The aspects that are not compared, because they may differ each time.
 const MORE: [EnvironmentAspect<String>; 6] = [
     ("machine", |e| e.machine.clone().unwrap_or_default()),
     ("mounted at", |e| e.filesystems.iter().map(|fs| &*fs.mount).join("; ")),
@@ -225,7 +225,7 @@ pub(super) fn requests(part: &Part<'_>) -> Markup {
     }
 }
 
-/// Browsers are slow with a page of more.
+/// The largest number of trials in a page: browsers are slow with more.
 const MOST_TRIALS: usize = 5_000;
 
 type RunSample<'a> = (Run<'a>, &'a Sample);

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{Answer, MergedFinding, StudyStep, answer, pages::study_answer, study_claims, words};
 
-/// Empty where npm was missing when storemark was built.
+/// The script that draws the charts; empty if npm was missing when storemark was built.
 pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
     let packed = include_bytes!(concat!(env!("OUT_DIR"), "/report.js.gz"));
     let mut script = String::new();
@@ -30,15 +30,15 @@ pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
 });
 const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.css"));
 
-/// Why a page has no charts, and how to get them.
+/// The reason why a page has no charts, and how to get them.
 pub(super) const NO_CHARTS: &str = "without charts, because this storemark was built without npm: \
     install Node.js 18 or newer with npm (Debian: apt-get install npm), build storemark again, and \
     write the page from the record: storemark report RECORD --html FILE";
 
-/// Version of the data, which the script checks.
+/// The version of the data, which the script checks.
 const VERSION: u32 = 3;
 
-/// One plan, or a step of a study.
+/// A chapter of a page: one plan, or a step of a study.
 pub(super) struct Chapter<'a> {
     /// Absent: it could not run.
     pub(super) part: Option<Part<'a>>,

@@ -1,4 +1,4 @@
-//! What may be wrong with a part's figures, each finding once, the worst first.
+//! The findings about a part's figures, each once, the worst first.
 
 use maud::{Markup, html};
 use model::Severity;

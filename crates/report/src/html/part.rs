@@ -1,4 +1,4 @@
-//! What a page shows: one machine's records, or several machines' records of the same plan.
+//! The content of a page: one machine's records, or several machines' records of the same plan.
 
 use itertools::Itertools;
 use model::{Case, Environment, Error, Plan, Result, record::Record};
@@ -40,7 +40,7 @@ pub(super) struct Part<'a> {
     pub(super) sides: Vec<Side<'a>>,
 }
 
-/// One run on one machine.
+/// A run on one machine.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) side: &'a Side<'a>,

@@ -1,4 +1,4 @@
-//! What a page asks: its title.
+//! The title of a page: the question that it answers.
 
 use itertools::Itertools;
 use model::{Experiment, Operation, Plan, Work, rows};

@@ -1,4 +1,4 @@
-//! How often runs were right whose truth is known.
+//! The page of a calibration: how often runs were right whose truth is known.
 
 use checks::{Calibration, Form, Gate, KnownRun, LeftOutRun, SlowDown, Tally};
 use model::{

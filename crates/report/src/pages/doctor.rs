@@ -1,4 +1,4 @@
-//! What `storemark doctor` found out about a machine.
+//! The page of `storemark doctor`: what it found out about a machine.
 
 use model::{
     Disk, DoctorReport, Environment, Filesystem, Fitness, Flush, Folder, Noise, Reach,

@@ -1,4 +1,4 @@
-//! What engines are, how targets are written, and what the durability classes mean.
+//! The pages on engines, on how targets are written, and on durability classes.
 
 use itertools::Itertools;
 use model::{Blobs, Durability, Facet, Library, Settings};

@@ -37,7 +37,7 @@ pub struct Page {
     pub prose: bool,
 }
 
-/// How much a page shows.
+/// The amount of detail on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Whether it shows every column, finding and stall, space and settings, and every run of a
@@ -71,7 +71,7 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
     Page::new(runs.chain(sweep).chain(over_time))
 }
 
-/// Differences that are shown unless all are asked for.
+/// The number of differences that are shown unless all are asked for.
 const FEW: usize = 5;
 
 /// Returns the page that compares two records; `names` has the old one's and the new one's.

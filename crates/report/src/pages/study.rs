@@ -21,7 +21,7 @@ pub struct StudyStep<'a> {
     pub step: &'a StudyCommand,
     /// Its records; empty if it could not run.
     pub records: Vec<Record>,
-    /// What was not measured, and why, a sentence each.
+    /// The reasons why something was not measured, a sentence each.
     pub gaps: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What explains the differences between targets in a case.
+//! The tables that explain the differences between targets in a case.
 
 use model::record::Record;
 

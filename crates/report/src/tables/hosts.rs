@@ -1,4 +1,4 @@
-//! What each host did where clients ran on several.
+//! The table of each host's work, if clients ran on several.
 
 use model::record::Record;
 

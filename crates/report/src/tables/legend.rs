@@ -1,4 +1,4 @@
-//! What unusual heads of columns mean.
+//! The meanings of unusual heads of columns.
 
 use std::collections::BTreeSet;
 

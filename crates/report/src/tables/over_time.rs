@@ -1,4 +1,4 @@
-//! How passes went over time: rates and percentiles of their slices, and where they stalled.
+//! The table of passes over time: rates and percentiles of their slices, and where they stalled.
 
 use std::collections::BTreeMap;
 

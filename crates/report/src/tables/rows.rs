@@ -11,7 +11,7 @@ use crate::{
     words::{self, joined, label},
 };
 
-/// 1,048,576 bytes, the unit of the published sizes, in millions of bytes.
+/// The published unit of sizes, 1,048,576 bytes, in millions of bytes.
 const MIB_IN_MB: f64 = 1.048_576;
 
 /// Returns the table of times and sizes. A single target has no ratio, so its times have their
@@ -144,7 +144,7 @@ fn store_name(target: &PlannedTarget) -> &str {
     target.label.strip_suffix(style).unwrap_or(&target.label).trim_end()
 }
 
-/// Notes on how the published set-up differs from this one.
+/// The notes on how the published set-up differs from this one.
 const PUBLISHED: [&str; 2] = [
     "published figures are of 200,000 rows on the machine and the versions above, in PHP, of MySQL over TCP; of SQLite \
      100,000 rows a transaction, of MySQL 30,000; sizes of MySQL are those that it reported",

@@ -1,4 +1,4 @@
-//! How stores scale with the number of clients.
+//! The table of how stores scale with the number of clients.
 
 use model::record::Record;
 use stats::Knee;

@@ -1,4 +1,4 @@
-//! What the stores cost besides the time of operations, and their settings.
+//! The table of the stores' space and times of filling and opening, and their settings.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was published next to what was measured here.
+//! The table of published figures next to measured ones.
 
 use model::{study::Figure, units::show_count};
 

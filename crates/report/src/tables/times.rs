@@ -1,5 +1,5 @@
-//! How fast each target was under one workload in one cache state, and latencies of each kind of
-//! operation.
+//! The table of each target's time under one workload in one cache state, and the latencies of each
+//! kind of operation.
 
 use model::{
     Cache, Case, Operation, Plan, Work,

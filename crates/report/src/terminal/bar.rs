@@ -20,7 +20,7 @@ const SCALES: [Scale; 4] = [
     Scale { most: 100.0, head: "0.01  1   100" },
 ];
 
-/// Columns on either side of 1.
+/// The number of columns on either side of 1.
 const HALF: i32 = 6;
 
 impl Scale {

@@ -9,7 +9,7 @@ use crate::{
     text::{elide, harmless, width, wrap},
 };
 
-/// Columns of the terminal between two columns of a table.
+/// The number of terminal columns between two columns of a table.
 const GAP: usize = 2;
 
 /// The largest number of lines of a cell.

@@ -1,4 +1,4 @@
-//! What was measured, and where.
+//! The data and the machine in words.
 
 use itertools::Itertools;
 use model::{

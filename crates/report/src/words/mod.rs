@@ -1,4 +1,4 @@
-//! What plans, workloads, findings and endings are called, the same in every form.
+//! The words for plans, workloads, findings and endings, the same in every form.
 
 mod data;
 mod workload;

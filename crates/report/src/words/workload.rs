@@ -1,4 +1,4 @@
-//! What targets and workloads are called.
+//! The words for targets and workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,7 +16,7 @@ use super::CacheOptions;
 use super::{show::Show, summary};
 use crate::{command_line::arguments, exit::Failure, output};
 
-/// Set for the process that a daemon's starter starts.
+/// The environment variable of the process that a daemon's starter starts.
 const MARK: &str = "STOREMARK_CACHE_DAEMON";
 
 /// Reports whether this process was started to continue in the background.

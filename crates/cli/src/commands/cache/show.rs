@@ -55,7 +55,7 @@ impl From<Problem> for Failure {
     }
 }
 
-/// Characters for the pages without a terminal: as many as vmtouch has.
+/// The number of characters for the pages without a terminal: as many as vmtouch has.
 const WIDTH: u64 = 60;
 
 /// Returns how many characters may show the pages, with room for the counts after them.
@@ -64,18 +64,18 @@ fn width() -> u64 {
     size.map_or(WIDTH, |(columns, _)| u64::from(columns.0).saturating_sub(24).max(10))
 }
 
-/// Lines of -v are printed in parts of this many bytes.
+/// The bytes in which lines of -v are printed.
 const PART: usize = 1 << 13;
 
 pub(super) struct Show<'a> {
     options: &'a CacheOptions,
     width: u64,
-    /// Bytes that may still be locked; absent: nothing is locked, or the system does not report
+    /// Bytes that may still be locked; `None` if nothing is locked, or the system does not report
     /// its memory.
     room: Option<u64>,
     /// Lines for -v, printed together.
     lines: String,
-    /// The same for JSON.
+    /// The files of -v for JSON.
     pub(super) listed: Vec<Value>,
     pub(super) problems: u64,
     first_problem: String,

@@ -64,7 +64,7 @@ fn skipped(skipped: &Skipped) -> Option<Line> {
     (!kinds.is_empty()).then(|| ("Skipped", kinds.join(", ")))
 }
 
-/// Start of the line that reports that all is locked.
+/// The start of the line that reports that all is locked.
 pub(super) const LOCKED: &str = "LOCKED ";
 
 /// Formats what vmtouch prints once all is locked.

@@ -1,4 +1,4 @@
-//! What `storemark run` measures.
+//! The request of `storemark run`.
 
 use std::{ffi::OsStr, path::Path};
 

@@ -1,4 +1,4 @@
-//! What a run takes, printed before it starts.
+//! The forecast of a run, printed before it starts.
 
 use std::{fmt::Write, time::Duration};
 

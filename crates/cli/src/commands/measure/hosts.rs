@@ -8,7 +8,7 @@ use model::{
     spec::{ClientOptions, LostHost, given_value, given_values},
 };
 
-/// Launchers by their names.
+/// The launchers by their names.
 const PRESETS: [(&str, &str); 3] = [
     (
         "ssh",

@@ -1,4 +1,4 @@
-//! From what is asked for to what the lab measures.
+//! The conversion of options to requests of the lab.
 
 use std::ffi::OsStr;
 

@@ -25,7 +25,7 @@ pub(super) struct RequestTotals {
     charged: bool,
 }
 
-/// Forecasts the requests; `None`: no target sends any.
+/// Forecasts the requests; `None` if no target sends any.
 pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<RequestTotals>> {
     if !requests.iter().any(sends_requests) {
         return Ok(None);

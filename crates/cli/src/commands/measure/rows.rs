@@ -1,4 +1,4 @@
-//! What `storemark rows` measures: a target for each style.
+//! The request of `storemark rows`: a target for each style.
 
 use std::ffi::OsStr;
 

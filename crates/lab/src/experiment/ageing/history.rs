@@ -10,7 +10,7 @@ use crate::{
     dataset::{Dataset, Part, Pool, Use, below, derive},
 };
 
-/// What leads to one storage age, and what is there then.
+/// The writes that lead to one storage age, and the objects that are live then.
 pub(super) struct AgeStep {
     pub(super) age: u32,
     /// Names the payloads of its writes.
@@ -56,7 +56,7 @@ struct Objects<'a> {
     spec: &'a Generated,
     stop: &'a Stop,
     random: Xoshiro256PlusPlus,
-    /// Of each object, what was written last.
+    /// The last version of each object.
     last: Vec<ObjectVersion>,
     /// Bytes of those.
     live: u64,

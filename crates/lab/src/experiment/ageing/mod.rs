@@ -29,7 +29,7 @@ use crate::{
 };
 use history::AgeStep;
 
-/// `storemark age`: objects are replaced again and again in scratch stores.
+/// The request of `storemark age`: objects are replaced again and again in scratch stores.
 #[derive(Clone)]
 pub struct AgeingRequest {
     /// The targets.
@@ -155,12 +155,12 @@ fn check_room(request: &Request, part: &AgeingRequest) -> Result<()> {
 struct Ageing<'a> {
     request: &'a Request,
     part: &'a AgeingRequest,
-    /// Of the reads, those that can be reached.
+    /// The cache states of reads that can be reached.
     caches: Vec<Cache>,
     workloads: Vec<Workload>,
     pool: Pool,
     scratch: Scratch,
-    /// What every target goes through in this round.
+    /// The steps of every target in this round.
     ages: Vec<AgeStep>,
     progress: &'a dyn Progress,
     stop: &'a Stop,
@@ -185,7 +185,7 @@ impl Experiment for Ageing<'_> {
     }
 }
 
-/// One store: made, filled, read, and its objects replaced until it is as old as it is to become.
+/// A trial of one store: created, filled, read, and its objects replaced until it has its last age.
 struct AgeingTrial<'a> {
     of: &'a Ageing<'a>,
     ready: ReadyStore,

@@ -29,12 +29,12 @@ use crate::{
 use source::Source;
 use trial::BackupTrial;
 
-/// `storemark backup`: a folder in scratch repositories.
+/// The request of `storemark backup`: a folder in scratch repositories.
 #[derive(Clone)]
 pub struct BackupRequest {
     /// The stores of the catalogues.
     pub targets: Vec<Target<dyn Blobs>>,
-    /// The user's folder, of which a copy is backed up; absent: one is generated.
+    /// The user's folder, a copy of which is backed up; `None` if one is generated.
     pub folder: Option<PathBuf>,
     /// Files of a generated folder, or that a replay is made for.
     pub files: Option<u64>,
@@ -42,7 +42,7 @@ pub struct BackupRequest {
     pub replay: bool,
 }
 
-/// Files of the folder that a replay without a folder of the user is recorded from.
+/// The number of files in the folder from which a replay is recorded, if the user has named none.
 const RECORDED: u64 = 2000;
 
 impl ExperimentPart for BackupRequest {
@@ -185,7 +185,7 @@ struct Backup<'a> {
     request: &'a Request,
     part: &'a BackupRequest,
     source: Source,
-    /// What is repeated instead, for how many copies of the folder.
+    /// The recorded operations that are repeated instead, and for how many copies of the folder.
     replay: Option<(Replay, u32)>,
     scratch: Scratch,
     stop: &'a Stop,

@@ -77,7 +77,7 @@ impl Source {
     }
 }
 
-/// Files that are changed, where, and when they were changed before.
+/// The files that are changed, where, and when they were changed before.
 pub(super) struct Change<'a>(Vec<(&'a PathBuf, u64, SystemTime)>);
 
 impl Change<'_> {
@@ -89,7 +89,7 @@ impl Change<'_> {
     }
 }
 
-/// Most bytes that change in a file.
+/// The largest number of bytes that change in a file.
 const CHANGED: usize = 4096;
 
 /// Inverts bytes from `offset` on: done twice, they are what they were. The copy may not be writable
@@ -124,14 +124,14 @@ fn make_writable(permissions: &mut fs::Permissions) {
     permissions.set_readonly(false);
 }
 
-/// Files of a generated folder, if no number is asked for.
+/// The number of files of a generated folder, if none is asked for.
 const FILES: u64 = 2000;
-/// Files of each folder in it.
+/// The number of files in each folder.
 const PER_FOLDER: u64 = 50;
-/// Bytes of files: from the least on, doubled up to so many times.
+/// The bytes of the smallest files, which are doubled up to [`DOUBLED`] times.
 const LEAST: u64 = 64;
 const DOUBLED: u64 = 12;
-/// Share of the bytes that are random: sources compress to about a third.
+/// The percentage of random bytes: sources compress to about a third.
 const RANDOM_PERCENT: u8 = 30;
 
 /// Generates files of many sizes in folders, most of them small.

@@ -1,4 +1,4 @@
-//! One trial: a repository from its first backup to a restore, each step with its costs.
+//! A trial: a repository from its first backup to a restore, each step with its costs.
 
 use std::{fs, path::PathBuf};
 
@@ -18,20 +18,20 @@ pub(super) struct BackupTrial<'a> {
     pub(super) engine: &'static dyn Blobs,
     /// The catalogue's.
     pub(super) path: PathBuf,
-    /// Of the trial.
+    /// The folder of the trial.
     pub(super) folder: PathBuf,
     /// Which files change.
     pub(super) seed: u64,
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Default)]
 struct StepResult {
     /// Files, bytes of them, and bytes that were added to packs.
     files: u64,
     bytes: u64,
     added: u64,
-    /// The part of the time that the catalogue took; absent: all of it.
+    /// The part of the time that the catalogue took; `None` for all of it.
     catalogue_ns: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What every target goes through in a round: which values are looked up, changed and deleted, in which
+//! The steps of every target in a round: which values are looked up, changed and deleted, in which
 //! order, all drawn before anything is measured.
 
 use rand_core::SeedableRng;
@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::dataset::{Dataset, Use, below, derive, shuffle};
 
-/// One of how many values changes on a day.
+/// The number of values of which one changes on a day.
 const CHANGED: u64 = 100;
 
 /// A value that is looked up, written or deleted.

@@ -28,12 +28,12 @@ use crate::{
 use drawn::Drawn;
 use trial::LifeTrial;
 
-/// `storemark life`: the whole life of scratch stores.
+/// The request of `storemark life`: the whole life of scratch stores.
 #[derive(Clone)]
 pub struct LifeRequest {
     /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
-    /// Where the values come from; the targets have none of their own.
+    /// The source of the values; the targets have none of their own.
     pub data: blobs::Data,
     /// Days of changes, fewer if there is no room for them.
     pub days: u32,
@@ -41,7 +41,7 @@ pub struct LifeRequest {
     pub caches: Vec<Cache>,
 }
 
-/// Values that are deleted in one commit.
+/// The number of values that are deleted in one commit.
 const DELETED: u64 = 100;
 
 impl ExperimentPart for LifeRequest {
@@ -197,7 +197,7 @@ struct Life<'a> {
     dataset: Dataset,
     pool: Pool,
     scratch: Scratch,
-    /// What every target goes through in this round.
+    /// The steps of every target in this round.
     drawn: Drawn,
     progress: &'a dyn Progress,
     stop: &'a Stop,

@@ -12,10 +12,10 @@ use model::{BackupBytes, Result};
 
 use crate::{Stop, dataset::checksum};
 
-/// Bytes of a block: the smallest that file systems, devices and most engines write, and so the most
-/// favourable one for a store. A backup with larger blocks copies more.
+/// The bytes of a block: the smallest that file systems, devices and most engines write, and so the
+/// most favourable one for a store. A backup with larger blocks copies more.
 const BLOCK: usize = 4096;
-/// Bytes that are read at once: whole blocks.
+/// The bytes that are read at once: whole blocks.
 const BUFFER: usize = BLOCK * 64;
 
 pub(super) struct Snapshot(HashMap<PathBuf, FileBlocks>);

@@ -1,4 +1,4 @@
-//! One trial: a store from its filling to its last deletion, each step with its costs.
+//! A trial: a store from its filling to its last deletion, each step with its costs.
 
 use std::{collections::HashSet, ops::ControlFlow, time::Instant};
 
@@ -26,7 +26,7 @@ pub(super) struct LifeTrial<'a> {
     pub(super) ready: ReadyStore,
 }
 
-/// What a step did.
+/// The result of a pass.
 #[derive(Default)]
 struct PassResult {
     operations: u64,

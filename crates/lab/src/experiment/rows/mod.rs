@@ -20,7 +20,7 @@ use super::{
 use crate::{Progress, Stop};
 use trial::RowTrial;
 
-/// `storemark rows`: a table of two integers is filled, summed and changed.
+/// The request of `storemark rows`: a table of two integers is filled, summed and changed.
 #[derive(Clone)]
 pub struct RowsRequest {
     /// The targets.
@@ -31,11 +31,11 @@ pub struct RowsRequest {
     pub batch: u64,
     /// How many processes, on which databases.
     pub groups: Vec<Group>,
-    /// What was to be measured but cannot be: a label, and why.
+    /// The targets that cannot be measured: a label, and the reason.
     pub missing: Vec<(String, String)>,
 }
 
-/// Processes that work on rows at the same time.
+/// A group of processes that work on rows at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Number of processes.
@@ -55,11 +55,11 @@ pub struct RowTarget {
     pub batch: Option<u64>,
 }
 
-/// Names under which a planned target has what the engine has no setting for.
+/// The names under which a planned target has what the engine has no setting for.
 const STYLE: &str = "style";
 const BATCH: &str = "batch";
 
-/// Operations of each group.
+/// The number of operations of each group.
 const OPERATIONS: usize = RowOperation::ALL.len();
 
 impl ExperimentPart for RowsRequest {
@@ -161,15 +161,16 @@ impl Experiment for Rows<'_> {
     }
 }
 
-/// Running stores: each is started when the first trial needs it, and shared by the targets that
-/// differ in nothing but their tables.
+/// The running stores: each is started when the first trial needs it, and shared by the targets
+/// that differ only in their tables.
 struct Servers {
     scratch: Scratch,
     stores: Vec<(Key, Box<dyn RowStore>)>,
     started: u32,
 }
 
-/// What targets share a store by: engine, location, and the settings that are not of a table.
+/// The key of a store that targets share: engine, location, and the settings that do not belong to
+/// a table.
 type Key = (&'static str, Option<PathBuf>, Settings);
 
 fn key(target: &RowTarget, settings: &Settings) -> Key {

@@ -1,5 +1,5 @@
-//! One trial: makes tables, has the workers fill, sum and change them, checks what came of each,
-//! and removes them.
+//! A trial: it creates tables, has the workers fill, sum and change them, checks the results, and
+//! removes the tables.
 
 use std::{
     ffi::OsString,
@@ -25,7 +25,7 @@ use crate::{
     workload::WorkerReport,
 };
 
-/// What a trial works on.
+/// The input of a trial.
 pub(super) struct RowTrial<'a> {
     pub(super) part: &'a RowsRequest,
     /// Starts a worker process.
@@ -34,7 +34,7 @@ pub(super) struct RowTrial<'a> {
     pub(super) settings: &'a Settings,
     pub(super) group: Group,
     pub(super) store: &'a dyn RowStore,
-    /// Where the stores are, for the device under them.
+    /// The folder of the stores, for the device under them.
     pub(super) folder: &'a Path,
     pub(super) stop: &'a Stop,
 }

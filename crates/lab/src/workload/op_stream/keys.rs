@@ -6,7 +6,8 @@ use rand_distr::{Distribution, StandardUniform, Zipf};
 
 use crate::dataset::{below, shuffle};
 
-/// KeyChooser by their index: those of the dataset first, then those that are inserted, in that order.
+/// A chooser of keys by their index: those of the dataset first, then those that are inserted, in
+/// that order.
 pub(super) struct KeyChooser {
     /// Whether each is there.
     there: Vec<bool>,
@@ -17,7 +18,7 @@ pub(super) struct KeyChooser {
     choice: Choice,
 }
 
-/// How a key is chosen.
+/// The way in which a key is chosen.
 enum Choice {
     Uniform,
     /// By rank; the keys in the order of their ranks.
@@ -32,7 +33,8 @@ enum Choice {
     },
 }
 
-/// Draws of a key that is not there before the next that is there is taken instead.
+/// The number of draws of a key that does not exist before the next one that exists is taken
+/// instead.
 const DRAWS: u32 = 64;
 
 impl KeyChooser {

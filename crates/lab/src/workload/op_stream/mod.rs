@@ -17,17 +17,17 @@ use super::{Op, blob_work::BlobWork};
 use crate::dataset::{Dataset, Entry, below};
 use keys::{KeyChooser, one_of};
 
-/// One operation.
+/// An operation that was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DrawnOp {
     /// Index of the key: in the dataset, in key order, or beyond it in the keys that are inserted.
     key: u32,
-    /// What is there, copied so that a pass goes through memory from start to end.
+    /// The entry of the key, copied so that a pass goes through memory from start to end.
     entry: Entry,
     action: Action,
     /// Items of a scan at most.
     items: u8,
-    /// Those that are always there.
+    /// Items of a scan that always exist.
     least: u8,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Changed<'a> {
     pub(crate) added: bool,
 }
 
-/// What the names of inserted values begin with, unless a name of the dataset does.
+/// The start of the names of inserted values, unless a name of the dataset starts with it.
 const PREFIX: &str = "new-";
 
 impl Dataset {
@@ -170,7 +170,7 @@ fn too_many() -> Error {
     Error::usage("more than 4 billion keys cannot be drawn at random")
 }
 
-/// How keys are shared out: every worker's start at its own number and are so far apart.
+/// The division of keys among workers: worker `i` of `n` has the keys `i`, `i + n`, `i + 2n`, …
 #[derive(Clone, Copy)]
 struct Among {
     keys: u32,

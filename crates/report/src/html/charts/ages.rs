@@ -1,4 +1,5 @@
-//! What reads and writes take as stores age, and how fragmented the stores are then.
+//! Charts of the times of reads and writes as stores age, and of how fragmented the stores are
+//! then.
 
 use super::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
 use crate::{AgeGroup, AgeSpace, age_groups, age_spaces, tables};
@@ -7,7 +8,7 @@ const READ: &str = "Storage age: bytes of replaced objects over bytes of live on
                     is the 95 % interval.";
 const READ_SPACE: &str = "Storage age: bytes of replaced objects over bytes of live ones.";
 
-/// Title, axis, unit and figure of a chart of space.
+/// The title, axis, unit and figure of a chart of space.
 type SpaceChart = (&'static str, &'static str, Unit, fn(&AgeSpace) -> Option<f64>);
 
 const SPACE: [SpaceChart; 3] = [

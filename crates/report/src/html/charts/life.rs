@@ -1,9 +1,9 @@
-//! What stores occupy over their lives, and what backups of them copy.
+//! Charts of the space of stores over their lives, and of what backups of them copy.
 
 use super::{Axis, Chart, Interval, Part, Unit, runs, table_of};
 use crate::{LifeSpace, life_spaces, tables};
 
-/// Title, axis, unit and figure.
+/// The title, axis, unit and figure of a chart.
 type LifeChart = (&'static str, &'static str, Unit, fn(&LifeSpace) -> Option<f64>);
 
 const SHOWN: [LifeChart; 3] = [

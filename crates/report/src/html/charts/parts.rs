@@ -1,4 +1,4 @@
-//! What the time of an operation is made of.
+//! Charts of the parts of an operation's time.
 
 use model::Case;
 

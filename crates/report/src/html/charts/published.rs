@@ -1,4 +1,4 @@
-//! What was published next to what was measured here: steps of a study, rows and tasks.
+//! Charts of published figures next to measured ones: steps of a study, rows and tasks.
 
 use model::study::Figure;
 use stats::Crossing;
@@ -130,7 +130,7 @@ const READ_STYLE: &str = "Both sides pass rows to the store in the same way: the
 const OPERATIONS: [&str; 3] = ["insert", "sum", "update"];
 const SECONDS: f64 = 1e9;
 
-/// Runs with the figures of the same processes.
+/// The runs with the figures of the same processes.
 type RowGroups<'a> = [Group<'a, &'a RowGroup>];
 
 /// Returns the charts of ratios of the operations on rows, or of times if there is one target.

@@ -1,4 +1,4 @@
-//! What the stores take on disk.
+//! Charts of the space of the stores on disk.
 
 use itertools::Itertools;
 

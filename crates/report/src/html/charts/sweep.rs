@@ -1,5 +1,5 @@
-//! What only the runs of a sweep show together: ratios over what varies, where they cross 1, and
-//! which page size is best.
+//! Charts of what only the runs of a sweep together show: ratios over the varied option, where they
+//! cross 1, and which page size is best.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ const READ_BREAK_EVEN: &str = "Below 1 a store is faster than the baseline; a ba
                                where its line crosses 1, the baseline overtakes; that size has an interval of \
                                its own.";
 
-/// What varies besides the size.
+/// The options that vary in addition to the size.
 type Others = BTreeMap<String, String>;
 
 /// Returns the charts of ratios over the size of blobs.
