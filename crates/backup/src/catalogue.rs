@@ -72,7 +72,7 @@ pub struct Snapshot {
     pub folder: PathBuf,
 }
 
-/// What a catalogue records about itself, so that a catalogue of another repository, or one that
+/// The record of a catalogue about itself, by which a catalogue of another repository, or one that
 /// has lost records, is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inventory {
@@ -116,7 +116,7 @@ pub(crate) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 #[derive(Default)]
 struct Page {
     bytes: Vec<u8>,
-    /// Where each key and its value end.
+    /// The positions at which each key and its value end.
     ends: Vec<(usize, usize)>,
 }
 

@@ -31,7 +31,7 @@ pub struct Stats {
     pub blocks: u64,
     /// The bytes of blocks.
     pub bytes: u64,
-    /// How often files refer to blocks.
+    /// The number of references from files to blocks.
     pub references: u64,
     /// The number of blocks that no file refers to.
     pub orphans: u64,
@@ -72,7 +72,7 @@ pub(crate) fn stats_with(catalogue: &mut Catalogue<'_>) -> Result<Stats> {
 /// The outcome of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is damaged, a sentence each.
+    /// The damage, a sentence for each problem.
     pub problems: Vec<String>,
     /// The number of blocks that were checked.
     pub blocks: u64,

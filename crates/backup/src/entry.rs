@@ -96,7 +96,7 @@ pub(crate) enum Content {
     Blocks(Vec<Hash>),
     /// The number under which the entries of a folder are kept.
     Folder(u32),
-    /// What a symbolic link leads to.
+    /// The target of a symbolic link.
     Link(Vec<u8>),
     Nothing,
 }
@@ -160,7 +160,7 @@ pub(crate) struct BlockPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) place: BlockPlace,
-    /// How often files refer to the block, in all versions that are kept.
+    /// The number of references from files to the block, in all versions that are kept.
     pub(crate) references: u64,
 }
 

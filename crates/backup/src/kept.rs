@@ -289,7 +289,7 @@ fn open_in_place(
         return Ok(None);
     }
     let store = engine.open(&path, &options(settings, Access::Read)).map_err(in_catalogue)?;
-    // What a killed writer left may show in the first read only.
+    // The remains of a killed writer may show in the first read only.
     let read = store.session().and_then(|mut session| session.get(Key::Name(b"i"), &mut []));
     read.map(|_| Some(store)).map_err(in_catalogue)
 }

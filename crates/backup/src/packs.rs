@@ -157,7 +157,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for path in state.created.drain(..) {
-            // What is left is removed by the next backup.
+            // The next backup removes the files that stay.
             let _ = fs::remove_file(path);
         }
     }

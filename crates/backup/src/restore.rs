@@ -34,7 +34,7 @@ pub struct Restored {
     pub files: u64,
     /// The bytes of these files.
     pub bytes: u64,
-    /// What could not be restored as it was, and why.
+    /// The entries that could not be restored as they were, each with the reason.
     pub problems: Vec<Problem>,
     /// The time that the store of the catalogue took.
     pub catalogue: Duration,

@@ -1,5 +1,5 @@
-//! What engines share whose library keeps bytes sorted by key and takes a batch of writes at once,
-//! none of which says what was there before: log-structured merge trees.
+//! The common part of the engines with log-structured merge trees: their libraries keep bytes sorted
+//! by key and take a batch of writes at once, and a write does not report the previous value.
 //!
 //! A batch is held in memory until it is committed, so that it sees its own writes and can say
 //! whether a key is there. One session writes at a time: what [`model::How`] asks would not hold

@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// What is said of a killed process is what the recommendation goes by.
+    /// The recommendation relies on the statement about a killed process.
     #[test]
     fn a_class_that_a_killed_process_breaks_says_so() {
         for engine in all_blobs() {

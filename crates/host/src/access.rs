@@ -43,7 +43,7 @@ impl FileAccess {
             all &= allowed(path, meta);
             Ok(())
         });
-        // What this user cannot look into, others cannot either.
+        // A folder that this user cannot look into is closed to others as well.
         let all = if walked.is_ok() { all } else { 0 };
         let (user, group) = owner(&meta);
         Ok(Self { user, group, mode: own & OWNER | all & (GROUP | OTHERS) })
@@ -52,7 +52,7 @@ impl FileAccess {
     /// Returns the same rights without what `other` does not allow to the group and to others.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        // What its group may do says nothing of another one.
+        // The rights of one group say nothing about another group.
         let same = self.group == other.group;
         let group = if same { other.mode } else { other.mode << 3 } & GROUP;
         Self { mode: self.mode & (OWNER | group | other.mode & OTHERS), ..self }

@@ -14,7 +14,7 @@ use crate::os;
 /// soon as it is not. A control group can be removed once no process is in it, its files only
 /// together with it.
 ///
-/// What somebody else mounted below the folder is left as it is, with the folders above it: `find`
+/// A file system that somebody else mounted below the folder stays, with the folders above it: `find`
 /// stays on one file system, and if anything is mounted, which may be a folder of the same one,
 /// each entry is compared with the list of mounts.
 const SCRIPT: &str = r#"
@@ -111,7 +111,7 @@ mod tests {
         fs::write(folder.join("deep/er/file"), "x").unwrap();
         let mut guard = CleanupGuard::start(&folder).unwrap();
         assert!(folder.exists());
-        // What happens to the pipe when the process that holds it is killed.
+        // The pipe closes like this when the process that holds it is killed.
         drop(guard.shell.stdin.take());
         guard.shell.wait().unwrap();
         assert!(!folder.exists() && parent.path().exists());

@@ -65,7 +65,7 @@ mod tests {
         let path = folder.path().join("lock");
         let open = || File::options().write(true).create(true).truncate(false).open(&path).unwrap();
         let file = open();
-        // What a program has that is being started meanwhile.
+        // A program that is being started meanwhile has such a copy.
         let _copy = file.try_clone().unwrap();
         let lock = FileLock::exclusive(file).unwrap();
         let refused = FileLock::shared(open()).unwrap_err();

@@ -81,7 +81,8 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
 
 fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
     let meta = source.metadata()?;
-    // As a plain reader, std cannot see that it is a file and use `copy_file_range`.
+    // The plain reader hides from std that it is a file, so that std does not use
+    // `copy_file_range`.
     let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
     let bytes = io::copy(&mut source, copy)?;
     copy.set_permissions(meta.permissions())?;

@@ -1,7 +1,7 @@
 //! All that depends on the platform: what the machine is, what it was doing, and the few file
 //! operations that the standard library lacks.
 //!
-//! What a system does not report is absent, never guessed. Linux reports most; the rest of Unix
+//! A figure that a system does not report is absent, never guessed. Linux reports most; the rest of Unix
 //! reports processor time and free space; elsewhere every function still exists and returns
 //! nothing, or an error of kind `Unsupported`.
 

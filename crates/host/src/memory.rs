@@ -150,7 +150,7 @@ impl Group {
     /// Returns the limit less the use of the group in `folder`; `None` if it has no limit. File
     /// pages count as free, as in `MemAvailable`: the kernel drops them.
     fn available_in(&self, folder: &Path) -> Option<u64> {
-        // Without a limit version 2 has `max`, version 1 a number beyond any memory.
+        // If there is no limit, version 2 shows `max`, version 1 a number beyond any memory.
         let limit = read_number(folder.join(self.version.limit))?;
         let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let cached = self.version.file_cache.iter().filter_map(|name| count(name, ' ', &stat));

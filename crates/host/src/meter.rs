@@ -35,11 +35,11 @@ pub struct Meter {
 /// The figures of a [`Meter`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
-    /// What this process and the others that count spent.
+    /// The cost of this process and of the others that count.
     pub cost: Cost,
     /// Their input and output; `None` if the system does not report it.
     pub io: Option<Io>,
-    /// What other processes did on the machine.
+    /// The work of other processes on the machine.
     pub load: Load,
 }
 
@@ -68,7 +68,7 @@ impl Meter {
         let own_io = self.io.zip(own_io());
         let own_io = own_io.map(|(then, (now, _))| combine_io(now, then, u64::saturating_sub));
         let others = self.processes.zip(Processes::now(&self.roots));
-        // Without the others' part, this process's would pass for the whole.
+        // If the others' part is missing, this process's must not pass for the whole.
         let cost = others.map_or_else(Cost::default, |(then, now)| {
             combine_costs(own, now.cost_since(&then), u64::saturating_add)
         });

@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(mounts[1].options, "rw,relatime,discard");
     }
 
-    /// As Linux 6.1 to 6.18 shows them.
+    /// The text is in the form of Linux 6.1 to 6.18.
     #[test]
     fn mounts_of_networks_and_programs_are_read() {
         let text = b"\

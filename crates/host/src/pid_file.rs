@@ -55,7 +55,7 @@ fn text(path: &Path) -> Option<String> {
 fn is_stale(path: &Path) -> bool {
     let id = text(path).and_then(|text| text.strip_suffix('\n')?.parse().ok());
     let process = id.and_then(rustix::process::Pid::from_raw);
-    // Of another user's process the system reports only that it exists.
+    // The system reports about another user's process only that it exists.
     process.is_some_and(|process| {
         rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
     })

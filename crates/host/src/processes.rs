@@ -1,5 +1,5 @@
-//! What this process and others, each with all its descendants, spent and asked of the system, and
-//! the memory they occupy (Linux: `/proc`, see proc(5)).
+//! The cost, the input and output, and the memory of this process and of others, each with all its
+//! descendants (Linux: `/proc`, see proc(5)).
 
 use std::{
     collections::BTreeMap,
@@ -149,7 +149,7 @@ pub fn occupied_bytes(roots: &[u32]) -> Option<u64> {
 fn occupied(folder: &Path) -> Option<u64> {
     let sum = |text: &str, one, other| Some(text::bytes(one, text)? + text::bytes(other, text)?);
     let rollup = fs::read_to_string(folder.join("smaps_rollup")).ok();
-    // Its part of shared pages: the parts of all who share one make up the page.
+    // The process's part of shared pages: the parts of all who share one make up the page.
     let parts = rollup.and_then(|text| sum(&text, "Pss_Anon", "Pss_Shmem"));
     // Kernels before 5.10 report only all of what is shared.
     parts.or_else(|| of_living(&folder.join("status"), |text| sum(text, "RssAnon", "RssShmem")))

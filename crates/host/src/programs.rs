@@ -117,7 +117,7 @@ fn output(child: &mut Child, patience: Duration) -> Option<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut text = Vec::new();
-        // What was read before an error still counts; the receiver may have given up.
+        // Text that was read before an error still counts; the receiver may have given up.
         let _ = out.take(1000).read_to_end(&mut text);
         let _ = sender.send(text);
     });

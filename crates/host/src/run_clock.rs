@@ -18,7 +18,7 @@ const ATTEMPTS: u32 = 100;
 #[derive(Debug)]
 pub struct RunClock {
     schedstat: ThreadFile,
-    /// What its readings asked of the system so far.
+    /// The input and output of its own readings so far.
     readings: Cell<Io>,
 }
 

@@ -84,8 +84,8 @@ mod tests {
     /// Longest time to wait for an open.
     const LONGEST: Duration = Duration::from_secs(60);
 
-    /// As root each open waits for the scanner, also of files in folders that are newer than it; elsewhere
-    /// one line says why there is none.
+    /// Each open as root waits for the scanner, also of files in folders that are newer than it; other
+    /// users get one line that says why there is none.
     #[test]
     fn each_open_waits_until_the_file_was_read() {
         let parent = tempfile::tempdir().unwrap();

@@ -220,7 +220,7 @@ mod extent_tests {
         write(at("two"), [2; 5000]).unwrap();
         let found = extents(&[folder.path().to_owned(), at("absent")]).unwrap();
         assert_eq!(found.files, 2);
-        // Not reported, or both of them: never none.
+        // The number is not reported, or counts both files; it is never zero.
         assert!(found.extents.is_none_or(|extents| extents >= 2), "{found:?}");
     }
 

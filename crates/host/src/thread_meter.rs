@@ -1,4 +1,4 @@
-//! What the calling thread spends in many short pieces of work.
+//! The cost of many short pieces of work of the calling thread.
 
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ use crate::{
 pub struct ThreadMeter {
     clock: RunClock,
     io: ThreadFile,
-    /// What the meter's own readings of `io` add to the counters of the thread.
+    /// The input and output that the meter's own readings of `io` add to the counters of the thread.
     own: Cell<Io>,
 }
 

@@ -21,7 +21,7 @@ pub fn unchecked(what: &str, why: impl Display) {
         does_without(what),
         "this test needs {what}: {why}; {WITHOUT}={what} leaves such tests out"
     );
-    // Without standard error nobody counts.
+    // If standard error is closed, nobody counts.
     let _ = writeln!(stderr(), "{WITHOUT}: 1 test unchecked: {what}: {why}");
 }
 

@@ -20,7 +20,7 @@ const ALL: u32 = 0o7;
 pub fn mode_without_list(mode: u32, list: &[u8]) -> u32 {
     let Some(entries) = entries(list) else { return mode & !0o070 };
     let permitted = |tag| entries.iter().find(|entry| entry.0 == tag).map(|entry| entry.1);
-    // Without a mask nobody is named.
+    // If there is no mask, the list names nobody.
     let mask = permitted(MASK).unwrap_or(ALL);
     let group = permitted(OWNING_GROUP).unwrap_or(0) & mask & mode >> 3;
     let named = entries.iter().filter(|entry| [NAMED_USER, NAMED_GROUP].contains(&entry.0));

@@ -88,7 +88,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Of 100 MB read in a second in `cache`.
+    /// Returns the state after 100 MB were read in a second in `cache`.
     fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
         let io =
             device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });

@@ -25,9 +25,9 @@ pub struct DoctorReport {
     pub programs: Vec<Program>,
     /// The targets that were measured against themselves.
     pub noise: Vec<Noise>,
-    /// What could not be tried, and why, a sentence each.
+    /// The checks that could not be tried, each with its reason as a sentence.
     pub untried: Vec<String>,
-    /// What to do about the findings, the weightiest first.
+    /// The advice on the findings, the weightiest first.
     pub advice: Vec<Suggestion>,
 }
 
@@ -60,9 +60,9 @@ impl DoctorReport {
 /// The folder that stores would be in, and the device under it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Folder {
-    /// Its path.
+    /// The path of the location.
     pub path: String,
-    /// Why nothing can be written there; `None` if it can.
+    /// The reason why nothing can be written there; `None` if writing is possible.
     pub unwritable: Option<String>,
     /// Bytes that this user may still write; `None` if the system does not report them.
     pub free_bytes: Option<u64>,
@@ -119,16 +119,16 @@ pub struct Reach {
     pub cache: Cache,
     /// Whether it can be reached; `None` if that is unknown.
     pub reached: Option<bool>,
-    /// How it is reached, or why it cannot be.
+    /// The address of the server, or the reason why it cannot be reached.
     pub why: String,
 }
 
 /// A server or a library that storemark can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
-    /// Its name.
+    /// The name of the program.
     pub name: String,
-    /// Its path; `None` if it is not installed.
+    /// The path of the program; `None` if it is not installed.
     pub path: Option<String>,
     /// The first line that it prints about its version; `None` if it prints none.
     pub version: Option<String>,

@@ -25,17 +25,18 @@ pub struct Declaration {
     pub settings: &'static [Setting],
     /// The durability classes that it can give, each with its settings.
     pub durability: &'static [DurabilitySettings],
-    /// What it cannot do in addition to what [`Capabilities`] show, a phrase each.
+    /// The limits of the engine that [`Capabilities`] do not show, a phrase for each.
     pub limitations: &'static [&'static str],
-    /// What it can do.
+    /// The operations that the engine supports.
     pub capabilities: Capabilities,
-    /// How it detects damage when a whole store is read or checked; `None` if it does not.
+    /// The way in which the engine detects damage when a whole store is read or checked; `None` if
+    /// it does not.
     pub integrity: Option<&'static str>,
-    /// How it gives the space of deleted values back to the file system when it is asked to; `None`
-    /// if it does so at once or not at all.
+    /// The way in which the engine gives the space of deleted values back to the file system when it
+    /// is asked to; `None` if it does so at once or not at all.
     pub reclaim: Option<&'static str>,
-    /// How a new store of values is filled fast; `None` if the settings of durability `none` are
-    /// used.
+    /// The settings that fill a new store of values fast; `None` if the settings of durability
+    /// `none` are used.
     pub fill: Option<Fill>,
     /// Whether it is a program of its own, not a library that is linked into this one.
     pub server: bool,
@@ -408,7 +409,7 @@ pub trait Tasks: Engine {
 pub struct Try {
     /// The settings as in a target string, `api=blob&mmap=1GiB`; empty for the engine's defaults.
     pub settings: &'static str,
-    /// What the settings gain and what they cost, in words for people.
+    /// The gains and costs of the settings, in words for people.
     pub trades: &'static str,
 }
 
@@ -426,7 +427,8 @@ pub struct DurabilitySettings {
     pub class: Durability,
     /// The settings for the class.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Which calls it makes with them, when, and what a power cut leaves, in words for people.
+    /// The calls that the engine makes with the settings, when it makes them, and what a power cut
+    /// leaves, in words for people.
     pub how: &'static str,
     /// Whether commits are lost if the process that made them is killed, without a power cut.
     pub lost_if_killed: bool,
@@ -456,7 +458,7 @@ impl Durability {
 pub struct Account {
     /// The user.
     pub user: u32,
-    /// Its group.
+    /// The group of the owner.
     pub group: u32,
 }
 
@@ -476,11 +478,11 @@ impl Account {
 /// A table that a run left on an existing server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
-    /// Its name.
+    /// The name of the table, the key prefix or the bucket.
     pub table: String,
     /// Who created it, in words for people.
     pub owner: String,
-    /// What happened to it.
+    /// The outcome of its removal.
     pub outcome: Cleaned,
 }
 
@@ -489,7 +491,7 @@ pub struct Leftover {
 pub enum Cleaned {
     /// It was removed.
     Removed,
-    /// Its owner is connected and still uses it.
+    /// The owner of the leftover is connected and still uses it.
     InUse,
     /// It could not be removed, for this reason.
     Failed(String),

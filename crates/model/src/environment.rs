@@ -87,7 +87,7 @@ pub struct Filesystem {
     /// Whether it passes each deletion to the device at once.
     #[serde(default)]
     pub discards: bool,
-    /// How it compresses what is written; `None` if it does not.
+    /// The way in which it compresses data; `None` if it does not.
     pub compression: Option<String>,
     /// The times of flushing 4 KiB to it; `None` if they were not measured.
     pub flush: Option<Flush>,
@@ -96,7 +96,7 @@ pub struct Filesystem {
 /// A library under an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Library {
-    /// Its name.
+    /// The name of the library.
     pub name: String,
     /// The version as the library reports it.
     pub version: String,

@@ -20,7 +20,7 @@ pub enum ErrorKind {
     Exists,
     /// The data is damaged or not of the expected form.
     Corrupt,
-    /// What was read is not what was written, or what was read before. Exit code 2.
+    /// A value that was read differs from the one that was written, or read before. Exit code 2.
     Differs,
     /// The operating system or the engine's library failed.
     Failed,

@@ -15,13 +15,13 @@ use crate::{
 pub enum Experiment {
     /// `storemark run`: values under keys.
     Blobs {
-        /// Where the values come from.
+        /// The source of the values.
         dataset: DatasetSpec,
         /// The data in figures, restricted to the keys that the run touches.
         summary: DatasetSummary,
         /// Keys in each target, touched or not.
         available: u64,
-        /// What the values are a sample of, stratified by size; absent: they are all.
+        /// The set of values of which these are a sample, stratified by size; absent: these are all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sampled_from: Option<SampledFrom>,
         /// Keys that rounds choose from, drawn at random and checked; absent: all.
@@ -37,7 +37,7 @@ pub enum Experiment {
     Tasks {
         /// Tasks that each worker processes, one after the other.
         tasks: u64,
-        /// How often the output of each task is rewritten.
+        /// The number of times that the output of each task is rewritten.
         rewrites: u64,
         /// Bytes of an output.
         output: u64,
@@ -65,7 +65,7 @@ pub enum Experiment {
     },
     /// `storemark life`: values are looked up, changed over a month and deleted.
     Life {
-        /// Where the values come from.
+        /// The source of the values.
         dataset: DatasetSpec,
         /// The values in figures.
         summary: DatasetSummary,
@@ -113,7 +113,7 @@ impl Experiment {
 pub enum Work {
     /// Operations on values.
     Blobs {
-        /// What is done with each key.
+        /// The operation for each key.
         operation: Operation,
         /// In which order keys are touched.
         order: Order,

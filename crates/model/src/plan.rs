@@ -32,7 +32,7 @@ pub struct Plan {
     /// The other hosts that worker processes run on, as many on each; empty if all run on this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// When to stop.
+    /// The rule by which the run stops.
     pub rounds: Rounds,
     /// The study that the run is a step of; `None` if it is no part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +233,7 @@ pub struct PlannedTarget {
 
 /// The setting that names another build of an engine's library.
 pub const LIBRARY: &str = "lib";
-/// What the value of [`LIBRARY`] starts with if a copy of that build is loaded.
+/// The start of the value of [`LIBRARY`] if a copy of that build is loaded.
 pub const COPY_OF: &str = "copy:";
 
 /// The owner of a store that is measured.

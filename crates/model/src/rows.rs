@@ -40,7 +40,8 @@ words! {
         Multi = "multi",
         /// The engine's own way to load many rows.
         Bulk = "bulk",
-        /// Like [`Style::Text`], but the server may answer before it has stored the row: `INSERT DELAYED`.
+        /// A statement as for [`Style::Text`], but the server may answer before it has stored the row:
+        /// `INSERT DELAYED`.
         Delayed = "delayed",
     }
 }

@@ -58,14 +58,14 @@ pub struct Sample {
     /// The time of flushing what was left to the background, after the clock. It is not part of
     /// `wall_ns`.
     pub background_ns: u64,
-    /// What this process, the other worker processes and the store's server spent during the pass.
+    /// The cost of this process, the other worker processes and the store's server during the pass.
     pub cost: Cost,
     /// Their input and output; `None` if the system does not report it.
     pub io: Option<Io>,
     /// What the block device under the store did during the pass and the flush after it, for any
     /// process; `None` if that is not known.
     pub device: Option<Device>,
-    /// What else ran on the machine during the pass.
+    /// The work of other processes on the machine during the pass.
     pub load: Load,
     /// The memory that this process, the other worker processes and the store's server occupied at
     /// the end of the pass, without the page cache; a page that several share is counted once. If
@@ -123,7 +123,7 @@ pub enum Measured {
         /// files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<FileBytes>,
-        /// How fragmented its files are then.
+        /// The fragmentation of its files then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fragments: Option<Fragments>,
     },
@@ -243,7 +243,7 @@ pub struct Worker {
 pub struct HostPart {
     /// The host, as it was asked for.
     pub host: String,
-    /// Its clock when the trial started.
+    /// The clock of the process when the trial started.
     #[serde(flatten)]
     pub clock: HostClock,
     /// The latencies of its operations: a histogram as [`Latency::histogram`].
@@ -270,7 +270,8 @@ pub struct First {
     pub ns: u64,
 }
 
-/// What this process and others that work for it spent. What the system does not report is `None`.
+/// The cost of this process and of others that work for it. A figure that the system does not report
+/// is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// The processor time in user mode.
@@ -311,8 +312,8 @@ pub struct Device {
     pub written_bytes: u64,
 }
 
-/// What other processes did on the machine during a pass. What the system does not report is
-/// `None`.
+/// The work of other processes on the machine during a pass. A figure that the system does not
+/// report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// The processor time of other processes over the time of the pass (1.0: one processor fully).
@@ -329,7 +330,7 @@ pub struct Load {
     pub memory_pressure: Option<f64>,
     /// The bytes swapped in and out.
     pub swapped_bytes: Option<u64>,
-    /// How often processors throttled themselves.
+    /// The number of times that processors throttled themselves.
     pub throttled: Option<u64>,
     /// The frequency of the fastest processor at the end, in MHz.
     pub mhz: Option<f64>,

@@ -61,7 +61,7 @@ pub struct Setting {
     /// The key in a target string. A name that ends in `*` matches all keys that start with the
     /// part before it.
     pub name: &'static str,
-    /// What it accepts.
+    /// The values that the setting accepts.
     pub accepts: Accepts,
     /// A description in one line.
     pub help: &'static str,

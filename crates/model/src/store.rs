@@ -111,7 +111,7 @@ words! {
         Attribute = "extended attribute",
         /// A file with parts that are not on disk, which are filled with zeros.
         Holes = "file with holes",
-        /// What a mode has above reading, writing and executing.
+        /// The bits of a mode above reading, writing and executing.
         SpecialBits = "setuid, setgid or sticky bit",
     }
 }

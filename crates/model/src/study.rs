@@ -18,11 +18,11 @@ use crate::{
 pub struct Study {
     /// The title of the publication.
     pub title: String,
-    /// Where it was published.
+    /// The place of the publication.
     pub source: String,
     /// The time, the machine and the versions.
     pub published_on: String,
-    /// What differs from the publication, and why; a sentence each.
+    /// The differences from the publication and their reasons, a sentence for each.
     pub differs: Vec<String>,
     /// The commands that measure it, in the order in which they run.
     #[serde(rename = "step")]
@@ -65,7 +65,7 @@ pub struct Unmeasured {
 pub struct Published<W, F> {
     /// The title of the publication.
     pub title: String,
-    /// Where and when it was published.
+    /// The place and date of the publication.
     pub source: String,
     /// The machines and the versions.
     pub machine: String,
@@ -95,7 +95,7 @@ pub struct RowFigures {
     pub name: String,
     /// The target that does the same here.
     pub target: String,
-    /// How rows are handed to the engine.
+    /// The way in which rows are handed to the engine.
     pub style: Style,
     /// The number of processes at once, each with a database.
     pub processes: u32,
@@ -149,7 +149,7 @@ pub struct StudyCommand {
     pub title: String,
     /// The subcommand that runs it.
     pub command: String,
-    /// Its options by their long names, as in a plan file.
+    /// The options of the command by their long names, as in a plan file.
     pub options: Options,
     /// The options that differ in a quick run.
     #[serde(default)]
@@ -193,7 +193,7 @@ pub struct Claim {
     pub target: String,
     /// The kind of figure.
     pub figure: Figure,
-    /// What a ratio is over; `None` if that is the baseline.
+    /// The divisor of a ratio; `None` if that is the baseline.
     pub over: Option<Over>,
     /// The name of the only work that it is about (`read`, `insert`, `full`); `None` if it is about
     /// any.

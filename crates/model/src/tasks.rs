@@ -39,9 +39,9 @@ words! {
     pub enum TaskStep {
         /// It is put into the queue.
         Create = "create",
-        /// Its status changes, once.
+        /// The status of the task changes, once.
         Status = "status",
-        /// Its output replaces the one before.
+        /// The output of the task replaces the previous output.
         Rewrite = "rewrite",
         /// It is removed.
         Delete = "delete",

@@ -16,7 +16,7 @@ pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
     if offset > 0 {
         file.seek(SeekFrom::Start(offset))?;
     }
-    // What is appended meanwhile is read as well when all is wanted.
+    // Data that is appended meanwhile is read as well when the whole file is wanted.
     let mut left = if span.end.is_none() { u64::MAX } else { length };
     let mut bytes = 0;
     while left > 0 {

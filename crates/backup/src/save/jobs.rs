@@ -14,7 +14,7 @@ use crate::entry::{Hash, Stat};
 
 /// An event that the thread of the catalogue receives.
 pub(super) enum Event {
-    /// What is in a folder. Folders come after those that they are in.
+    /// The entries of a folder. A folder comes after the folder that it is in.
     Listing(Listing),
     /// There are no more folders.
     Walked,
@@ -57,7 +57,7 @@ pub(super) struct Stored {
     pub(super) bytes: u64,
     /// Whether the file is no longer what the walk found.
     pub(super) changed: bool,
-    /// Its mode without what its access list adds.
+    /// The mode of the file without the rights that its access list adds.
     pub(super) mode: u32,
     /// Whether it has an access list.
     pub(super) has_list: bool,

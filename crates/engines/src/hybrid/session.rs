@@ -3,8 +3,8 @@
 use std::ops::{ControlFlow, Range};
 
 use model::{
-    Access, Error, FinishedWork, How, Item, Key, Mode, Put, Result, Scan, Session, ValueType,
-    Visitor, copy_value,
+    Access, Error, FinishedWork, How, Item, Key, Mode, OwnedKey, Put, Result, Scan, Session,
+    ValueType, Visitor, copy_value,
 };
 
 use super::{
@@ -219,7 +219,7 @@ impl<'s> HybridSession<'s> {
                 let named = FileReference::parse(item.value);
                 let file = named.ok_or_else(|| names_none(parts, item.key))?;
                 if !files.load(Key::Int(file.number), &mut value)? {
-                    gone = Some((OwnedKey::of(item.key), file));
+                    gone = Some((OwnedKey::from(item.key), file));
                     return Ok(ControlFlow::Break(()));
                 }
                 check_length(parts, item.key, file, value.len() as u64)?;
@@ -327,10 +327,10 @@ impl Session for HybridSession<'_> {
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let (mut left, mut from, mut gone) = (scan.limit, None, None);
         loop {
-            let start = from.as_ref().map(OwnedKey::key).or(scan.from);
+            let start = from.as_ref().map(OwnedKey::as_key).or(scan.from);
             let part = Scan { from: start, limit: left, values: scan.values };
             let Some((key, file)) = self.scan_part(part, &mut left, visit)? else { return Ok(()) };
-            self.renew(key.key(), file, gone.replace(file))?;
+            self.renew(key.as_key(), file, gone.replace(file))?;
             from = Some(key);
         }
     }
@@ -341,27 +341,5 @@ impl Session for HybridSession<'_> {
 
     fn background_work(&self) -> Vec<FinishedWork> {
         self.rows.background_work()
-    }
-}
-
-/// A key at which a scan goes on.
-enum OwnedKey {
-    Int(i64),
-    Name(Vec<u8>),
-}
-
-impl OwnedKey {
-    fn of(key: Key<'_>) -> Self {
-        match key {
-            Key::Int(number) => Self::Int(number),
-            Key::Name(name) => Self::Name(name.to_vec()),
-        }
-    }
-
-    fn key(&self) -> Key<'_> {
-        match self {
-            Self::Int(number) => Key::Int(*number),
-            Self::Name(name) => Key::Name(name),
-        }
     }
 }

@@ -54,7 +54,7 @@ impl Store for HybridStore {
         settings.set(INLINE, self.parts.inline);
         let has = |of: &[&Setting], name: &str| of.iter().any(|setting| setting.name == name);
         let (own, all) = (Hybrid.settings(Facet::Blobs), Sqlite.settings(Facet::Blobs));
-        // What is no setting is reported by a loaded library about itself.
+        // A name that is no setting comes from a loaded library, which reports it about itself.
         settings.0.retain(|name, _| has(&own, name) || !has(&all, name));
         Ok((settings, class))
     }

@@ -1,5 +1,5 @@
-//! What the system reports about other processes: whether one has an environment open, and whether
-//! it was waited for.
+//! The system's reports about other processes: whether one has an environment open, and whether it
+//! was waited for.
 
 use std::path::Path;
 

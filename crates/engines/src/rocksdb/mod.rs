@@ -74,7 +74,7 @@ static DECLARATION: Declaration = Declaration {
     ],
     capabilities: Capabilities::IN_ONE_PROCESS,
 
-    // With a log, so that a killed process leaves its commits readable.
+    // A log keeps the commits of a killed process readable.
     fill: Some(Fill {
         settings: &[("wal", "on"), ("sync", "off")],
         sessions: 1,

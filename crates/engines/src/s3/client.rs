@@ -407,7 +407,7 @@ impl<'l> S3Client<'l> {
         in_parallel(parts, concurrency, |(number, into)| {
             let mut headers = vec![range((at + number * part, into.len()))];
             if !tag.is_empty() {
-                // Of the object that the first part is of.
+                // The part must come from the same object as the first part.
                 headers.insert(0, ("if-match", tag.into()));
             }
             self.until_whole(|| {
@@ -598,7 +598,7 @@ impl<'l> S3Client<'l> {
     pub(super) fn delete_all(&self) -> Result<()> {
         let Link { bucket, credentials, .. } = self.link;
         loop {
-            // What is deleted is no longer listed.
+            // Deleted objects are no longer listed.
             let page = self.list("", None, AT_ONCE)?;
             let objects = page.contents.into_iter().map(|object| ObjectIdentifier::new(object.key));
             let objects: Vec<_> = objects.collect();

@@ -41,7 +41,7 @@ pub(crate) struct ObjectEngine(&'static Declaration);
 
 const PART: Setting = Setting::new(
     "part",
-    // As services accept them.
+    // Services accept parts of these sizes.
     Accepts::Size(5 << 20, 5 << 30),
     "the most bytes in a request: a longer value is put and read in parts of this size",
 )

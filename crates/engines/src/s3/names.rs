@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn of(number: i64) -> String {
+    fn integer_name(number: i64) -> String {
         let mut text = String::new();
         object("", Key::Int(number), KeyKind::Integers, &mut text).unwrap();
         text
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn small_integers_read_as_numbers() {
-        assert_eq!(of(42), "0000000000000000042");
-        assert_eq!(of(i64::MIN), "-0000000000000000000");
+        assert_eq!(integer_name(42), "0000000000000000042");
+        assert_eq!(integer_name(i64::MIN), "-0000000000000000000");
     }
 
     #[test]
@@ -140,8 +140,8 @@ mod tests {
     proptest! {
         #[test]
         fn integers_keep_their_order_and_come_back(a in any::<i64>(), b in any::<i64>()) {
-            prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
-            prop_assert_eq!(key(&of(a), KeyKind::Integers), Some(OwnedKey::Int(a)));
+            prop_assert_eq!(integer_name(a).cmp(&integer_name(b)), a.cmp(&b));
+            prop_assert_eq!(key(&integer_name(a), KeyKind::Integers), Some(OwnedKey::Int(a)));
         }
 
         #[test]

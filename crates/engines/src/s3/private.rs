@@ -43,7 +43,7 @@ struct Left(Vec<PathBuf>);
 impl Drop for Left {
     fn drop(&mut self) {
         for file in &self.0 {
-            // Not all of them are there.
+            // Some of the files may not exist.
             let _ = fs::remove_file(file);
         }
     }

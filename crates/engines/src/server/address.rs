@@ -19,7 +19,7 @@ pub(crate) struct AddressForm {
     pub(crate) password_of: Option<&'static str>,
     /// The environment variable that has the password if the address has none.
     pub(crate) password: &'static str,
-    /// What else to know, as the end of a sentence.
+    /// A hint for the user, as the end of a sentence.
     pub(crate) hint: &'static str,
 }
 

@@ -47,7 +47,7 @@ pub(crate) type Answer<T> = Result<T, Failure>;
 pub(crate) enum Why {
     /// Nothing answers, or not yet, or no longer.
     Absent,
-    /// What answers does not speak as such a server does, or the connection broke.
+    /// The peer does not speak the protocol of such a server, or the connection broke.
     Odd,
     /// The server has not answered in time.
     Silent,

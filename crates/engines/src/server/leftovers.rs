@@ -53,7 +53,7 @@ pub(crate) fn outcomes(
     remove: impl Fn(&str) -> Result<()>,
 ) -> Vec<Leftover> {
     let outcome = |(table, mark, is_free): (String, String, bool)| {
-        // What a user has named or commented in a similar way is the user's.
+        // A table that a user has named or commented in a similar way is the user's.
         let owner = owner(&mark).filter(|_| table.starts_with(NAME))?.to_owned();
         let outcome = if is_free {
             remove(&table).map_or_else(|e| Cleaned::Failed(e.to_string()), |()| Cleaned::Removed)

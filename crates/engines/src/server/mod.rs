@@ -2,7 +2,7 @@
 //! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of
 //! values and of rows with their sessions, and add their [`Dialect`].
 
-// What one kind of server needs alone is not used in a build without it.
+// A build without one kind of server does not use the items that only that kind needs.
 #![cfg_attr(
     not(all(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")),
     allow(dead_code, unused_imports)
@@ -46,7 +46,7 @@ pub(crate) use watch::{
 
 use model::Try;
 
-/// What the settings of a server trade.
+/// The gains and costs of a server, as a line of the settings worth trying.
 pub(crate) const SERVED: Try = Try::new(
     "",
     "clients on other machines, and users with rights; a round trip for each operation",

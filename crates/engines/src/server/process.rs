@@ -135,7 +135,7 @@ impl Server {
     }
 
     fn end(&mut self) -> std::io::Result<()> {
-        // Without a line the guard ends it at once.
+        // If the guard reads no line, it ends the server at once.
         if let Some(mut ask) = self.ask.take().filter(|_| !self.is_silent) {
             // This fails if the guard is gone, and then there is nothing to end.
             let _ = ask.write_all(b"end\n");
@@ -175,7 +175,7 @@ fn gist(output: &str) -> String {
 fn is_error(line: &str) -> bool {
     !line.ends_with("[ERROR] Aborting")
         && (["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
-            // How Valkey shows the line of its configuration that is wrong.
+            // Valkey shows the line of its configuration that is wrong in this way.
             || line.starts_with(">>> "))
 }
 

@@ -20,7 +20,7 @@ use crate::{
     refusal::{read_only, wrong_kind},
 };
 
-/// How often an operation that lost against another session is repeated.
+/// The most times that an operation is repeated that lost against another session.
 const TRIES: u32 = 10;
 /// The rows in a part of a scan with values: few, because these are large.
 const FEW: i64 = 32;

@@ -37,13 +37,14 @@ pub(crate) struct Software {
     /// The folders to search after the path; one `*` matches the end of a name, the greatest
     /// version first.
     pub(crate) usual: &'static [&'static str],
-    /// What must be installed, as the end of a sentence.
+    /// The package to install, as the end of a sentence.
     pub(crate) package: &'static str,
     /// The arguments with which the server prints its version, and the text before it.
     pub(crate) version: (&'static [&'static str], &'static str),
     /// The oldest version that is accepted.
     pub(crate) least: &'static str,
-    /// What measures another kind of server whose program has the same name, for messages.
+    /// The target that measures another kind of server whose program has the same name, for
+    /// messages.
     pub(crate) otherwise: &'static str,
     /// The arguments with which the server prints its variables, each at the start of a line.
     pub(crate) variables: &'static [&'static str],

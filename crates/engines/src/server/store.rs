@@ -75,7 +75,7 @@ impl<D: Dialect> TableStore<D> {
     /// Creates a table on an existing server, after removing what killed runs left.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, database) = existing::<D>(location, options)?;
-        // What cannot be removed does not prevent the run.
+        // Leftovers that cannot be removed do not prevent the run.
         let _ = leftovers::sweep(&host, &database);
         let create = D::create_table(&name, options.keys, &options.settings);
         host.control(|control| control.create_marked(&create, &name, &leftovers::mark()))?;

@@ -310,7 +310,7 @@ fn start_watching() {
                 }
             }
         };
-        // Without a thread operations have no limit.
+        // If the thread cannot start, operations have no time limit.
         let _ = thread::Builder::new().name("server-watch".to_owned()).spawn(look);
     });
 }

@@ -99,7 +99,7 @@ pub(crate) const CHECKPOINT: Setting = Setting::new(
 const HANDLES: &str = "reads by blob handles, not by statements, and without a copy in SQLite's cache; an \
                        error of the disk ends the program (SIGBUS)";
 
-/// What mapping trades.
+/// The gains and costs of mapping.
 pub(crate) const MAPPED: &str =
     "reads without a copy in SQLite's cache; an error of the disk ends the program (SIGBUS)";
 
@@ -169,8 +169,8 @@ static DECLARATION: Declaration = Declaration {
             },
         ),
     ],
-    // With a journal, so that a killed process leaves its last commit readable. Pages past the
-    // old end of the file are not journaled, so that it costs next to nothing.
+    // A journal keeps the last commit of a killed process readable. Pages past the old end of the
+    // file are not journaled, so that it costs next to nothing.
     fill: Some(Fill {
         settings: &[("journal", "delete"), ("sync", "off")],
         sessions: 1,

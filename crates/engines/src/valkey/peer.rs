@@ -1,4 +1,4 @@
-//! How a server is reached, its variables, and what they mean.
+//! The connection to a server, its variables, and their meaning.
 
 use std::{sync::Arc, time::Duration};
 

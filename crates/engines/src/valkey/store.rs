@@ -89,7 +89,7 @@ impl ValkeyStore {
     /// Creates a store on an existing server, after removing what killed runs left.
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
-        // What cannot be removed does not prevent the run.
+        // Leftovers that cannot be removed do not prevent the run.
         let _ = sweep(&host);
         host.control(|control| {
             // Who sees the mark sees the connection.
@@ -240,7 +240,7 @@ impl Store for ValkeyStore {
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
-        // Without a log, the end writes what is left.
+        // If there is no log, the server writes the data when it ends.
         if !self.settings.is("sync", "off") {
             self.host.control_table(|control| control.rewrite(&[b"BGREWRITEAOF"]))?;
         }

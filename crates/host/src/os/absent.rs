@@ -1,4 +1,4 @@
-//! Functions that only Linux can do more than stub: they return that nothing is known.
+//! Stubs of functions that only Linux supports: they return that nothing is known.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! Functions of which only Linux reports everything.
+//! Functions for Linux, which reports more than other systems.
 
 use std::{
     fs::File,

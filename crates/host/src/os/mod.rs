@@ -1,5 +1,5 @@
-//! What this crate asks of the system: a file for each kind of system, with the same functions in each.
-//! What a system does not report is absent there.
+//! The functions that call the system: a file for each kind of system, with the same functions in
+//! each. A figure that a system does not report is absent there.
 //!
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
 //! place; both re-export `posix`. `other` (Windows) is the standard library alone. `absent` has what

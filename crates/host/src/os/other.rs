@@ -1,4 +1,4 @@
-//! A system of which only the standard library is asked.
+//! Functions for a system that only the standard library knows.
 
 use std::{
     fs::{DirBuilder, Metadata},

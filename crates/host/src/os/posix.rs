@@ -1,4 +1,4 @@
-//! What Linux, macOS and the BSDs have in common.
+//! Functions that Linux, macOS and the BSDs have in common.
 
 use std::{
     fs::{self, DirBuilder, Metadata},

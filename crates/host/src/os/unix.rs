@@ -1,4 +1,4 @@
-//! What macOS and the BSDs do where Linux reports more.
+//! Functions of macOS and the BSDs where Linux reports more.
 
 use std::{io, path::Path};
 

@@ -45,7 +45,7 @@ macro_rules! findings {
             }
         }
 
-        /// What is doubtful, then what to do.
+        /// Formats the statement of what is doubtful, then the advice.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {

@@ -32,7 +32,7 @@ const ROWS: [RowsDefault; 19] = [
     ("mariadb:?engine=myisam&null=no&via=tcp", false),
     ("mariadb:?engine=innodb&via=tcp", false),
     ("mariadb:?engine=innodb&null=no&via=tcp", false),
-    // What is of interest and was not published.
+    // Targets of interest that were not published.
     ("mariadb:?engine=innodb", true),
     ("mariadb:?engine=aria", false),
     ("mariadb:?engine=aria&null=no", false),

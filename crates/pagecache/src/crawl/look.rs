@@ -53,7 +53,7 @@ pub(super) fn at_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Resul
     };
     let work = || std::iter::from_fn(next).map(look).collect::<Vec<_>>();
     let mut done = thread::scope(|scope| {
-        // Without a second thread, the first one does all.
+        // If a second thread cannot start, the first one does all the work.
         let is_long = paths.len() > PART;
         let more = if is_long { Builder::new().spawn_scoped(scope, work).ok() } else { None };
         let mut done = work();

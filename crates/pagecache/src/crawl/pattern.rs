@@ -5,7 +5,7 @@
 /// an ordinary byte.
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where the last `*` is, and how far it reaches: only that one is ever extended, which keeps
+    // The position of the last `*`, and how far it reaches: only that one is ever extended, which keeps
     // the time at most quadratic.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {

@@ -74,7 +74,8 @@ pub(super) fn fill(mut file: &File, into: &mut [u8]) -> io::Result<usize> {
 }
 
 pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
-    // Without set-user-ID and its kin, which a store that someone else creates must not hand out.
+    // The set-user-ID bit and its kin are left out: a store that someone else creates must not
+    // hand them out.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(meta.mode & 0o777))?;
     let seconds = Duration::from_secs(meta.seconds.unsigned_abs());

@@ -134,7 +134,7 @@ unsafe extern "C" fn wait(handed: *mut c_void, attempts: c_int) -> c_int {
 ///
 /// # Safety
 ///
-/// As [`wait`]; the rest comes from SQLite.
+/// The requirements of [`wait`] hold for `handed`; the other arguments come from SQLite.
 unsafe extern "C" fn checkpoint(
     handed: *mut c_void,
     db: *mut sys::sqlite3,

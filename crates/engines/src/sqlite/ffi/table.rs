@@ -19,7 +19,7 @@ type WalHook =
     Option<unsafe extern "C" fn(*mut c_void, *mut sqlite3, *const c_char, c_int) -> c_int>;
 
 /// Declares the table, how it is filled, and a method for each function that every SQLite must have.
-/// Those after `newer` are absent in old ones.
+/// Functions after `newer` are absent in old versions.
 macro_rules! functions {
     (
         $(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
