@@ -193,17 +193,17 @@ impl<'s> Catalogue<'s> {
     }
 
     /// Calls the store, and counts its time.
-    fn ask<T>(&mut self, call: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
+    fn call_store<T>(&mut self, call: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
         timed(&mut self.spent, || call(&mut *self.session))
     }
 
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<()> {
         self.open = mode == Mode::Read;
-        self.ask(|session| session.begin(mode))
+        self.call_store(|session| session.begin(mode))
     }
 
     pub(crate) fn commit(&mut self) -> Result<()> {
-        let committed = self.ask(|session| session.commit());
+        let committed = self.call_store(|session| session.commit());
         self.open = false;
         committed
     }
@@ -219,7 +219,7 @@ impl<'s> Catalogue<'s> {
 
     fn put_sealed(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.log(|| Operation::Put(key.to_vec(), value.to_vec()));
-        self.ask(|session| session.put(Key::Name(key), value, &Put::default()).map(|_| ()))
+        self.call_store(|session| session.put(Key::Name(key), value, &Put::default()).map(|_| ()))
     }
 
     fn put(&mut self, key: &[u8], record: &[u8]) -> Result<()> {
@@ -253,7 +253,7 @@ impl<'s> Catalogue<'s> {
         let (mut from, mut limit, mut page) = (prefix.to_vec(), FEW, Page::default());
         loop {
             let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
-            let is_full = self.ask(|session| page.fill(session, scan, prefix))?;
+            let is_full = self.call_store(|session| page.fill(session, scan, prefix))?;
             for (key, value) in page.rows() {
                 // The last key of the page before, which is longer than the prefix.
                 if key != from {

@@ -47,7 +47,7 @@ impl Comparing<'_> {
             return Ok(());
         }
         match (stat(one)?, stat(other)?) {
-            (Some(first), Some(second)) => self.both(one, other, first, second),
+            (Some(first), Some(second)) => self.compare_entries(one, other, first, second),
             (None, None) => Ok(()),
             _ => {
                 self.differ(other, "is of another kind");
@@ -56,7 +56,7 @@ impl Comparing<'_> {
         }
     }
 
-    fn both(
+    fn compare_entries(
         &mut self,
         one: &Path,
         other: &Path,

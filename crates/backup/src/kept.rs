@@ -154,7 +154,7 @@ impl KeptRepository {
                 (store, Some(copy))
             }
         };
-        let repository = Repository::kept(folder.join("packs"), store, about.identity);
+        let repository = Repository::from_parts(folder.join("packs"), store, about.identity);
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: lock, _copy: copy })
     }
 
@@ -174,7 +174,7 @@ impl KeptRepository {
             check_ownership(folder, engine, true)?;
             about.write(folder)?;
         }
-        let repository = Repository::kept(folder.join("packs"), store, about.identity);
+        let repository = Repository::from_parts(folder.join("packs"), store, about.identity);
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 
@@ -215,7 +215,7 @@ impl KeptRepository {
         let (engine, settings) = (engine.name().to_owned(), settings.collect());
         let about = About { engine, settings, identity: Some(identity) };
         about.write(folder)?;
-        let repository = Repository::kept(packs, store, about.identity);
+        let repository = Repository::from_parts(packs, store, about.identity);
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: Some(lock), _copy: None })
     }
 

@@ -37,12 +37,16 @@ impl Repository {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(Error::io(packs.display(), error))
             }
-            _ => Ok(Self::kept(packs, store, None)),
+            _ => Ok(Self::from_parts(packs, store, None)),
         }
     }
 
     /// Creates a repository whose folder of packs exists.
-    pub(crate) fn kept(packs: PathBuf, store: Box<dyn Store>, identity: Option<Identity>) -> Self {
+    pub(crate) fn from_parts(
+        packs: PathBuf,
+        store: Box<dyn Store>,
+        identity: Option<Identity>,
+    ) -> Self {
         Self { packs, store, identity }
     }
 

@@ -4,7 +4,7 @@ use std::{cell::Cell, mem, path::Path};
 
 use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
 
-use crate::{caught::StoreName, first::first, refusal::wrong_kind};
+use crate::{caught::StoreName, first::stop_after, refusal::wrong_kind};
 
 /// Returns the bytes of `key`, in the order of the keys: an integer with its sign bit flipped,
 /// highest byte first; a name as it is. An integer's bytes are put into `room`.
@@ -243,7 +243,7 @@ impl<L: Library> Session for TransactionSession<L> {
                 Some(key) => Some(session.library.key(key, &mut room)?),
                 None => None,
             };
-            let visit = &mut first(scan.limit, visit);
+            let visit = &mut stop_after(scan.limit, visit);
             session.library.scan(session.txn(&mut now)?, from, scan.values, visit)
         })
     }

@@ -35,13 +35,13 @@ pub fn plainest_first() -> impl Iterator<Item = &'static dyn Blobs> {
     all.filter(|engine| !engine.declaration().worth_trying.is_empty())
 }
 
-fn has(name: &str) -> bool {
+fn has_engine(name: &str) -> bool {
     engines().iter().any(|engine| engine.name() == name)
 }
 
 /// Returns the names of the engines that other builds have.
 pub fn left_out() -> impl Iterator<Item = &'static str> {
-    OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has(name))
+    OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has_engine(name))
 }
 
 /// Returns the libraries that are linked into this program, each once, without servers.
@@ -98,7 +98,7 @@ fn facet<E: Engine + ?Sized>(
     }
     let feature = OPTIONAL.iter().find(|(engine, _)| *engine == name);
     Err(match feature {
-        _ if has(name) => {
+        _ if has_engine(name) => {
             let names = names.collect::<Vec<_>>().join(", ");
             Error::usage(format!("the engine {name} does not store {what} (accepted: {names})"))
         }
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn an_engine_left_out_of_the_build_names_its_feature() {
-        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| !has(name)) {
+        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| !has_engine(name)) {
             let error = blobs(name).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.to_string().contains(&format!("feature {feature:?}")), "{error}");

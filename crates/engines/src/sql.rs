@@ -24,7 +24,7 @@ pub(crate) fn insert(sql: &mut String, start: &str, rows: Range<i64>) {
 }
 
 /// Divides `rows` into parts of `length`; the last may be shorter.
-pub(crate) fn parts(rows: Range<i64>, length: u64) -> impl Iterator<Item = Range<i64>> {
+pub(crate) fn split_rows(rows: Range<i64>, length: u64) -> impl Iterator<Item = Range<i64>> {
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let step = usize::try_from(length).unwrap_or(usize::MAX);
     rows.clone().step_by(step).map(move |start| start..start.saturating_add(length).min(rows.end))

@@ -46,7 +46,7 @@ impl<V> Table<V> {
                 Key::Name(_) => Err(wrong_kind(*key, KeyKind::Integers)),
             },
             Self::Names(map) => match key {
-                Key::Name(key) => Ok(named(map, key)),
+                Key::Name(key) => Ok(get_name(map, key)),
                 Key::Int(_) => Err(wrong_kind(*key, KeyKind::Names)),
             },
         }
@@ -81,7 +81,7 @@ impl<V> Table<V> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match (self, from.unwrap_or(Key::least(self.keys()))) {
             (Self::Integers(row), Key::Int(from)) => {
-                Ok(row.from(from).take(limit).map(|(key, v)| (Key::Int(key), v)).collect())
+                Ok(row.iter_from(from).take(limit).map(|(key, v)| (Key::Int(key), v)).collect())
             }
             (Self::Names(map), Key::Name(from)) => {
                 let beyond = map.iter().filter(|(name, _)| &***name >= from);
@@ -101,7 +101,7 @@ impl<V> Table<V> {
 /// Returns the value of a name. Hashing is kept out of the way of integers, whose lookup is a few
 /// instructions.
 #[inline(never)]
-fn named<'a, V>(map: &'a HashMap<Box<[u8]>, V>, name: &[u8]) -> Option<&'a V> {
+fn get_name<'a, V>(map: &'a HashMap<Box<[u8]>, V>, name: &[u8]) -> Option<&'a V> {
     map.get(name)
 }
 
@@ -189,7 +189,7 @@ impl<V> IntegerMap<V> {
     }
 
     /// Returns everything from `key` on, in key order.
-    fn from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
+    fn iter_from(&self, key: i64) -> impl Iterator<Item = (i64, &V)> {
         let skipped = usize::try_from(key.saturating_sub(self.first)).unwrap_or(0);
         // Cut before it is zipped: a zip walks over what it skips.
         let places = self.places.get(skipped..).unwrap_or_default();
@@ -233,10 +233,10 @@ mod tests {
                 prop_assert_eq!(row.len(), map.len());
                 prop_assert!(row.places.len() <= 2 * n + 2);
             }
-            let found: BTreeMap<_, _> = row.from(i64::MIN).map(|(key, n)| (key, *n)).collect();
+            let found: BTreeMap<_, _> = row.iter_from(i64::MIN).map(|(key, n)| (key, *n)).collect();
             prop_assert_eq!(found, map.clone());
             for from in [i64::MIN, -3, 0, 10, i64::MAX - 2] {
-                prop_assert!(row.from(from).map(|(key, n)| (key, *n)).eq(
+                prop_assert!(row.iter_from(from).map(|(key, n)| (key, *n)).eq(
                     map.range(from..).map(|(key, n)| (*key, *n))
                 ), "from {from}");
             }

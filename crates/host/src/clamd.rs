@@ -93,14 +93,15 @@ impl Clamd {
     }
 
     fn answers(&self) -> bool {
-        os::ask(&self.socket, b"zPING\0", None).is_ok_and(|answer| answer.starts_with("PONG"))
+        os::ask_server(&self.socket, b"zPING\0", None)
+            .is_ok_and(|answer| answer.starts_with("PONG"))
     }
 
     /// Passes the open file to the daemon, as ClamAV's own client does for on-access scanning, and
     /// returns whether it is clean. A file that the daemon cannot read is not clean.
     pub(crate) fn is_clean(&self, file: &File) -> bool {
         // The file comes with the byte after the command.
-        let answer = os::ask(&self.socket, b"zFILDES\0\0", Some(file));
+        let answer = os::ask_server(&self.socket, b"zFILDES\0\0", Some(file));
         answer.is_ok_and(|answer| answer.trim_end_matches('\0').ends_with(": OK"))
     }
 }

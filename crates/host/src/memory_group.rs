@@ -44,7 +44,7 @@ impl MemoryGroup {
             io::Error::new(cause.kind(), "this system has no control groups for memory")
         })?;
         let own = std::process::id();
-        let started = processes::started(own).ok_or(ErrorKind::Unsupported)?;
+        let started = processes::start_time(own).ok_or(ErrorKind::Unsupported)?;
         let root = Path::new("/sys/fs/cgroup");
         let mut created = Self::below(root, &groups, &name(own, started), bytes)?;
         created.guard = CleanupGuard::start(&created.folder);
@@ -185,7 +185,7 @@ fn creator(name: &str) -> Option<(u32, u64)> {
 fn sweep(parent: &Path) {
     for entry in entries(parent) {
         let creator = entry.file_name().to_str().and_then(creator);
-        if creator.is_some_and(|(pid, started)| processes::started(pid) != Some(started)) {
+        if creator.is_some_and(|(pid, started)| processes::start_time(pid) != Some(started)) {
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -287,7 +287,7 @@ mod tests {
     fn groups_of_ended_processes_are_removed_and_others_stay() {
         let parent = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        let started = processes::started(own).unwrap_or_default();
+        let started = processes::start_time(own).unwrap_or_default();
         let folder = |name: &str| {
             let path = parent.path().join(name);
             fs::create_dir(&path).unwrap();

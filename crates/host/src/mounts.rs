@@ -23,7 +23,7 @@ pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
     let mounts = mounts();
     let mut found: Vec<&Mount> = Vec::new();
     for path in paths {
-        let mount = under(&mounts, path);
+        let mount = find_mount(&mounts, path);
         found.extend(mount.filter(|mount| !found.contains(mount)));
     }
     found.into_iter().map(Mount::describe).collect()
@@ -48,7 +48,7 @@ const SYSTEM: [&str; 4] = ["/proc", "/sys", "/run", "/boot"];
 /// Returns the folder in which the kernel describes the block device under the file system that
 /// holds `path`, or will hold it.
 pub(crate) fn device_folder(path: &Path) -> Option<PathBuf> {
-    under(&mounts(), path)?.block_device()
+    find_mount(&mounts(), path)?.block_device()
 }
 
 /// Returns the mount points at and below a folder, given by its full path.
@@ -64,7 +64,7 @@ fn mounts() -> Vec<Mount> {
     fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
 }
 
-fn under<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+fn find_mount<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let place = nearest_existing(path);
     let device = fs::metadata(&place).ok().map(|meta| Block::from(meta.dev()));
     holding(mounts, device, &place)

@@ -118,7 +118,7 @@ impl Processes {
         // Less than a tick: as it was split so far.
         let short = sampled.user_ns + sampled.system_ns == 0;
         let split = if short { self.sampled } else { sampled };
-        let user_ns = part(total, split.user_ns, split.user_ns.saturating_add(split.system_ns));
+        let user_ns = scale(total, split.user_ns, split.user_ns.saturating_add(split.system_ns));
         Cost { user_ns, system_ns: total - user_ns, ..sampled }
     }
 
@@ -129,7 +129,7 @@ impl Processes {
 }
 
 /// Returns `whole` × `share` / `of`, or `whole` if `of` is 0.
-fn part(whole: u64, share: u64, of: u64) -> u64 {
+fn scale(whole: u64, share: u64, of: u64) -> u64 {
     let part = (u128::from(whole) * u128::from(share)).checked_div(u128::from(of));
     part.and_then(|part| u64::try_from(part).ok()).unwrap_or(whole)
 }
@@ -224,7 +224,7 @@ impl Stat {
 }
 
 /// Returns when a process started, in ticks since the system did: with its id this is unique.
-pub(crate) fn started(pid: u32) -> Option<u64> {
+pub(crate) fn start_time(pid: u32) -> Option<u64> {
     Some(Stat::read(Path::new("/proc"), pid)?.started)
 }
 

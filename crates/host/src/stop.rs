@@ -62,11 +62,11 @@ impl Stop {
     /// Fails with the reason to stop, if there is one.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.why()) }
+        if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.stop_error()) }
     }
 
     #[cold]
-    fn why(&self) -> Error {
+    fn stop_error(&self) -> Error {
         match self.state.load(Ordering::Relaxed) {
             WISHED => Error::interrupted(),
             SPENT => Error::overspent(),

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Evictor, Names, Pages, Span, at, has_gone, names, open, warm};
+use crate::{Evictor, Names, Pages, Span, has_gone, names, open, warm, with_path};
 
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
@@ -38,7 +38,7 @@ impl Files {
 
     /// Adds what is at and below `path`.
     fn add(&mut self, path: &Path) -> io::Result<()> {
-        let wrong = |error| at(path, &error);
+        let wrong = |error| with_path(path, &error);
         let kind = fs::metadata(path).map_err(wrong)?.file_type();
         if kind.is_file() && path.is_symlink() {
             // Listed paths are opened without following a link in their place.
@@ -53,7 +53,7 @@ impl Files {
                     Ok(entries) => left.extend(entries),
                     // It was removed since its parent was read.
                     Err(error) if has_gone(&error) => {}
-                    Err(error) => return Err(at(&entry, &error)),
+                    Err(error) => return Err(with_path(&entry, &error)),
                 }
                 if entry != path {
                     self.folders.push(entry);
@@ -85,7 +85,7 @@ impl Files {
     /// Fails with `Unsupported` if the system reports the pages of no file.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
-        self.each(|path| Pages::at(path).map(|pages| sum += pages))?;
+        self.visit_files(|path| Pages::count_at(path).map(|pages| sum += pages))?;
         Ok(sum)
     }
 
@@ -105,7 +105,7 @@ impl Files {
     pub fn warm(&self) -> io::Result<u64> {
         let mut buffer = vec![0; crate::BUFFER];
         let mut bytes = 0;
-        self.each(|path| {
+        self.visit_files(|path| {
             bytes += warm(&open(path, false)?.file, Span::ALL, &mut buffer)?;
             Ok(())
         })?;
@@ -117,14 +117,14 @@ impl Files {
     /// flushed.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
-        self.each(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
+        self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
     /// Visits the files, and skips those that were removed since they were listed.
-    fn each(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
+    fn visit_files(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
         self.paths.iter().try_for_each(|path| match visit(path) {
             Err(error) if has_gone(&error) => Ok(()),
-            done => done.map_err(|error| at(path, &error)),
+            done => done.map_err(|error| with_path(path, &error)),
         })
     }
 }

@@ -72,7 +72,7 @@ pub use pages::{Pages, Span, page_size, residency_map};
 pub use warm::{BUFFER, Evictor, can_drop_all, can_evict, drop_all, evict, warm};
 
 /// Adds the path that `error` is about.
-fn at(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {
+fn with_path(path: &std::path::Path, error: &std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

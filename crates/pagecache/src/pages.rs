@@ -81,7 +81,7 @@ impl Pages {
     /// Counts the pages of what `file`, known to have `size` bytes, has of `span`.
     pub fn count_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
         match span.range_in(size) {
-            Some((offset, length)) => seen(file, offset, length),
+            Some((offset, length)) => count_cached(file, offset, length),
             None => Ok(Self::default()),
         }
     }
@@ -97,7 +97,7 @@ impl Pages {
     }
 
     /// Counts the pages of the file at `path`; if it may not be opened, they are unknown.
-    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+    pub(crate) fn count_at(path: &Path) -> io::Result<Self> {
         match open(path, false) {
             Ok(opened) => Self::count(&opened.file, Span::ALL),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -128,7 +128,7 @@ fn if_permitted<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn seen(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
+fn count_cached(file: &File, offset: u64, length: u64) -> io::Result<Pages> {
     match sys::cachestat(file, offset, length) {
         Ok(stat) => Ok(Pages {
             total: pages(length),
@@ -159,7 +159,7 @@ fn cells(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64
 
 /// Returns whether nothing has to be written back, as far as the system reports it.
 pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
-    seen(file, offset, length).is_ok_and(|pages| pages.dirty == Some(0))
+    count_cached(file, offset, length).is_ok_and(|pages| pages.dirty == Some(0))
 }
 
 /// The bytes that are mapped at a time, so that a file of any size takes little address space:
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn nothing_is_claimed_of_a_file_of_others() {
         let path = Path::new("/etc/passwd");
-        let pages = Pages::at(path).unwrap();
+        let pages = Pages::count_at(path).unwrap();
         if std::fs::OpenOptions::new().append(true).open(path).is_ok() {
             assert_eq!(pages.unknown, 0);
         } else {

@@ -43,7 +43,7 @@ impl Index {
     }
 
     /// Adds what the catalogue has of a block.
-    pub(super) fn known(&self, hash: Hash, block: Option<Block>) {
+    pub(super) fn insert_known(&self, hash: Hash, block: Option<Block>) {
         let Some(Block { place, references }) = block else { return };
         let slot = Slot { place: Some(place), before: Some(references), added: 0 };
         self.slots().entry(hash).or_insert(slot);

@@ -84,7 +84,7 @@ impl Jobs {
     }
 
     /// Waits for a batch; returns `None` if there are no more.
-    pub(super) fn next(&self) -> Option<Vec<FileJob>> {
+    pub(super) fn next_batch(&self) -> Option<Vec<FileJob>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match &mut *state {

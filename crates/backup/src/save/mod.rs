@@ -192,7 +192,7 @@ impl<'a, 's> Saving<'a, 's> {
                 Event::Walked => self.walked = true,
                 Event::Ask(hashes, reply) => {
                     for hash in hashes {
-                        self.index.known(hash, self.catalogue.block(&hash)?);
+                        self.index.insert_known(hash, self.catalogue.block(&hash)?);
                     }
                     // A worker that waits no longer has failed, and says so.
                     let _ = reply.send(());

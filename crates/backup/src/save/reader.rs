@@ -77,7 +77,7 @@ impl<'a> Worker<'a> {
 
     fn work(&mut self, jobs: &Jobs) -> Result<()> {
         let mut compressor = Compressor::new()?;
-        while let Some(batch) = jobs.next() {
+        while let Some(batch) = jobs.next_batch() {
             let mut files = Vec::with_capacity(batch.len());
             for job in batch {
                 match self.store(&job, &mut compressor) {
@@ -125,7 +125,7 @@ impl<'a> Worker<'a> {
     ) -> Result<()> {
         let sum = |range: &Range<usize>| blake3::hash(&self.buffer[range.clone()]).into();
         let hashes: Vec<Hash> = ranges.iter().map(sum).collect();
-        self.ask(&hashes)?;
+        self.load_index(&hashes)?;
         for (hash, range) in hashes.iter().zip(ranges) {
             if self.index.claim(*hash) {
                 let [inner, length] = [self.frame.len(), range.len()].map(short);
@@ -141,7 +141,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Waits until these blocks are in the index, as far as the catalogue has them.
-    fn ask(&self, hashes: &[Hash]) -> Result<()> {
+    fn load_index(&self, hashes: &[Hash]) -> Result<()> {
         let unknown = self.index.unknown(hashes);
         if unknown.is_empty() {
             return Ok(());

@@ -35,11 +35,11 @@ type Entries = Vec<Result<FoundEntry, (std::ffi::OsString, String)>>;
 fn list(folder: &Path, filesystems: &mut Filesystems) -> io::Result<Entries> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_cached_key(DirEntry::file_name);
-    let mut found = |entry| found(entry, filesystems).map_err(|why| (entry.file_name(), why));
+    let mut found = |entry| read_entry(entry, filesystems).map_err(|why| (entry.file_name(), why));
     Ok(entries.iter().map(&mut found).collect())
 }
 
-fn found(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<FoundEntry, String> {
+fn read_entry(entry: &DirEntry, filesystems: &mut Filesystems) -> Result<FoundEntry, String> {
     let failed = |e: io::Error| format!("cannot be read: {e}");
     let meta = entry.metadata().map_err(failed)?;
     let stat = os::stat(&meta).ok_or("device, socket or pipe: not backed up")?;

@@ -30,11 +30,11 @@ impl Layout {
     /// Finds the layout of `dir`; an empty folder is taken for a new store.
     pub(super) fn find(dir: &Path) -> Result<Self> {
         let mut top = Self::Flat.entries(dir).peekable();
-        if top.peek().is_none() || top.any(|entry| Self::Flat.has(&entry)) {
+        if top.peek().is_none() || top.any(|entry| Self::Flat.is_blob_file(&entry)) {
             return Self::Flat.list(dir).map(|_| Self::Flat);
         }
         let mut files = Self::Tree.entries(dir).peekable();
-        let is_tree = files.peek().is_some() && files.all(|entry| Self::Tree.has(&entry));
+        let is_tree = files.peek().is_some() && files.all(|entry| Self::Tree.is_blob_file(&entry));
         Ok(if is_tree { Self::Tree } else { Self::Names })
     }
 
@@ -106,7 +106,7 @@ impl Layout {
     }
 
     /// Returns whether `entry` is one of kvtest's files.
-    fn has(self, entry: &Result<Entry>) -> bool {
+    fn is_blob_file(self, entry: &Result<Entry>) -> bool {
         entry.as_ref().is_ok_and(|entry| entry.is_file && self.number(&entry.name).is_some())
     }
 

@@ -15,7 +15,7 @@ use super::{
     FilesFolder, name,
     os::{self, Facts, Sync, WriteMethod},
 };
-use crate::{at, first::first, refusal};
+use crate::{at, first::stop_after, refusal};
 
 /// The longest path that systems accept (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
@@ -246,7 +246,7 @@ impl Session for FilesWorker<'_> {
     /// Visits the files in order. A folder has no order: it is listed whole, and sorted, for each
     /// scan.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let mut visit = first(scan.limit, visit);
+        let mut visit = stop_after(scan.limit, visit);
         let named = self.store.layout.keys() == KeyKind::Names;
         // Asking for access lists would slow a timed scan of a range down.
         let whole = named && scan.values && scan.limit == Scan::ALL.limit;

@@ -10,7 +10,7 @@ use super::{parts::Parts, table::FileReference};
 const COMPLAINTS: usize = 100;
 
 /// Returns `column` of all rows that name a file, by the index on them alone if there is one.
-fn named(parts: &Parts, column: &str) -> Result<Vec<String>> {
+fn named_files(parts: &Parts, column: &str) -> Result<Vec<String>> {
     let table = parts.rows.table().name;
     parts.rows.column(&format!("SELECT {column} FROM {table} WHERE file IS NOT NULL"), 0)
 }
@@ -23,7 +23,7 @@ fn number(text: &str) -> Result<i64> {
 pub(super) fn find(parts: &Parts) -> Result<Vec<i64>> {
     // Before the rows: a file that gets its row meanwhile is not among them.
     let mut numbers = parts.files.numbers()?;
-    let named = named(parts, "file")?;
+    let named = named_files(parts, "file")?;
     let named = named.iter().map(|text| number(text)).collect::<Result<HashSet<_>>>()?;
     numbers.retain(|number| !named.contains(number));
     numbers.sort_unstable();
@@ -56,7 +56,7 @@ fn remove_alone(parts: &Parts) -> Result<Removed> {
 /// Returns complaints about rows whose file is missing, has another length, or belongs to two.
 pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
     let (mut files, mut seen, mut complaints) = (parts.files.worker(), HashSet::new(), Vec::new());
-    for text in named(parts, "file||' '||value")? {
+    for text in named_files(parts, "file||' '||value")? {
         let parsed = text.split_once(' ').and_then(|(file, value)| {
             let named = FileReference::parse(value.as_bytes());
             named.filter(|named| named.number.to_string() == file)

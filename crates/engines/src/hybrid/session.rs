@@ -159,7 +159,7 @@ impl<'s> HybridSession<'s> {
 
     /// Returns the number of the file of a value, 0 if it is in its row, `None` if there is no
     /// value.
-    fn held(&mut self, key: Key<'_>) -> Result<Option<i64>> {
+    fn file_number(&mut self, key: Key<'_>) -> Result<Option<i64>> {
         self.rows.read_by(&mut self.named, key, |row| row.integer(0))
     }
 
@@ -170,7 +170,7 @@ impl<'s> HybridSession<'s> {
 
     /// Writes a value that may be large or replace a large one.
     fn replace(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let held = self.held(key)?;
+        let held = self.file_number(key)?;
         match put.how {
             How::Insert if held.is_some() => return Ok(false),
             How::Update if held.is_none() => return Ok(false),
@@ -293,7 +293,7 @@ impl Session for HybridSession<'_> {
             return Ok(true);
         }
         self.writing(|session| {
-            let held = session.held(key)?;
+            let held = session.file_number(key)?;
             if held.is_none() {
                 return Ok(false);
             }

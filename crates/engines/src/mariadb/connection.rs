@@ -31,7 +31,7 @@ pub(super) fn options(statements: impl Iterator<Item = String>) -> OptsBuilder {
 }
 
 /// Returns a function that connects with `options`.
-pub(super) fn by(options: OptsBuilder) -> Connect<MariaDbClient> {
+pub(super) fn connect_with(options: OptsBuilder) -> Connect<MariaDbClient> {
     Arc::new(move || connected(options.clone()))
 }
 
@@ -219,7 +219,7 @@ impl SqlConnection for MariaDbClient {
         })
     }
 
-    fn each(
+    fn visit_rows(
         &mut self,
         query: &Statement,
         values: &[SqlValue<'_>],

@@ -59,7 +59,7 @@ impl Peer for MariaDbClient {
             return connection::in_folder(options.user(Some("root")), folder.clone());
         };
         let options = options.user(Some(TCP_USER)).pass(Some(password));
-        connection::by(options.ip_or_hostname(Some(LOOPBACK)).tcp_port(*port))
+        connection::connect_with(options.ip_or_hostname(Some(LOOPBACK)).tcp_port(*port))
     }
 
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
@@ -71,7 +71,7 @@ impl Peer for MariaDbClient {
             .pass(address.password.as_ref().map(Secret::reveal))
             .db_name(Some(&address.database))
             .ssl_opts(address.tls.as_ref().map(connection::encrypted));
-        connection::by(if address.host.starts_with('/') {
+        connection::connect_with(if address.host.starts_with('/') {
             options.socket(Some(&address.host))
         } else {
             options.ip_or_hostname(Some(&address.host)).tcp_port(address.port)
@@ -122,7 +122,7 @@ impl Dialect for MariaDbClient {
                  set.innodb_io_capacity)"
             )));
         }
-        let kind = StorageEngine::asked(settings);
+        let kind = StorageEngine::from_settings(settings);
         let word = kind.word;
         let wrong = if facet == Facet::Blobs {
             let accepted = "it serves rows, not blobs (accepted: innodb, myisam, aria)";
@@ -174,11 +174,11 @@ impl Dialect for MariaDbClient {
     /// Aria flushes its log at the end of each statement, but the log has changes of pages, no
     /// whole ones, and pages are overwritten in place: a page that a power cut tears stays torn.
     fn is_transactional(settings: &Settings) -> bool {
-        StorageEngine::asked(settings).is_innodb()
+        StorageEngine::from_settings(settings).is_innodb()
     }
 
     fn in_effect(_: Facet, variables: &Variables, settings: &Settings) -> Settings {
-        let kind = StorageEngine::asked(settings);
+        let kind = StorageEngine::from_settings(settings);
         let mut found = Settings::default();
         found.set("engine", kind.word);
         found.set("cache", kind.cache.and_then(|name| variables.find(name)).unwrap_or("0"));
@@ -208,7 +208,7 @@ impl Dialect for MariaDbClient {
     }
 
     fn table_options(settings: &Settings) -> String {
-        format!(" ENGINE={}", StorageEngine::asked(settings).word)
+        format!(" ENGINE={}", StorageEngine::from_settings(settings).word)
     }
 
     fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
@@ -217,13 +217,13 @@ impl Dialect for MariaDbClient {
         let (_, end) = sql.rsplit_once("ENGINE=").unwrap_or_default();
         let word = end.split_whitespace().next().unwrap_or_default();
         let error = || Error::unsupported(format!("the table has the engine {word:?}"));
-        let kind = StorageEngine::named(word)
-            .ok_or_else(|| Failure { error: error(), why: Why::Other })?;
+        let kind =
+            StorageEngine::find(word).ok_or_else(|| Failure { error: error(), why: Why::Other })?;
         Ok(("engine", kind.word.to_owned()))
     }
 
     fn longest_name(settings: &Settings) -> usize {
-        StorageEngine::asked(settings).longest_name
+        StorageEngine::from_settings(settings).longest_name
     }
 
     fn reclaim(name: &str) -> String {
@@ -245,7 +245,7 @@ impl Dialect for MariaDbClient {
     }
 
     fn delays(settings: &Settings) -> bool {
-        StorageEngine::asked(settings).delays
+        StorageEngine::from_settings(settings).delays
     }
 
     fn load(&mut self, rows: Range<i64>) -> Answer<()> {
@@ -266,7 +266,7 @@ impl Dialect for MariaDbClient {
         database: &str,
         settings: &Settings,
     ) -> Answer<Vec<PathBuf>> {
-        let kind = StorageEngine::asked(settings);
+        let kind = StorageEngine::from_settings(settings);
         let table = folder.data().join(database).join("numbers");
         let files: Vec<_> = kind.suffixes.iter().map(|s| table.with_extension(s)).collect();
         let has_own = !kind.is_innodb() || files.iter().all(|file| file.exists());
@@ -290,7 +290,7 @@ impl Dialect for MariaDbClient {
         databases: &[String],
         settings: &Settings,
     ) -> Answer<Vec<(&'static str, i64)>> {
-        if StorageEngine::asked(settings).word == "aria" {
+        if StorageEngine::from_settings(settings).word == "aria" {
             close_tables(self, databases)?;
         }
         let delayed = self.status("= 'Delayed_writes'")?;

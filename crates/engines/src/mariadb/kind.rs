@@ -51,13 +51,13 @@ impl StorageEngine {
     pub(super) const WORDS: &[&str] = &["innodb", "myisam", "aria", "memory", "csv"];
 
     /// Returns the storage engine that `word` names, in upper or lower case.
-    pub(super) fn named(word: &str) -> Option<&'static Self> {
+    pub(super) fn find(word: &str) -> Option<&'static Self> {
         KINDS.iter().find(|kind| kind.word.eq_ignore_ascii_case(word))
     }
 
     /// Returns the storage engine that `settings` ask for.
-    pub(super) fn asked(settings: &Settings) -> &'static Self {
-        settings.get("engine").and_then(Self::named).unwrap_or(&KINDS[0])
+    pub(super) fn from_settings(settings: &Settings) -> &'static Self {
+        settings.get("engine").and_then(Self::find).unwrap_or(&KINDS[0])
     }
 
     /// Returns whether it is InnoDB, the only one with transactions and a durability class.
@@ -74,8 +74,8 @@ mod tests {
     fn each_is_named_by_its_word() {
         assert_eq!(KINDS.each_ref().map(|kind| kind.word), StorageEngine::WORDS);
         for kind in &KINDS {
-            assert_eq!(StorageEngine::named(&kind.word.to_uppercase()).unwrap().word, kind.word);
+            assert_eq!(StorageEngine::find(&kind.word.to_uppercase()).unwrap().word, kind.word);
         }
-        assert!(StorageEngine::named("rocksdb").is_none());
+        assert!(StorageEngine::find("rocksdb").is_none());
     }
 }

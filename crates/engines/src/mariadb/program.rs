@@ -120,7 +120,7 @@ fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Vec
     let mut arguments: Vec<_> = all.map(OsString::from).collect();
     if let Some(bytes) = settings.get("cache") {
         // A server of rows has tables of all kinds.
-        let asked = StorageEngine::asked(settings).word;
+        let asked = StorageEngine::from_settings(settings).word;
         let kinds = KINDS.iter().filter(|kind| facet == Facet::Rows || kind.word == asked);
         arguments.extend(kinds.filter_map(|kind| kind.cache).map(|name| variable((name, bytes))));
     }

@@ -314,7 +314,7 @@ struct PackSession<'s> {
 impl PackSession<'_> {
     /// Runs `read` on the table, under the batch's lock or one of its own.
     #[inline]
-    fn with<T>(&self, read: impl FnOnce(&Table<Slot>) -> Result<T>) -> Result<T> {
+    fn with_table<T>(&self, read: impl FnOnce(&Table<Slot>) -> Result<T>) -> Result<T> {
         match &self.held {
             Some(slots) => read(slots),
             None => read(&lock::read(&self.store.slots)),
@@ -332,7 +332,9 @@ impl PackSession<'_> {
 
 impl Session for PackSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        self.with(|slots| slots.get(&key)?.map(|slot| self.store.copy(slot, into)).transpose())
+        self.with_table(|slots| {
+            slots.get(&key)?.map(|slot| self.store.copy(slot, into)).transpose()
+        })
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
@@ -371,6 +373,6 @@ impl Session for PackSession<'_> {
             let meta = slot.meta.as_deref().copied();
             visit(Item { key, value, length: slot.length(), meta, value_type: ValueType::Bytes })
         };
-        self.with(|slots| self.store.walk(slots, scan, visit))
+        self.with_table(|slots| self.store.walk(slots, scan, visit))
     }
 }

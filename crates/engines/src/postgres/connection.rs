@@ -34,7 +34,11 @@ pub(crate) struct PostgresClient {
 }
 
 /// Returns a function that connects with `config`; each session runs `first`.
-pub(super) fn by(config: Config, tls: Option<Tls>, first: String) -> Connect<PostgresClient> {
+pub(super) fn connect_with(
+    config: Config,
+    tls: Option<Tls>,
+    first: String,
+) -> Connect<PostgresClient> {
     Arc::new(move || {
         let tls = tls.as_ref().map(checked).transpose()?;
         let driver = Driver::connect(|| {
@@ -209,7 +213,7 @@ impl SqlConnection for PostgresClient {
         })
     }
 
-    fn each(
+    fn visit_rows(
         &mut self,
         query: &Statement,
         values: &[SqlValue<'_>],

@@ -50,7 +50,7 @@ impl Peer for PostgresClient {
             return connection::in_folder(config.user(USER).clone(), folder.clone(), "socket");
         };
         config.host(LOOPBACK).user(TCP_USER).password(password);
-        connection::by(config, None, String::new())
+        connection::connect_with(config, None, String::new())
     }
 
     fn to_address(address: &Address, settings: &Settings) -> Connect<Self> {
@@ -68,7 +68,7 @@ impl Peer for PostgresClient {
         if address.tls.is_some() {
             config.ssl_mode(SslMode::Require);
         }
-        connection::by(config, address.tls.clone(), set.collect())
+        connection::connect_with(config, address.tls.clone(), set.collect())
     }
 
     fn set_limit(&mut self, limit: Duration) {

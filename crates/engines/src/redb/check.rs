@@ -66,7 +66,10 @@ impl Overlay {
 
 /// Returns the parts of `length` bytes from `offset` on: the number of the block of each, where it
 /// is in the block, and where among the bytes.
-fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
+fn split_blocks(
+    offset: u64,
+    length: usize,
+) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
     let (mut number, block) = (offset / BLOCK as u64, offset % BLOCK as u64);
     let mut start = usize::try_from(block).unwrap_or(0);
     let mut done = 0;
@@ -88,7 +91,7 @@ impl StorageBackend for Overlay {
         if offset + out.len() as u64 > written.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        for (number, from, to) in parts(offset, out.len()) {
+        for (number, from, to) in split_blocks(offset, out.len()) {
             match written.blocks.get(&number) {
                 Some(block) => out[to].copy_from_slice(&block[from]),
                 None => out[to].copy_from_slice(&self.original(number)?[from]),
@@ -108,7 +111,7 @@ impl StorageBackend for Overlay {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut written = lock::hold(&self.written);
-        for (number, to, from) in parts(offset, data.len()) {
+        for (number, to, from) in split_blocks(offset, data.len()) {
             let block = match written.blocks.remove(&number) {
                 Some(block) => Ok(block),
                 None => self.original(number),

@@ -285,7 +285,7 @@ impl<'l> S3Client<'l> {
     /// # Errors
     ///
     /// Fails if the service refuses.
-    fn found(&self, mut answer: Answer) -> Result<Option<Answer>> {
+    fn check_status(&self, mut answer: Answer) -> Result<Option<Answer>> {
         let status = answer.status();
         if status.is_success() {
             return Ok(Some(answer));
@@ -319,7 +319,7 @@ impl<'l> S3Client<'l> {
     /// Returns a successful answer about what cannot be absent.
     fn expect_found(&self, answer: Answer) -> Result<Answer> {
         let absent = || Error::failed(format!("{}: what was asked for is gone", self.link.shown));
-        self.found(answer)?.ok_or_else(absent)
+        self.check_status(answer)?.ok_or_else(absent)
     }
 
     /// Reads `into` to its end, which is that of the answer.
@@ -346,8 +346,10 @@ impl<'l> S3Client<'l> {
     pub(super) fn head(&self, object: &str) -> Result<Option<(u64, HeaderMap)>> {
         let Link { bucket, credentials, .. } = self.link;
         let head = bucket.head_object(Some(credentials), object);
-        let found = self.send(head, false, &[], &[]).and_then(|answer| self.found(answer));
-        let Some(answer) = found.map_err(|error| named(error, object))? else { return Ok(None) };
+        let found = self.send(head, false, &[], &[]).and_then(|answer| self.check_status(answer));
+        let Some(answer) = found.map_err(|error| add_object_name(error, object))? else {
+            return Ok(None);
+        };
         let length = length(&answer).ok_or_else(|| self.endless())?;
         Ok(Some((length, answer.into_parts().0.headers)))
     }
@@ -363,7 +365,8 @@ impl<'l> S3Client<'l> {
 
     /// Copies a value to the front of `into` if it fits, and returns its length with its metadata.
     pub(super) fn get(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>> {
-        self.until_whole(|| self.get_once(object, into)).map_err(|error| named(error, object))
+        self.until_whole(|| self.get_once(object, into))
+            .map_err(|error| add_object_name(error, object))
     }
 
     fn get_once(&self, object: &str, into: &mut [u8]) -> Result<Option<(usize, HeaderMap)>, Lack> {
@@ -376,7 +379,7 @@ impl<'l> S3Client<'l> {
             self.text(&mut answer)?;
             answer = self.fetch(object, &[])?;
         }
-        let Some(mut answer) = self.found(answer)? else { return Ok(None) };
+        let Some(mut answer) = self.check_status(answer)? else { return Ok(None) };
         // Some services answer a range with the status of a whole object.
         let whole = total(answer.headers()).or_else(|| length(&answer));
         let whole = whole.ok_or_else(|| self.endless())?;
@@ -420,13 +423,13 @@ impl<'l> S3Client<'l> {
 
     /// Puts a value; returns `false` if `headers` forbade it.
     pub(super) fn put(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
-        self.put_once(object, value, headers).map_err(|error| named(error, object))
+        self.put_once(object, value, headers).map_err(|error| add_object_name(error, object))
     }
 
     fn put_once(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
         let Transfer { part, check, .. } = self.transfer;
         let mut all = headers.to_vec();
-        all.extend(check.kept(value));
+        all.extend(check.header(value));
         if value.len() > part {
             return self.put_in_parts(object, value, &all).map(|()| true);
         }
@@ -441,7 +444,7 @@ impl<'l> S3Client<'l> {
     }
 
     /// Returns the text of a successful answer, if it does not break off.
-    fn whole(&self, answer: Answer) -> Result<String, Lack> {
+    fn read_text(&self, answer: Answer) -> Result<String, Lack> {
         let mut answer = self.expect_found(answer)?;
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| match why {
@@ -465,14 +468,14 @@ impl<'l> S3Client<'l> {
         if upload.is_empty() {
             return Err(self.odd("an upload has no number"));
         }
-        self.parts(object, upload, value).inspect_err(|_| {
+        self.put_parts(object, upload, value).inspect_err(|_| {
             let upload = Upload { object: object.to_owned(), id: upload.to_owned() };
             // The first error is the one to report. Requests of this client may have been ended.
             let _ = Self::new(self.link, self.transfer).give_up(&upload);
         })
     }
 
-    fn parts(&self, object: &str, upload: &str, value: &[u8]) -> Result<()> {
+    fn put_parts(&self, object: &str, upload: &str, value: &[u8]) -> Result<()> {
         let Transfer { part, concurrency, check, .. } = self.transfer;
         let Link { bucket, credentials, .. } = self.link;
         let tags = in_parallel((1..).zip(value.chunks(part)), concurrency, |(number, bytes)| {
@@ -510,10 +513,10 @@ impl<'l> S3Client<'l> {
     pub(super) fn delete(&self, object: &str) -> Result<()> {
         let Link { bucket, credentials, .. } = self.link;
         let answer = self.send(bucket.delete_object(Some(credentials), object), false, &[], &[]);
-        match answer.and_then(|answer| self.found(answer)) {
+        match answer.and_then(|answer| self.check_status(answer)) {
             Ok(Some(mut answer)) => self.text(&mut answer).map(drop),
             Ok(None) => Ok(()),
-            Err(error) => Err(named(error, object)),
+            Err(error) => Err(add_object_name(error, object)),
         }
     }
 
@@ -529,7 +532,7 @@ impl<'l> S3Client<'l> {
             None if !after.is_empty() => list.with_start_after(after),
             None => {}
         }
-        let ask = || self.whole(self.send(list.clone(), true, &[], &[])?);
+        let ask = || self.read_text(self.send(list.clone(), true, &[], &[])?);
         let text = self.until_whole(ask)?;
         ListObjectsV2::parse_response(&text).map_err(|why| self.odd(&why.to_string()))
     }
@@ -586,7 +589,7 @@ impl<'l> S3Client<'l> {
             StatusCode::NOT_FOUND => self.text(&mut { answer }).map(drop),
             _ => self.finished(answer).map(drop),
         });
-        gone.map_err(|error| named(error, object))
+        gone.map_err(|error| add_object_name(error, object))
     }
 
     /// Gives up all unfinished uploads of objects whose keys start with the prefix.
@@ -628,7 +631,7 @@ impl<'l> S3Client<'l> {
     pub(super) fn has_bucket(&self) -> Result<bool> {
         let Link { bucket, credentials, .. } = self.link;
         let answer = self.send(bucket.head_bucket(Some(credentials)), false, &[], &[])?;
-        Ok(self.found(answer)?.is_some())
+        Ok(self.check_status(answer)?.is_some())
     }
 
     /// Returns the counters of [`model::Session::statistics`].
@@ -727,7 +730,7 @@ fn unescaped(text: &str) -> String {
 
 /// Adds the object to an error of the service. An error about wrong input names no object.
 #[cold]
-fn named(error: Error, object: &str) -> Error {
+fn add_object_name(error: Error, object: &str) -> Error {
     match error.kind() {
         ErrorKind::Usage | ErrorKind::Interrupted => error,
         _ => error.context(format!("the object {object}")),

@@ -60,7 +60,7 @@ pub(super) fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>
         let mut text = [0; LONGEST];
         let length = client.get(&key, &mut text)?.map_or(0, |(length, _)| length.min(LONGEST));
         let owner = String::from_utf8_lossy(&text[..length]).into_owned();
-        let outcome = match ended(&owner) {
+        let outcome = match has_ended(&owner) {
             Some(true) => remove(address, settings, &key)
                 .map_or_else(|error| Cleaned::Failed(error.to_string()), |()| Cleaned::Removed),
             Some(false) => Cleaned::InUse,
@@ -99,7 +99,7 @@ fn remove(address: &str, settings: &Settings, key: &str) -> Result<()> {
 }
 
 /// Returns whether an owner has ended; `None` if it is on another machine.
-fn ended(owner: &str) -> Option<bool> {
+fn has_ended(owner: &str) -> Option<bool> {
     let (process, machine) = owner.strip_prefix("process ")?.split_once(" on ")?;
     let pid = Pid::from_raw(process.parse().ok()?)?;
     let here = machine == self::machine();

@@ -173,14 +173,18 @@ impl Engine for ObjectEngine {
     }
 
     fn library(&self, settings: &Settings) -> Option<Library> {
-        if self.is_private() { ServerKind::asked(settings).software.library() } else { None }
+        if self.is_private() {
+            ServerKind::from_settings(settings).software.library()
+        } else {
+            None
+        }
     }
 
     fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
         if settings.get(SERVER.name).is_some() {
-            ServerKind::asked(settings).software.installed()?;
+            ServerKind::from_settings(settings).software.installed()?;
         }
-        Prices::asked(settings).map(drop)
+        Prices::from_settings(settings).map(drop)
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
@@ -197,7 +201,7 @@ impl Engine for ObjectEngine {
 
     fn account(&self) -> Option<Account> {
         if self.is_private() {
-            ServerKind::asked(&Settings::default()).software.account()
+            ServerKind::from_settings(&Settings::default()).software.account()
         } else {
             None
         }

@@ -28,7 +28,7 @@ impl Prices {
     /// # Errors
     ///
     /// Fails if it has another form.
-    pub(super) fn asked(settings: &Settings) -> Result<Option<Self>> {
+    pub(super) fn from_settings(settings: &Settings) -> Result<Option<Self>> {
         let Some(text) = settings.get(PRICES.name).filter(|text| *text != NONE) else {
             return Ok(None);
         };
@@ -73,7 +73,7 @@ mod tests {
     fn asked(text: &str) -> Result<Option<Prices>> {
         let mut settings = Settings::default();
         settings.set(PRICES.name, text);
-        Prices::asked(&settings)
+        Prices::from_settings(&settings)
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         let costs = prices.counters(&sent);
         assert_eq!(costs.map(|(_, cost)| cost), [104_000_000, 60_000_000]);
         assert_eq!(asked("none").unwrap(), None);
-        assert_eq!(Prices::asked(&Settings::default()).unwrap(), None);
+        assert_eq!(Prices::from_settings(&Settings::default()).unwrap(), None);
     }
 
     #[test]

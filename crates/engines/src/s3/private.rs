@@ -57,12 +57,12 @@ impl Private {
         transfer: Transfer,
         keys: KeyKind,
     ) -> Result<(Self, Link)> {
-        let kind = ServerKind::asked(settings);
+        let kind = ServerKind::from_settings(settings);
         kind.software.installed()?;
-        let folder = ServerFolder::at(path, kind.software)?;
+        let folder = ServerFolder::new(path, kind.software)?;
         folder.create()?;
         let started = Self::start(kind, folder.clone(), transfer).and_then(|(private, base)| {
-            let link = base.to(keys);
+            let link = base.link(keys);
             S3Client::new(&link, transfer).create_bucket()?;
             folder.mark().map(|()| (private, link))
         });
@@ -78,8 +78,8 @@ impl Private {
         settings: &Settings,
         transfer: Transfer,
     ) -> Result<(Self, Link)> {
-        let kind = ServerKind::at(path, settings)?;
-        let folder = ServerFolder::at(path, kind.software)?;
+        let kind = ServerKind::detect(path, settings)?;
+        let folder = ServerFolder::new(path, kind.software)?;
         folder.adopt()?;
         let (private, base) = Self::start(kind, folder, transfer)?;
         let link = base.existing(path, transfer)?;
@@ -92,8 +92,8 @@ impl Private {
         settings: &Settings,
         transfer: Transfer,
     ) -> Result<(Self, Link)> {
-        let kind = ServerKind::at(path, settings)?;
-        let folder = ServerFolder::at(path, kind.software)?;
+        let kind = ServerKind::detect(path, settings)?;
+        let folder = ServerFolder::new(path, kind.software)?;
         folder.check_served()?;
         let link = Base::find(kind, &folder)?.existing(path, transfer)?;
         Ok((Self { kind, folder, server: None, _left: Left(Vec::new()) }, link))
@@ -108,7 +108,7 @@ impl Private {
         folder.choose_tcp()?;
         let base = Base::find(kind, &folder)?;
         let start = (kind.start)(&folder, base.port, &base.secret)?;
-        let probe = base.to(KeyKind::Integers);
+        let probe = base.link(KeyKind::Integers);
         let client = S3Client::new(&probe, Transfer { counted: false, ..transfer });
         let answers = || client.has_bucket().is_ok() || is_stopped();
         let server = Server::start(&folder, &start.arguments, &start.environment, answers)?;
@@ -147,8 +147,9 @@ fn answers(kind: &'static ServerKind, folder: &ServerFolder) -> bool {
         counted: false,
         ..transfer(&Settings::default())
     };
-    Base::find(kind, folder)
-        .is_ok_and(|base| S3Client::new(&base.to(KeyKind::Integers), transfer).has_bucket().is_ok())
+    Base::find(kind, folder).is_ok_and(|base| {
+        S3Client::new(&base.link(KeyKind::Integers), transfer).has_bucket().is_ok()
+    })
 }
 
 /// Waits until a server delivers the first of its objects: some answer before they know where they
@@ -170,8 +171,8 @@ fn serves(link: &Link, transfer: Transfer) -> Result<()> {
 
 /// Checks that a store is at `path`, and that no other process has it open.
 pub(super) fn check_free(path: &Path) -> Result<()> {
-    let kind = ServerKind::at(path, &Settings::default())?;
-    ServerFolder::at(path, kind.software)?.check_free()
+    let kind = ServerKind::detect(path, &Settings::default())?;
+    ServerFolder::new(path, kind.software)?.check_free()
 }
 
 /// The address of a server that storemark started, and its key.
@@ -190,7 +191,7 @@ impl Base {
     }
 
     /// Returns the address of the objects with keys of this kind.
-    fn to(&self, keys: KeyKind) -> Link {
+    fn link(&self, keys: KeyKind) -> Link {
         let endpoint = format!("http://{LOOPBACK}:{}", self.port);
         let url = endpoint.parse().expect("a number and a port make a URL");
         let bucket = Bucket::new(url, UrlStyle::Path, keys.as_str(), "us-east-1");
@@ -207,7 +208,7 @@ impl Base {
     /// Returns the address of the objects of the store at `path`.
     fn existing(&self, path: &Path, transfer: Transfer) -> Result<Link> {
         for keys in KeyKind::ALL {
-            let link = self.to(keys);
+            let link = self.link(keys);
             if S3Client::new(&link, transfer).has_bucket()? {
                 return Ok(link);
             }

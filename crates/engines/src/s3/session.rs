@@ -13,7 +13,7 @@ use super::{
     store::{ASKS, FORBIDS, ObjectStore, UNKNOWN},
     sums::{self, Header},
 };
-use crate::{first::first, refusal};
+use crate::{first::stop_after, refusal};
 
 /// The header of a put that writes only if there is no such object.
 const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));
@@ -240,7 +240,7 @@ impl Session for ObjectSession<'_> {
         if scan.limit == 0 {
             return Ok(());
         }
-        let visit = &mut first(scan.limit, visit);
+        let visit = &mut stop_after(scan.limit, visit);
         let done = if self.store.keys == KeyKind::Names {
             let keys = self.sorted(scan.from, scan.limit)?;
             self.show(&keys, scan.values, visit).map(drop)

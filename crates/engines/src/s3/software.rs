@@ -44,7 +44,7 @@ static KINDS: [ServerKind; 2] = [
 
 impl ServerKind {
     /// Returns the kind that is asked for.
-    pub(super) fn asked(settings: &Settings) -> &'static Self {
+    pub(super) fn from_settings(settings: &Settings) -> &'static Self {
         let word = settings.get(SERVER.name);
         let found = KINDS.iter().find(|kind| Some(kind.word) == word);
         found.unwrap_or(&KINDS[0])
@@ -72,8 +72,8 @@ impl ServerKind {
     /// # Errors
     ///
     /// Fails if the store is of another kind than the one that is asked for.
-    pub(super) fn at(path: &Path, settings: &Settings) -> Result<&'static Self> {
-        let asked = Self::asked(settings);
+    pub(super) fn detect(path: &Path, settings: &Settings) -> Result<&'static Self> {
+        let asked = Self::from_settings(settings);
         match Self::recognise(path) {
             Some(found) if settings.get(SERVER.name).is_some_and(|word| word != found.word) => {
                 let (path, asked, found) = (path.display(), asked.word, found.word);
@@ -225,12 +225,12 @@ mod tests {
     fn what_serves_a_store_is_found_by_its_mark() {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
-        assert_eq!(ServerKind::at(folder.path(), &settings).unwrap().word, "rclone");
+        assert_eq!(ServerKind::detect(folder.path(), &settings).unwrap().word, "rclone");
         std::fs::create_dir(folder.path().join("data")).unwrap();
         std::fs::write(folder.path().join("storemark.seaweedfs"), "").unwrap();
-        assert_eq!(ServerKind::at(folder.path(), &settings).unwrap().word, "seaweedfs");
+        assert_eq!(ServerKind::detect(folder.path(), &settings).unwrap().word, "seaweedfs");
         settings.set(SERVER.name, "rclone");
-        let said = ServerKind::at(folder.path(), &settings).err().unwrap().to_string();
+        let said = ServerKind::detect(folder.path(), &settings).err().unwrap().to_string();
         assert!(said.contains("it is a store of seaweedfs"), "{said}");
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn transfer(settings: &Settings) -> Transfer {
         check: settings.parse(CHECK.name).unwrap_or_default(),
         counted: true,
         // They are checked before a store is opened.
-        prices: Prices::asked(settings).ok().flatten(),
+        prices: Prices::from_settings(settings).ok().flatten(),
         limit: limit(settings),
     }
 }
@@ -85,7 +85,7 @@ impl ObjectStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let transfer = transfer(&options.settings);
         let (private, link) = Private::create(path, &options.settings, transfer, options.keys)?;
-        Ok(Self::on(link, Some(private), options, options.keys))
+        Ok(Self::open_bucket(link, Some(private), options, options.keys))
     }
 
     /// Starts a server on the folder of an existing store.
@@ -103,7 +103,7 @@ impl ObjectStore {
     fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Self {
         let names = link.bucket.name() == KeyKind::Names.as_str();
         let keys = if names { KeyKind::Names } else { KeyKind::Integers };
-        Self::on(link, Some(private), options, keys)
+        Self::open_bucket(link, Some(private), options, keys)
     }
 
     /// Creates a store below a prefix of an existing bucket.
@@ -114,7 +114,7 @@ impl ObjectStore {
     pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
-        let mut store = Self::on(find()?, None, options, options.keys);
+        let mut store = Self::open_bucket(find()?, None, options, options.keys);
         let client = S3Client::new(&store.link, transfer);
         if !client.list("", None, 1)?.contents.is_empty() {
             let what = format!("{}: there are objects already", store.link.shown);
@@ -127,10 +127,15 @@ impl ObjectStore {
 
     /// Opens the objects of another process in an existing bucket.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        Ok(Self::on(Link::find(location, &options.settings)?, None, options, options.keys))
+        Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, options.keys))
     }
 
-    fn on(link: Link, private: Option<Private>, options: &OpenOptions, keys: KeyKind) -> Self {
+    fn open_bucket(
+        link: Link,
+        private: Option<Private>,
+        options: &OpenOptions,
+        keys: KeyKind,
+    ) -> Self {
         let settings = options.settings.clone();
         Self {
             keys,

@@ -75,7 +75,7 @@ impl Address {
             return Err(wrong("a database's name has no /"));
         }
         let (host, port) = host_and_port(host, form.port).map_err(wrong)?;
-        let (host, tls) = (decode(host)?, Tls::asked(settings)?);
+        let (host, tls) = (decode(host)?, Tls::from_settings(settings)?);
         if tls.is_some() && host.starts_with('/') {
             return Err(Error::usage(format!("{shown}: tls: a socket is not encrypted")));
         }

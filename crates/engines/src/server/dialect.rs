@@ -108,7 +108,7 @@ pub(crate) trait SqlConnection: Sized + Send + 'static {
     fn execute(&mut self, write: &Self::Statement, values: &[SqlValue<'_>]) -> Answer<u64>;
 
     /// Visits the rows of a query; those that are left when the visitor stops are fetched.
-    fn each(
+    fn visit_rows(
         &mut self,
         query: &Self::Statement,
         values: &[SqlValue<'_>],

@@ -96,7 +96,7 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
         let Some(software) = self.software() else { return Ok(false) };
-        ServerFolder::at(location, software)?.check_free().map(|()| true)
+        ServerFolder::new(location, software)?.check_free().map(|()| true)
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
@@ -152,14 +152,14 @@ impl<D: Dialect> Rows for ServerEngine<D> {
 
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
         self.check(Facet::Rows, settings)?;
-        let folder = ServerFolder::at(location, D::software())?;
+        let folder = ServerFolder::new(location, D::software())?;
         let start = || Host::<D>::start(&folder, Facet::Rows, settings);
         let host = Host::<D>::install(&folder, settings, start)?;
         Ok(Box::new(RowServer { folder, host }))
     }
 
     fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        let folder = ServerFolder::at(location, D::software())?;
+        let folder = ServerFolder::new(location, D::software())?;
         Ok(Box::new(RowDatabases::<D>::new(folder, settings, 0)?))
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct ServerFolder {
 
 impl ServerFolder {
     /// Returns the folder at `path`, which need not exist; its parent must.
-    pub(crate) fn at(path: &Path, software: &'static Software) -> Result<Self> {
+    pub(crate) fn new(path: &Path, software: &'static Software) -> Result<Self> {
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -368,7 +368,7 @@ mod tests {
     fn folder(parent: &tempfile::TempDir) -> ServerFolder {
         // The server's user must be able to enter it.
         fs::set_permissions(parent.path(), Permissions::from_mode(0o711)).unwrap();
-        ServerFolder::at(&parent.path().join("store"), shell()).unwrap()
+        ServerFolder::new(&parent.path().join("store"), shell()).unwrap()
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl<C: Peer> Host<C> {
     }
 
     /// Connects to the server that another part of storemark has started on `folder`.
-    pub(crate) fn joined(folder: &ServerFolder, settings: &Settings) -> Result<Self> {
+    pub(crate) fn connect_started(folder: &ServerFolder, settings: &Settings) -> Result<Self> {
         folder.check_served()?;
         let limit = watch::limit(settings);
         let connect = limited(C::to_folder(folder, None, None), limit);
@@ -105,7 +105,7 @@ impl<C: Peer> Host<C> {
     }
 
     /// Connects to an existing server, which may be in another condition than `settings` ask for.
-    pub(crate) fn found(address: &Address, settings: &Settings) -> Result<Self> {
+    pub(crate) fn connect_existing(address: &Address, settings: &Settings) -> Result<Self> {
         let limit = watch::limit(settings);
         let connect = limited(C::to_address(address, settings), limit);
         let answer = connect();
@@ -127,7 +127,7 @@ impl<C: Peer> Host<C> {
 
     /// Connects to an existing server, and checks the variables that `settings` ask for.
     pub(crate) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
-        let host = Self::found(address, settings)?;
+        let host = Self::connect_existing(address, settings)?;
         host.check(settings).map_err(|error| error.context(&host.shown))?;
         Ok(host)
     }

@@ -221,7 +221,7 @@ mod tests {
     fn folder(parent: &tempfile::TempDir) -> ServerFolder {
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o711)).unwrap();
         let software = shell();
-        let folder = ServerFolder::at(&parent.path().join("store"), software).unwrap();
+        let folder = ServerFolder::new(&parent.path().join("store"), software).unwrap();
         folder.create().unwrap();
         folder
     }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     lock,
-    sql::{self, parts},
+    sql::{self, split_rows},
 };
 
 const NULLABLE: &str = "SELECT LOWER(MAX(is_nullable)) FROM information_schema.columns \
@@ -67,7 +67,7 @@ fn name(database: u32) -> String {
 
 impl<D: Dialect> RowDatabases<D> {
     pub(super) fn new(folder: ServerFolder, settings: &Settings, databases: u32) -> Result<Self> {
-        let host = Host::joined(&folder, settings)?;
+        let host = Host::connect_started(&folder, settings)?;
         let databases = (0..databases).map(name).collect();
         Ok(Self { folder, host, settings: settings.clone(), databases, counted: Mutex::default() })
     }
@@ -188,7 +188,7 @@ impl<D: Dialect> RowConnection<'_, D> {
     /// Inserts rows by one SQL string for every `width` rows, written here and parsed by the
     /// server.
     fn insert_text(&mut self, start: &str, rows: Range<i64>, width: u64) -> Answer<()> {
-        parts(rows, width).try_for_each(|part| {
+        split_rows(rows, width).try_for_each(|part| {
             sql::insert(&mut self.sql, start, part);
             self.conn.run(&self.sql).map(drop)
         })
@@ -211,7 +211,7 @@ fn check(rows: &Range<i64>) -> Result<()> {
 impl<D: Dialect> RowSession for RowConnection<'_, D> {
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()> {
         check(&rows)?;
-        parts(rows, batch)
+        split_rows(rows, batch)
             .try_for_each(|part| self.repeat(|session| session.insert_all(part.clone(), style)))
     }
 

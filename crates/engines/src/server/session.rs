@@ -16,7 +16,7 @@ use super::{
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
 use crate::{
-    first::first,
+    first::stop_after,
     refusal::{read_only, wrong_kind},
 };
 
@@ -100,8 +100,13 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.failed(failure))
     }
 
-    fn each(&mut self, query: usize, values: &[SqlValue<'_>], visit: EachRow<'_, D::Row>) -> Visit {
-        let visited = self.conn.get_mut().each(&self.statements[query], values, visit);
+    fn visit_rows(
+        &mut self,
+        query: usize,
+        values: &[SqlValue<'_>],
+        visit: EachRow<'_, D::Row>,
+    ) -> Visit {
+        let visited = self.conn.get_mut().visit_rows(&self.statements[query], values, visit);
         visited.map_err(|failure| self.failed(failure))?
     }
 
@@ -118,7 +123,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
                 KeyKind::Names => Key::Name(&start),
             };
             let (parameters, mut rows) = ([self.parameter(from)?, SqlValue::Int(most)], 0);
-            let visited = self.each(query, &parameters, &mut |row| {
+            let visited = self.visit_rows(query, &parameters, &mut |row| {
                 let item = if values { item_of(row, keys) } else { length_of(row, keys) }?;
                 rows += 1;
                 match item.key {
@@ -158,7 +163,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let key = self.parameter(key)?;
         let mut length = None;
-        self.each(GET, &[key], &mut |row| {
+        self.visit_rows(GET, &[key], &mut |row| {
             length = Some(copy_value(bytes(row, 0)?, into));
             Ok(ControlFlow::Continue(()))
         })
@@ -168,7 +173,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         let (keys, mut length) = (self.store.keys, None);
         let parameters = [self.parameter(key)?, SqlValue::Int(1)];
-        self.each(LIST_FROM, &parameters, &mut |row| {
+        self.visit_rows(LIST_FROM, &parameters, &mut |row| {
             let item = length_of(row, keys)?;
             length = (item.key == key).then_some(item.length);
             Ok(ControlFlow::Continue(()))
@@ -217,7 +222,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
             if is_alone {
                 self.begin(Mode::Read)?;
             }
-            let scanned = self.scan_all(scan.values, &mut first(scan.limit, visit));
+            let scanned = self.scan_all(scan.values, &mut stop_after(scan.limit, visit));
             // An error of the server has ended the batch.
             let ended = if is_alone && self.in_batch { self.commit() } else { Ok(()) };
             return scanned.and(ended);
@@ -225,7 +230,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
         let keys = self.store.keys;
         let limit = SqlValue::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let parameters = [self.parameter(from)?, limit];
-        self.each(SCAN_FROM, &parameters, &mut |row| visit(item_of(row, keys)?)).map(drop)
+        self.visit_rows(SCAN_FROM, &parameters, &mut |row| visit(item_of(row, keys)?)).map(drop)
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

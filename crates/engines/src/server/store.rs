@@ -45,31 +45,32 @@ pub(super) struct TableStore<D: Dialect> {
 impl<D: Dialect> TableStore<D> {
     /// Creates a folder with a server that has an empty table.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = ServerFolder::at(path, D::software())?;
+        let folder = ServerFolder::new(path, D::software())?;
         Host::<D>::install(&folder, &options.settings, || {
             let host = Host::<D>::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| control.run_all(D::DATABASE.1))?;
             let name = own_table::<D>();
             let create = D::create_table(&name, options.keys, &options.settings);
             host.control(|control| control.run(&create))?;
-            let store = Self::on(host, name, AtEnd::NOTHING, options)?;
+            let store = Self::open_table(host, name, AtEnd::NOTHING, options)?;
             folder.mark().map(|()| store)
         })
     }
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = ServerFolder::at(path, D::software())?;
+        let folder = ServerFolder::new(path, D::software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
-        Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
+        Self::open_table(host, own_table::<D>(), AtEnd::NOTHING, options)
             .map_err(|error| error.context(folder.path().display()))
     }
 
     /// Opens the table of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&ServerFolder::at(path, D::software())?, &options.settings)?;
-        Self::on(host, own_table::<D>(), AtEnd::NOTHING, options)
+        let host =
+            Host::connect_started(&ServerFolder::new(path, D::software())?, &options.settings)?;
+        Self::open_table(host, own_table::<D>(), AtEnd::NOTHING, options)
     }
 
     /// Creates a table on an existing server, after removing what killed runs left.
@@ -83,17 +84,22 @@ impl<D: Dialect> TableStore<D> {
         let removal = AtEnd::new(RETURN, host.connect.clone(), move |control| {
             control.run_all([D::LOCK_TIMEOUT, &drop])
         });
-        Self::on(host, name, removal, options)
+        Self::open_table(host, name, removal, options)
     }
 
     /// Opens a table that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, _) = existing(location, options)?;
-        Self::on(host, name, AtEnd::NOTHING, options)
+        Self::open_table(host, name, AtEnd::NOTHING, options)
     }
 
     /// Opens the table `name`. It takes `removal`, so that an error runs it.
-    fn on(host: Host<D>, name: String, removal: AtEnd<D>, options: &OpenOptions) -> Result<Self> {
+    fn open_table(
+        host: Host<D>,
+        name: String,
+        removal: AtEnd<D>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let keys = host.control(|control| control.prepare(&format!("SELECT k, v FROM {name}")))?;
         let keys = D::keys(&keys).ok_or_else(|| {
             Error::usage(format!(
@@ -148,7 +154,7 @@ fn existing<D: Dialect>(
 
 /// Returns the class of the existing server at an address that ends with its database.
 pub(super) fn class_at<D: Dialect>(address: &str, settings: &Settings) -> Result<Durability> {
-    let host = Host::<D>::found(&in_database::<D>(address, settings)?, settings)?;
+    let host = Host::<D>::connect_existing(&in_database::<D>(address, settings)?, settings)?;
     Ok(durability::<D>(&host.variables()?, settings))
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// Returns the encryption that `settings` ask for; `None` for none.
-    pub(super) fn asked(settings: &Settings) -> Result<Option<Self>> {
+    pub(super) fn from_settings(settings: &Settings) -> Result<Option<Self>> {
         let authorities = match settings.get(TLS.name) {
             None | Some("off") => return Ok(None),
             Some("on") => None,
@@ -70,12 +70,12 @@ mod tests {
     fn asked(word: &str) -> Result<Option<Tls>> {
         let mut settings = Settings::default();
         settings.set(TLS.name, word);
-        Tls::asked(&settings)
+        Tls::from_settings(&settings)
     }
 
     #[test]
     fn a_file_must_hold_a_certificate() {
-        assert_eq!(Tls::asked(&Settings::default()).unwrap(), None);
+        assert_eq!(Tls::from_settings(&Settings::default()).unwrap(), None);
         assert_eq!(asked("off").unwrap(), None);
         assert_eq!(asked("on").unwrap(), Some(Tls { authorities: None }));
         let file = tempfile::NamedTempFile::new().unwrap();

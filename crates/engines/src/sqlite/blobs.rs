@@ -101,7 +101,7 @@ impl SqliteStore {
         table: &'static SqlTable,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let database = Database::at(location, &options.settings);
+        let database = Database::existing(location, &options.settings);
         let control = database.open()?;
         database.lay_out(&control, &[table.create])?;
         Self::new(database, table, control)
@@ -115,9 +115,9 @@ impl SqliteStore {
     ) -> Result<Self> {
         let OpenOptions { access, settings, .. } = options;
         database::check(location, *access)?;
-        let database = Database { access: *access, ..Database::at(location, settings) };
+        let database = Database { access: *access, ..Database::existing(location, settings) };
         let control = database.open()?;
-        let table = control.first(|db| SqlTable::find(db, tables))?;
+        let table = control.with_short_waits(|db| SqlTable::find(db, tables))?;
         Self::new(database, table, control)
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Database {
 
 impl Database {
     /// Describes an existing database, to read and write.
-    pub(super) fn at(path: &Path, settings: &Settings) -> Self {
+    pub(super) fn existing(path: &Path, settings: &Settings) -> Self {
         let settings = settings.clone();
         Self { path: path.to_owned(), settings, access: Access::Write }
     }
@@ -35,7 +35,7 @@ impl Database {
     /// Creates the empty file of a new database.
     pub(super) fn create(path: &Path, settings: &Settings) -> Result<Self> {
         File::create_new(path).map_err(|e| Error::io(path.display(), e))?;
-        Ok(Self::at(path, settings))
+        Ok(Self::existing(path, settings))
     }
 
     /// Opens a connection as SQLite makes it.
@@ -166,7 +166,7 @@ pub(super) fn checkpoint(db: &Connection) -> Result<()> {
     let whole = if db.version_number() < TRUNCATE { "RESTART" } else { "TRUNCATE" };
     match db.number(&format!("PRAGMA wal_checkpoint({whole})"))? {
         0 => Ok(()),
-        _ => Err(db.named(Error::failed("a reader kept the WAL from its checkpoint"))),
+        _ => Err(db.add_file_name(Error::failed("a reader kept the WAL from its checkpoint"))),
     }
 }
 

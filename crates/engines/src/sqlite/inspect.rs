@@ -42,7 +42,7 @@ pub(crate) fn stat(path: &Path, tables: &[&'static SqlTable], vacuum: bool) -> R
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
     let db = Connection::open(&LINKED, path, opening(path, access))?;
-    let table = db.first(|db| SqlTable::find(db, tables))?;
+    let table = db.with_short_waits(|db| SqlTable::find(db, tables))?;
     if vacuum {
         db.execute("VACUUM")?;
     }
@@ -72,7 +72,7 @@ pub(crate) fn stat(path: &Path, tables: &[&'static SqlTable], vacuum: bool) -> R
 /// what an archive contains in addition to files. SQLite's own tables are not among them.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
-    let table = db.first(|db| SqlTable::find(db, &OWN))?;
+    let table = db.with_short_waits(|db| SqlTable::find(db, &OWN))?;
     let mut others = further(&db, table)?;
     others.extend(entries(&db, table)?.iter().take(3).map(ToString::to_string));
     Ok(others)

@@ -73,7 +73,7 @@ pub struct Build {
 }
 
 impl Build {
-    fn named(name: String) -> Self {
+    fn describe(name: String) -> Self {
         let mut settings = Settings::default();
         settings.set(SETTING, &name);
         Self { flags: built::flags(&name), library: described(&settings), name }
@@ -82,7 +82,7 @@ impl Build {
 
 /// Returns all builds, by their names.
 pub fn builds() -> Vec<Build> {
-    built::names().into_iter().map(Build::named).collect()
+    built::names().into_iter().map(Build::describe).collect()
 }
 
 /// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is called at times.
@@ -96,5 +96,5 @@ pub fn build(
     flags: &[String],
     stopped: &dyn Fn() -> bool,
 ) -> Result<Build> {
-    built::build(source, name, flags, stopped).map(Build::named)
+    built::build(source, name, flags, stopped).map(Build::describe)
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     row_folder::{RowFile, RowFolder},
-    sql::{self, parts},
+    sql::{self, split_rows},
 };
 
 /// The first SQLite that inserts several rows with a statement.
@@ -54,7 +54,7 @@ impl Rows for Sqlite {
 
 /// Opens a connection to a database with its table; one in memory is created for it.
 fn connect(path: &Path, settings: &Settings) -> Result<Connection> {
-    let db = Database::at(path, settings).connect()?.alone()?;
+    let db = Database::existing(path, settings).connect()?.alone()?;
     if is_in_memory(settings) {
         db.execute(&sql::create(settings))?;
     }
@@ -80,7 +80,8 @@ impl RowFile for Sqlite {
 
     fn in_effect(path: &Path, settings: &Settings) -> Result<(Settings, Durability)> {
         let db = connect(path, settings)?;
-        let (mut settings, class) = Database::at(path, settings).in_effect(&db, Facet::Rows)?;
+        let (mut settings, class) =
+            Database::existing(path, settings).in_effect(&db, Facet::Rows)?;
         let not_null = db.column("PRAGMA table_info(numbers)", 3)?.iter().all(|is| is == "1");
         settings.set(NULL.name, if not_null { "no" } else { "yes" });
         Ok((settings, class))
@@ -138,9 +139,9 @@ impl RowSession for SqliteRows {
             Style::Prepared | Style::Bulk => Some((self.bound(width)?, self.bound(1)?)),
             _ => None,
         };
-        for rows in parts(rows, batch) {
+        for rows in split_rows(rows, batch) {
             self.db.execute("BEGIN IMMEDIATE")?;
-            for part in parts(rows, width) {
+            for part in split_rows(rows, width) {
                 let Some((wide, single)) = &mut bound else {
                     self.insert_text(part)?;
                     continue;

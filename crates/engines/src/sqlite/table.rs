@@ -82,7 +82,7 @@ impl SqlTable {
     ///
     /// Fails if it has none of them, or the table has another form.
     pub(super) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
-        let refuse = |why: &str| Err(db.named(Error::usage(why)));
+        let refuse = |why: &str| Err(db.add_file_name(Error::usage(why)));
         let names =
             db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
         let Some(table) = tables.iter().find(|own| names.iter().any(|n| n == own.name)) else {

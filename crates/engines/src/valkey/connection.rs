@@ -93,7 +93,7 @@ impl ValkeyClient {
     }
 
     /// Runs a command.
-    pub(super) fn ask(&mut self, words: &[&[u8]]) -> Answer<Value> {
+    pub(super) fn run_command(&mut self, words: &[&[u8]]) -> Answer<Value> {
         answered(self.value(words)?)
     }
 
@@ -112,7 +112,7 @@ impl ValkeyClient {
 
     /// Runs a command that answers with an integer.
     pub(super) fn number(&mut self, words: &[&[u8]]) -> Answer<i64> {
-        match self.ask(words)? {
+        match self.run_command(words)? {
             Value::Int(number) => Ok(number),
             other => Err(unexpected(&other)),
         }
@@ -120,7 +120,7 @@ impl ValkeyClient {
 
     /// Runs a command that answers with strings.
     pub(super) fn strings(&mut self, words: &[&[u8]]) -> Answer<Vec<Vec<u8>>> {
-        match self.ask(words)? {
+        match self.run_command(words)? {
             Value::Array(values) => values.into_iter().map(bytes).collect(),
             other => Err(unexpected(&other)),
         }
@@ -128,7 +128,7 @@ impl ValkeyClient {
 
     /// Runs a command that answers with text; returns an empty text instead of nothing.
     pub(super) fn text(&mut self, words: &[&[u8]]) -> Answer<String> {
-        Ok(match self.ask(words)? {
+        Ok(match self.run_command(words)? {
             Value::Okay | Value::Nil => String::new(),
             Value::SimpleString(text) | Value::VerbatimString { text, .. } => text,
             other => String::from_utf8_lossy(&bytes(other)?).into_owned(),
@@ -143,7 +143,8 @@ impl ValkeyClient {
     ) -> Answer<()> {
         let mut cursor = b"0".to_vec();
         loop {
-            let answer = self.ask(&[b"SCAN", &cursor, b"MATCH", pattern, b"COUNT", b"1000"])?;
+            let answer =
+                self.run_command(&[b"SCAN", &cursor, b"MATCH", pattern, b"COUNT", b"1000"])?;
             let Value::Array(mut parts) = answer else { return Err(unexpected(&answer)) };
             let (Some(Value::Array(keys)), Some(next)) = (parts.pop(), parts.pop()) else {
                 return Err(unexpected(&Value::Nil));
@@ -158,7 +159,7 @@ impl ValkeyClient {
 
     /// Rewrites the log from what is in memory, and waits until that is done.
     pub(super) fn rewrite(&mut self, ask: &[&[u8]]) -> Answer<()> {
-        self.ask(ask)?;
+        self.run_command(ask)?;
         loop {
             let info = self.text(&[b"INFO", b"persistence"])?;
             let is = |line: &str| info.lines().any(|other| other == line);
@@ -166,7 +167,7 @@ impl ValkeyClient {
                 return if is("aof_last_bgrewrite_status:ok") {
                     Ok(())
                 } else {
-                    Err(other(Error::failed("the server could not rewrite its log")))
+                    Err(other_failure(Error::failed("the server could not rewrite its log")))
                 };
             }
             sleep(PAUSE);
@@ -193,10 +194,10 @@ pub(super) fn bytes(value: Value) -> Answer<Vec<u8>> {
 #[cold]
 pub(super) fn unexpected(value: &Value) -> Failure {
     let shown: String = format!("{value:?}").chars().take(100).collect();
-    other(Error::failed(format!("the server answered {shown}")))
+    other_failure(Error::failed(format!("the server answered {shown}")))
 }
 
-pub(super) fn other(error: Error) -> Failure {
+pub(super) fn other_failure(error: Error) -> Failure {
     Failure { error, why: Why::Other }
 }
 
@@ -205,7 +206,7 @@ impl From<RedisError> for Failure {
     fn from(error: RedisError) -> Self {
         let text = error.to_string().replace(['\n', '\r'], " ");
         if let Some(error) = refused(&text) {
-            return other(error);
+            return other_failure(error);
         }
         if error.is_io_error() || error.is_connection_dropped() {
             let why = match error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
@@ -226,8 +227,8 @@ impl From<RedisError> for Failure {
         if error.kind() == ErrorKind::AuthenticationFailed || matches!(code, "NOAUTH" | "WRONGPASS")
         {
             let hint = "the password is in the address (%40 for an @ in it) or in REDISCLI_AUTH";
-            return other(Error::usage(format!("{text}; {hint}")));
+            return other_failure(Error::usage(format!("{text}; {hint}")));
         }
-        other(if code == "NOPERM" { Error::usage(text) } else { Error::failed(text) })
+        other_failure(if code == "NOPERM" { Error::usage(text) } else { Error::failed(text) })
     }
 }

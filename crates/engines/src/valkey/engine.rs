@@ -52,7 +52,7 @@ impl Engine for ValkeyEngine {
 
 impl Blobs for ValkeyEngine {
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
-        let host = Host::<ValkeyClient>::found(
+        let host = Host::<ValkeyClient>::connect_existing(
             &in_database::<ValkeyClient>(address, settings)?,
             settings,
         )?;
@@ -75,7 +75,7 @@ impl Blobs for ValkeyEngine {
         if !self.is_private() {
             return Ok(false);
         }
-        ServerFolder::at(location, software())?.check_free().map(|()| true)
+        ServerFolder::new(location, software())?.check_free().map(|()| true)
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {

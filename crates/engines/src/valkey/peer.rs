@@ -6,7 +6,7 @@ use model::{Durability, Error, Result, Settings};
 
 use super::{
     CLASSES,
-    connection::{ValkeyClient, other},
+    connection::{ValkeyClient, other_failure},
     program::{FIXED, software},
 };
 use crate::server::{
@@ -54,7 +54,9 @@ impl Peer for ValkeyClient {
         Arc::new(move || {
             let wrong = |_| {
                 let name = &address.database;
-                other(Error::usage(format!("{name}: no number of a database (0 is the first)")))
+                other_failure(Error::usage(format!(
+                    "{name}: no number of a database (0 is the first)"
+                )))
             };
             Self::by_address(&address, address.database.parse().map_err(wrong)?)
         })

@@ -144,14 +144,15 @@ impl<'s> ValkeySession<'s> {
         let get: Vec<&[u8]> =
             [&b"MGET"[..]].into_iter().chain(names.iter().map(|n| &**n)).collect();
         let mut found = || {
-            let values = optional(self.client.ask(&get)?)?;
+            let values = optional(self.client.run_command(&get)?)?;
             let fields = keys.iter().filter_map(|key| match key {
                 OwnedKey::Name(name) => Some(&**name),
                 OwnedKey::Int(_) => None,
             });
             let ask: Vec<&[u8]> =
                 [&b"HMGET"[..], &stored.metas].into_iter().chain(fields).collect();
-            let metas = if ask.len() > 2 { optional(self.client.ask(&ask)?)? } else { Vec::new() };
+            let metas =
+                if ask.len() > 2 { optional(self.client.run_command(&ask)?)? } else { Vec::new() };
             let metas = metas
                 .into_iter()
                 .map(|bytes| meta::from_bytes(&bytes?))
@@ -195,7 +196,7 @@ impl Session for ValkeySession<'_> {
             Some(BatchedKey::Value { value, .. }) => return Ok(Some(copy_value(value, into))),
             None => {}
         }
-        self.about(key, |client, key| match client.ask(&[b"GET", key])? {
+        self.about(key, |client, key| match client.run_command(&[b"GET", key])? {
             Value::BulkString(value) => Ok(Some(copy_value(&value, into))),
             Value::Nil => Ok(None),
             other => Err(unexpected(&other)),
@@ -230,7 +231,7 @@ impl Session for ValkeySession<'_> {
         };
         self.about(key, |client, key| {
             let words = [&b"SET"[..], key, value, how.first().copied().unwrap_or_default()];
-            match client.ask(&words[..3 + how.len()])? {
+            match client.run_command(&words[..3 + how.len()])? {
                 Value::Okay => Ok(true),
                 Value::Nil => Ok(false),
                 other => Err(unexpected(&other)),

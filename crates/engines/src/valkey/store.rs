@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::{
-    connection::{ValkeyClient, other},
+    connection::{ValkeyClient, other_failure},
     peer,
     program::software,
     session::ValkeySession,
@@ -46,7 +46,7 @@ pub(super) struct ValkeyStore {
 impl ValkeyStore {
     /// Creates a folder with a server that has an empty store.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = ServerFolder::at(path, software())?;
+        let folder = ServerFolder::new(path, software())?;
         Host::<ValkeyClient>::install(&folder, &options.settings, || {
             let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| name_kind(control, OWN, options.keys))?;
@@ -57,7 +57,7 @@ impl ValkeyStore {
 
     /// Starts a server on the folder of an existing store.
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let folder = ServerFolder::at(path, software())?;
+        let folder = ServerFolder::new(path, software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
         Self::private(host, options).map_err(|error| error.context(folder.path().display()))
@@ -68,7 +68,7 @@ impl ValkeyStore {
         let mut end = AtEnd::NOTHING;
         if options.settings.is("sync", "off") {
             let log = |control: &mut ValkeyClient, word: &[u8]| {
-                control.ask(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
+                control.run_command(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
             };
             host.control(|control| log(control, b"no"))?;
             if options.access == Access::Write {
@@ -77,13 +77,13 @@ impl ValkeyStore {
                 });
             }
         }
-        Self::on(host, OWN, end, options)
+        Self::open_name(host, OWN, end, options)
     }
 
     /// Opens the store of the server that another process has started.
     pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
-        let host = Host::joined(&ServerFolder::at(path, software())?, &options.settings)?;
-        Self::on(host, OWN, AtEnd::NOTHING, options)
+        let host = Host::connect_started(&ServerFolder::new(path, software())?, &options.settings)?;
+        Self::open_name(host, OWN, AtEnd::NOTHING, options)
     }
 
     /// Creates a store on an existing server, after removing what killed runs left.
@@ -93,26 +93,26 @@ impl ValkeyStore {
         let _ = sweep(&host);
         host.control(|control| {
             // Who sees the mark sees the connection.
-            control.ask(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
+            control.run_command(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
             if control.number(&[b"HSETNX", STORES, name.as_bytes(), mark().as_bytes()])? == 0 {
                 let what = format!("{name}: another run has keys of this name there");
-                return Err(other(Error::new(ErrorKind::Exists, what)));
+                return Err(other_failure(Error::new(ErrorKind::Exists, what)));
             }
             Ok(())
         })?;
         let own = name.clone();
         let end = AtEnd::new(RETURN, host.connect.clone(), move |control| remove(control, &own));
         host.control(|control| name_kind(control, &name, options.keys))?;
-        Self::on(host, &name, end, options)
+        Self::open_name(host, &name, end, options)
     }
 
     /// Opens a store that another process has created on an existing server.
     pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
-        Self::on(host, &name, AtEnd::NOTHING, options)
+        Self::open_name(host, &name, AtEnd::NOTHING, options)
     }
 
-    fn on(
+    fn open_name(
         host: Host<ValkeyClient>,
         name: &str,
         end: AtEnd<ValkeyClient>,
@@ -165,7 +165,7 @@ fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<ValkeyClient
 
 /// Writes which kind of keys the store `name` has.
 fn name_kind(control: &mut ValkeyClient, name: &str, keys: KeyKind) -> Answer<()> {
-    control.ask(&[b"SET", name.as_bytes(), keys.as_str().as_bytes()]).map(drop)
+    control.run_command(&[b"SET", name.as_bytes(), keys.as_str().as_bytes()]).map(drop)
 }
 
 /// Removes the store `name` from an existing server.
@@ -177,10 +177,10 @@ fn remove(control: &mut ValkeyClient, name: &str) -> Answer<()> {
         }
         let words: Vec<&[u8]> =
             [&b"DEL"[..]].into_iter().chain(keys.iter().map(|key| &**key)).collect();
-        control.ask(&words).map(drop)
+        control.run_command(&words).map(drop)
     })?;
-    control.ask(&[b"DEL", name.as_bytes(), &stored.metas])?;
-    control.ask(&[b"HDEL", STORES, name.as_bytes()]).map(drop)
+    control.run_command(&[b"DEL", name.as_bytes(), &stored.metas])?;
+    control.run_command(&[b"HDEL", STORES, name.as_bytes()]).map(drop)
 }
 
 /// Removes the stores that killed runs left on an existing server (those whose name no connection
@@ -211,7 +211,7 @@ impl Store for ValkeyStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let connected = (self.host.connect)().and_then(|mut client| {
             if let Some(name) = &self.name {
-                client.ask(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
+                client.run_command(&[b"CLIENT", b"SETNAME", name.as_bytes()])?;
             }
             Ok(client)
         });

@@ -57,6 +57,6 @@ pub(crate) fn through(_: &File) -> PathBuf {
     PathBuf::new()
 }
 
-pub(crate) fn ask(_: &Path, _: &[u8], _: Option<&File>) -> io::Result<String> {
+pub(crate) fn ask_server(_: &Path, _: &[u8], _: Option<&File>) -> io::Result<String> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -199,7 +199,11 @@ pub(crate) fn through(folder: &File) -> PathBuf {
 }
 
 /// Asks the server at a Unix socket, passes it `file` if there is one, and returns its whole answer.
-pub(crate) fn ask(socket: &Path, question: &[u8], file: Option<&File>) -> io::Result<String> {
+pub(crate) fn ask_server(
+    socket: &Path,
+    question: &[u8],
+    file: Option<&File>,
+) -> io::Result<String> {
     let mut server = UnixStream::connect(socket)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut passed = SendAncillaryBuffer::new(&mut space);

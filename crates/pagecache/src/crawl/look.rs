@@ -30,7 +30,7 @@ pub(super) enum Seen {
 }
 
 impl Look {
-    pub(super) fn at(path: &Path, options: &CrawlOptions) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, options: &CrawlOptions) -> io::Result<Self> {
         let opened = open(path, options.follow)?;
         let metadata = opened.file.metadata()?;
         let seen = if metadata.is_file() && options.only_counts() {
@@ -48,7 +48,7 @@ pub(super) fn at_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Resul
     let parts = Mutex::new(paths.chunks(PART).enumerate());
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let look = |(at, part): (usize, &[PathBuf])| {
-        let looks = part.iter().map(|path| Look::at(path, options));
+        let looks = part.iter().map(|path| Look::open(path, options));
         (at, looks.collect::<Vec<_>>())
     };
     let work = || std::iter::from_fn(next).map(look).collect::<Vec<_>>();

@@ -154,7 +154,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
                 self.folder(path, &metadata)
             }
             Ok(_) if self.is_wanted(path) => {
-                let look = Look::at(path, self.options);
+                let look = Look::open(path, self.options);
                 self.file(path, look.map(|look| Look { name_was_cached: cached, ..look }))
             }
             Ok(_) => Ok(()),
@@ -191,7 +191,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
             return Ok(());
         }
         if !self.options.only_counts() {
-            return self.file(path, Look::at(path, self.options));
+            return self.file(path, Look::open(path, self.options));
         }
         self.later.push(path.to_owned());
         if self.later.len() < MANY { Ok(()) } else { self.catch_up() }

@@ -12,7 +12,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
         if pattern.get(p) == Some(&b'*') {
             star = Some((p, n));
             p += 1;
-        } else if let Some(length) = one(&pattern[p..], name[n]) {
+        } else if let Some(length) = element_length(&pattern[p..], name[n]) {
             p += length;
             n += 1;
         } else if let Some((at, reach)) = star {
@@ -26,7 +26,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 /// Returns the length of the pattern's first element, if it matches `byte`.
-fn one(pattern: &[u8], byte: u8) -> Option<usize> {
+fn element_length(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [b'?', ..] => Some(1),
         [b'\\', escaped, ..] => (*escaped == byte).then_some(2),

@@ -19,13 +19,13 @@ impl Root {
         Ok(Self(path.to_owned()))
     }
 
-    fn at(&self, name: &[u8]) -> PathBuf {
+    fn path_of(&self, name: &[u8]) -> PathBuf {
         self.0.join(path(name.strip_suffix(&[0]).unwrap_or(name)))
     }
 
     pub(in crate::files) fn read(&self, name: &[u8]) -> io::Result<Option<(File, Facts)>> {
         match self.facts(name)? {
-            Some(facts) => Ok(Some((File::open(self.at(name))?, facts))),
+            Some(facts) => Ok(Some((File::open(self.path_of(name))?, facts))),
             None => Ok(None),
         }
     }
@@ -39,11 +39,14 @@ impl Root {
         let mut options = File::options();
         options.write(true).truncate(how != How::Insert && write != WriteMethod::Overwrite);
         options.create(how == How::Upsert).create_new(how == How::Insert);
-        or_absent(options.open(self.at(name)), &[ErrorKind::NotFound, ErrorKind::AlreadyExists])
+        or_absent(
+            options.open(self.path_of(name)),
+            &[ErrorKind::NotFound, ErrorKind::AlreadyExists],
+        )
     }
 
     pub(in crate::files) fn facts(&self, name: &[u8]) -> io::Result<Option<Facts>> {
-        let found = fs::symlink_metadata(self.at(name));
+        let found = fs::symlink_metadata(self.path_of(name));
         let found = or_absent(found, &[ErrorKind::NotFound, ErrorKind::NotADirectory])?;
         let Some(found) = found.filter(fs::Metadata::is_file) else { return Ok(None) };
         let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -53,11 +56,11 @@ impl Root {
     }
 
     pub(in crate::files) fn rename(&self, from: &[u8], to: &[u8]) -> io::Result<()> {
-        fs::rename(self.at(from), self.at(to))
+        fs::rename(self.path_of(from), self.path_of(to))
     }
 
     pub(in crate::files) fn remove(&self, name: &[u8]) -> io::Result<()> {
-        fs::remove_file(self.at(name))
+        fs::remove_file(self.path_of(name))
     }
 }
 

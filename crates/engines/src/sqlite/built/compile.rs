@@ -41,7 +41,7 @@ pub(in crate::sqlite) fn build(
         let source = source.map_or_else(String::new, |path| format!("{}: ", path.display()));
         Error::usage(format!("{source}is no amalgamation of SQLite: it defines no SQLITE_VERSION"))
     })?;
-    let name = name.map_or_else(|| named(&version, flags), str::to_owned);
+    let name = name.map_or_else(|| build_name(&version, flags), str::to_owned);
     let (all, place) = (folder()?, folder()?.join(&name));
     fs::create_dir_all(&all).map_err(|e| Error::io(all.display(), e))?;
     // One after the other: what a killed one left is in the way of none.
@@ -116,7 +116,7 @@ fn version(code: &[u8]) -> Option<String> {
 }
 
 /// Returns the name of a build, `3.54.1-O3-THREADSAFE=0`.
-fn named(version: &str, flags: &[String]) -> String {
+fn build_name(version: &str, flags: &[String]) -> String {
     let word = |flag: &String| {
         let word = flag.trim_start_matches('-');
         let word = word.strip_prefix('D').unwrap_or(word);

@@ -98,7 +98,7 @@ impl Connection {
     ///
     /// Fails if another thread has a session of that build.
     pub(crate) fn alone(mut self) -> Result<Self> {
-        self.alone = OnOneThread::claim(self.sqlite).map_err(|e| self.named(e))?;
+        self.alone = OnOneThread::claim(self.sqlite).map_err(|e| self.add_file_name(e))?;
         Ok(self)
     }
 
@@ -193,12 +193,12 @@ impl Connection {
         })
     }
 
-    pub(crate) fn named(&self, error: Error) -> Error {
+    pub(crate) fn add_file_name(&self, error: Error) -> Error {
         error.context(&self.file)
     }
 
     fn ok(&self, code: c_int) -> Result<()> {
-        self.sqlite.check(self.raw, code).map_err(|e| self.named(e))
+        self.sqlite.check(self.raw, code).map_err(|e| self.add_file_name(e))
     }
 }
 

@@ -71,14 +71,14 @@ impl Connection {
     }
 
     /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
-    pub(crate) fn first<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_short_waits<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.handlers.longest_wait_ms.set(FIRST_WAIT_MS);
         let done = work(self);
         self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
         if done.is_err() && self.handlers.gave_up.get() {
             let seconds = FIRST_WAIT_MS / 1000;
             let why = format!("another process holds it locked (waited {seconds} s)");
-            return Err(self.named(Error::usage(why)));
+            return Err(self.add_file_name(Error::usage(why)));
         }
         done
     }
