@@ -99,6 +99,15 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
 }
 
+/// Reads a store that was filled into memory from start to end again. One that is measured as it was
+/// found stays so.
+pub(crate) fn refill(ready: &ReadyStore) -> Result<()> {
+    match files(ready)? {
+        Some(files) if !ready.as_found.get() => fill(&files, Cache::Warm),
+        _ => Ok(()),
+    }
+}
+
 /// Returns what is in memory of the store now; looking at it loads its names.
 pub(crate) fn seen(ready: &ReadyStore) -> Result<Option<Residency>> {
     files(ready)?.map(|files| pages(&files)).transpose()

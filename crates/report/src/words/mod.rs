@@ -18,7 +18,7 @@ use std::{
 
 use itertools::Itertools;
 use model::{
-    Plan,
+    Plan, Sample,
     record::{Ended, Record},
     spec::RunSpec,
     units::{show_count, show_duration},
@@ -203,6 +203,14 @@ fn is_cut_off(record: &Record) -> bool {
     few && trials(last).len() < trials(last - 1).len()
 }
 
+/// Reports whether a target of a case was in its cache state in no round.
+fn lacks_state(record: &Record) -> bool {
+    let case = |sample: &&Sample| (sample.workload, sample.cache, sample.target);
+    let cases = |samples: Vec<&Sample>| samples.iter().map(case).collect::<BTreeSet<_>>();
+    let in_state = record.samples.iter().filter(|sample| record.in_state(sample));
+    cases(record.samples.iter().collect()).len() > cases(in_state.collect()).len()
+}
+
 fn why(record: &Record) -> String {
     let asked = &record.header.plan.rounds;
     let Some(end) = &record.end else {
@@ -214,7 +222,9 @@ fn why(record: &Record) -> String {
         }
         Ended::Precise => {
             let half = plus_minus(asked.precision / 2.0);
-            format!("every ratio has a verdict or is known within {half}")
+            let every =
+                if lacks_state(record) { "every ratio that can be shown" } else { "every ratio" };
+            format!("{every} has a verdict or is known within {half}")
         }
         Ended::Time if rounds(record) < asked.min as usize => {
             "the time was spent before the least number of rounds was run".to_owned()

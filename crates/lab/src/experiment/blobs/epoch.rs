@@ -12,7 +12,7 @@ use std::{
 use host::Spent;
 use model::{
     Batch, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes, Residency,
-    Result, Sample, Store, Workload,
+    Result, Sample, State, Store, Workload,
 };
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
@@ -136,18 +136,20 @@ const LEAD: u64 = 16;
 /// Slices are shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// After the first epoch pages are looked at for this part of the time at most, and if something was
-/// fetched from a device, for more of it.
+/// After the first epoch pages are looked at for this part of the time at most, and for this one where an
+/// epoch was lost to pages that had left the memory: then the stores are read again as well.
 const LOOKING: f64 = 0.05;
-const LOOKING_FOR_LOST: f64 = 0.15;
+const WARMING: f64 = 0.25;
 
 /// How long epochs have taken so far, and looking at pages.
 #[derive(Default)]
 pub(super) struct Looking {
     epochs: Duration,
     looked: Duration,
-    /// Something was fetched from a device, or may have left the cache.
+    /// Something else may have moved pages out of memory.
     pages_lost: bool,
+    /// The last epoch was not warm.
+    waited: bool,
 }
 
 impl Looking {
@@ -157,7 +159,7 @@ impl Looking {
     }
 
     fn is_due(&self) -> bool {
-        let part = if self.pages_lost { LOOKING_FOR_LOST } else { LOOKING };
+        let part = if self.pages_lost || self.waited { WARMING } else { LOOKING };
         self.looked <= self.epochs.mul_f64(part)
     }
 }
@@ -179,8 +181,14 @@ impl Blobs<'_> {
         let parts = workload.parts;
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
         let (start, is_due) = (Instant::now(), self.looking.is_due());
+        let waited = std::mem::take(&mut self.looking.waited);
         let reach = |ready: &&ReadyStore| {
-            let look = is_due || !ready.filled.get();
+            let is_filled = ready.filled.get();
+            if is_filled && is_due && waited {
+                // Too few pages are missing to show, and enough to make reads wait.
+                cache_state::refill(ready)?;
+            }
+            let look = is_due || !is_filled;
             if look { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
         };
         let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
@@ -195,7 +203,7 @@ impl Blobs<'_> {
         let fetched = done.iter().flatten().any(fetched);
         self.looking.looked += looked;
         self.looking.epochs += start.elapsed().saturating_sub(looked);
-        self.looking.pages_lost = fetched;
+        self.looking.pages_lost = false;
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
@@ -209,6 +217,8 @@ impl Blobs<'_> {
                     let as_found = ready.as_found.get();
                     let (_, half) = self.stores.keys_in(output.round);
                     sample.passes_mut().into_iter().for_each(|passes| passes.half = half);
+                    let is_warm = sample.state(workload.work) == State::Reached;
+                    self.looking.waited |= !is_warm;
                     output.sample(Sample { workload: index, as_found, ..sample }, None)?;
                 }
                 Err(error) => output.failed.push((*target, error)),
