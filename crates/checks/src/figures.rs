@@ -168,7 +168,7 @@ fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
 }
 
 fn first(series: Series<'_>) -> Option<Estimate> {
-    let passes = series.samples().filter_map(|s| Some((s, s.first()?)));
+    let passes = series.samples().filter_map(|s| Some((s, s.first_pass()?)));
     let passes = passes.filter(|(_, first)| first.operations > 0 && first.ns > 0);
     series.units(passes.map(|(s, f)| (s, f.ns as f64 / f.operations as f64 / 1e3))).mean()
 }

@@ -79,7 +79,7 @@ impl<V> Table<V> {
     /// Returns the first `limit` in key order, from `from` on. All names have to be looked at.
     pub(crate) fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<(Key<'_>, &V)>> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        match (self, from.unwrap_or(Key::least(self.keys()))) {
+        match (self, from.unwrap_or(Key::smallest(self.keys()))) {
             (Self::Integers(row), Key::Int(from)) => {
                 Ok(row.iter_from(from).take(limit).map(|(key, v)| (Key::Int(key), v)).collect())
             }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
-    words::{named, words},
+    words::{find_word, words},
 };
 
 words! {
@@ -41,7 +41,7 @@ impl FromStr for Cache {
     type Err = crate::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named("cache state", text, &Self::CHOICES)
+        find_word("cache state", text, &Self::CHOICES)
     }
 }
 

@@ -15,7 +15,7 @@ pub enum Key<'a> {
 
 impl Key<'_> {
     /// Returns the key of this kind that is before all others.
-    pub fn least(keys: KeyKind) -> Self {
+    pub fn smallest(keys: KeyKind) -> Self {
         match keys {
             KeyKind::Integers => Self::Int(i64::MIN),
             KeyKind::Names => Self::Name(b""),

@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// Returns the index of the first workload whose work is such: [`Work::writes`], for example.
-    pub fn first(&self, is_such: impl Fn(Work) -> bool) -> Option<usize> {
+    pub fn first_workload(&self, is_such: impl Fn(Work) -> bool) -> Option<usize> {
         self.workloads.iter().position(|workload| is_such(workload.work))
     }
 }
@@ -293,7 +293,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// Returns the least number of rounds of all runs together.
-    pub fn least(&self) -> u32 {
+    pub fn min_total(&self) -> u32 {
         self.min.saturating_mul(self.runs)
     }
 }

@@ -58,7 +58,7 @@ pub const NULL: Setting = Setting::new(
     Accepts::Words(&["yes", "no"]),
     "whether the columns may be NULL (no: NOT NULL)",
 )
-.only(&[Facet::Rows]);
+.only_for(&[Facet::Rows]);
 
 /// A running store of rows.
 pub trait RowStore: Send + Sync {

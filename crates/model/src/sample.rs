@@ -433,7 +433,7 @@ impl Sample {
     }
 
     /// Returns the first pass after opening; `None` if no steady one follows it.
-    pub fn first(&self) -> Option<First> {
+    pub fn first_pass(&self) -> Option<First> {
         match &self.measured {
             Measured::Tasks { first, .. } => *first,
             _ => self.passes()?.first,

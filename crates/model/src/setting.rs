@@ -87,7 +87,7 @@ impl Setting {
 
     /// Restricts the setting to these facets.
     #[must_use]
-    pub const fn only(self, facets: &'static [Facet]) -> Self {
+    pub const fn only_for(self, facets: &'static [Facet]) -> Self {
         Self { facets, ..self }
     }
 

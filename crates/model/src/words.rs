@@ -51,7 +51,7 @@ macro_rules! words {
             type Err = crate::Error;
 
             fn from_str(text: &str) -> crate::Result<Self> {
-                crate::words::named($what, text, &Self::ALL)
+                crate::words::find_word($what, text, &Self::ALL)
             }
         })?
     };
@@ -106,7 +106,7 @@ pub fn no_such<'a>(
 /// # Errors
 ///
 /// Fails if there is none; the sentence names the nearest.
-pub(crate) fn named<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Result<T> {
+pub(crate) fn find_word<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Result<T> {
     all.iter().copied().find(|one| one.to_string() == word).ok_or_else(|| {
         let words: Vec<String> = all.iter().map(ToString::to_string).collect();
         Error::usage(no_such(what, word, words.iter().map(String::as_str)))

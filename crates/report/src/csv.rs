@@ -124,10 +124,10 @@ const COLUMNS: &[CsvColumn] = &[
     ("background_ns", "flushing the rest after it, not counted, ns", |t| t.background_ns.into()),
     ("open_ns", "opening the store before it, ns", |t| t.open_ns.into()),
     ("first_operations", "operations of the first pass after opening", |t| {
-        t.first().map(|first| first.operations).into()
+        t.first_pass().map(|first| first.operations).into()
     }),
     ("first_ns", "its time without waiting for a processor, ns", |t| {
-        t.first().map(|first| first.ns).into()
+        t.first_pass().map(|first| first.ns).into()
     }),
     // Its latencies.
     ("latency_operations", "operations whose latencies are known", |t| {

@@ -68,7 +68,7 @@ fn matters(record: &Record, kind: &FindingKind) -> bool {
         FindingKind::CachedTwice { .. } => reaches_device(record),
         FindingKind::SecondCache { .. } => is_read_from_device(record),
         FindingKind::FlushTooFast { .. } | FindingKind::FlushUnproven { .. } => is_flushed(record),
-        FindingKind::Discards { .. } => record.header.plan.first(Work::writes).is_some(),
+        FindingKind::Discards { .. } => record.header.plan.first_workload(Work::writes).is_some(),
         FindingKind::FlushesWithFsync => {
             let targets = &record.header.plan.targets;
             is_flushed(record) && targets.iter().any(|target| target.engine == "sqlite")
@@ -87,7 +87,7 @@ fn is_read_from_device(record: &Record) -> bool {
 
 fn is_flushed(record: &Record) -> bool {
     let promised = record.stores.iter().any(|facts| facts.durability != Durability::None);
-    promised && record.header.plan.first(Work::writes).is_some()
+    promised && record.header.plan.first_workload(Work::writes).is_some()
 }
 
 /// Returns a finding if SQLite flushes with fsync, as it does if it is built from a registry
@@ -142,7 +142,8 @@ fn flush_too_fast(filesystem: &Filesystem) -> Option<FindingKind> {
 /// is cached twice.
 fn looped(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let direct = filesystem.loop_direct_io.filter(|direct| *direct || !reaches_device(record))?;
-    let used = is_read_from_device(record) || record.header.plan.first(Work::writes).is_some();
+    let used =
+        is_read_from_device(record) || record.header.plan.first_workload(Work::writes).is_some();
     let Filesystem { kind, device, .. } = filesystem.clone();
     used.then(|| Finding::run(FindingKind::LoopDevice { kind, device, direct }))
 }
@@ -153,7 +154,7 @@ fn compressible(record: &Record, filesystem: &Filesystem) -> Option<Finding> {
     let plan = &record.header.plan;
     let ratio = plan.experiment.summary()?.deflated.filter(|ratio| *ratio < COMPRESSIBLE)?;
     filesystem.compression.as_ref()?;
-    let read = plan.first(|work| work.operation() == Some(Operation::Read))?;
+    let read = plan.first_workload(|work| work.operation() == Some(Operation::Read))?;
     let kind = FindingKind::Compressible { kind: filesystem.kind.clone(), ratio };
     Some(Finding::run(kind).in_workload(read))
 }

@@ -73,7 +73,7 @@ fn is_rounded(asked: &str, effect: &str) -> bool {
 /// written can be lost.
 fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let plan = &record.header.plan;
-    plan.first(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
+    plan.first_workload(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
     let (class, baseline) = (facts.durability, baseline(record)?.durability);
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
 }

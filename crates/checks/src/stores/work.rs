@@ -38,7 +38,7 @@ pub(super) fn findings(record: &Record) -> Vec<Finding> {
             kinds.extend(only_warm(record));
             kinds.extend((workload.batch == Batch::Of(1)).then_some(FindingKind::ReadsAlone));
         }
-        if plan.first(Work::updates) == Some(index) {
+        if plan.first_workload(Work::updates) == Some(index) {
             kinds.extend(one_commit(workload, &record.stores));
         }
         kinds.into_iter().map(|kind| Finding::run(kind).in_workload(index)).collect()
@@ -104,8 +104,8 @@ pub(super) fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     let find = |kind, workload| {
         Finding::target(kind, &plan.targets[facts.target].label).in_workload(workload)
     };
-    let flushed = plan.first(Work::writes).zip(flushed_on_close(record, facts));
-    let logged = plan.first(Work::updates).filter(|_| is_never_checkpointed(facts));
+    let flushed = plan.first_workload(Work::writes).zip(flushed_on_close(record, facts));
+    let logged = plan.first_workload(Work::updates).filter(|_| is_never_checkpointed(facts));
     let flushed = flushed.map(|(write, kind)| find(kind, write));
     flushed.into_iter().chain(logged.map(|at| find(FindingKind::NoCheckpoint, at))).collect()
 }

@@ -238,7 +238,7 @@ fn spec(
         running.rounds = vec![rounds.to_string().parse()?];
     }
     let record = |folder: &PathBuf| folder.join(format!("{name}-{number}.json"));
-    let shown = spec.shown_mut();
+    let shown = spec.output_mut();
     shown.json = options.records.as_ref().map(record).map(Into::into);
     shown.talk = options.talk;
     Ok(spec)

@@ -48,14 +48,14 @@ static DECLARATION: Declaration = Declaration {
             Accepts::Size(0, MAX_INLINE),
             "the largest value in bytes that is kept in the database; fixed once the store is created",
         )
-        .only(&[Facet::Blobs]),
-        sqlite::JOURNAL.only(&[Facet::Blobs]),
-        sqlite::SYNC.only(&[Facet::Blobs]),
-        sqlite::PAGE_SIZE.only(&[Facet::Blobs]),
-        sqlite::CACHE.only(&[Facet::Blobs]),
+        .only_for(&[Facet::Blobs]),
+        sqlite::JOURNAL.only_for(&[Facet::Blobs]),
+        sqlite::SYNC.only_for(&[Facet::Blobs]),
+        sqlite::PAGE_SIZE.only_for(&[Facet::Blobs]),
+        sqlite::CACHE.only_for(&[Facet::Blobs]),
         sqlite::MMAP,
         sqlite::CHECKPOINT,
-        sqlite::LIB.only(&[Facet::Blobs]),
+        sqlite::LIB.only_for(&[Facet::Blobs]),
     ],
     durability: &[
         Durability::None.kept_by(

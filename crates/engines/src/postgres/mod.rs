@@ -31,7 +31,7 @@ const STORAGE: Setting = Setting::new(
     "how the column of the values is stored: external without attempts to compress, extended and \
      main with them; fixed once the store is made",
 )
-.only(&[Facet::Blobs]);
+.only_for(&[Facet::Blobs]);
 
 const VARIABLE: Setting = Setting::new(
     "set.*",
@@ -75,7 +75,7 @@ static PRIVATE: Declaration = Declaration {
             "what removes dead rows: VACUUM at the end of each pass, on the clock, or the server's \
              autovacuum whenever it gets to it",
         )
-        .only(&[Facet::Blobs]),
+        .only_for(&[Facet::Blobs]),
         TIMEOUT,
         VARIABLE,
     ],

@@ -35,7 +35,7 @@ pub(crate) const VIA: Setting = Setting::new(
     Accepts::Words(&["socket", "tcp"]),
     "how workers reach the server: its Unix socket, or TCP on 127.0.0.1 with a password",
 )
-.only(&[Facet::Rows]);
+.only_for(&[Facet::Rows]);
 
 /// The folder of a store, by its full path.
 #[derive(Clone)]

@@ -30,7 +30,7 @@ pub(crate) const TIMEOUT: Setting = Setting::new(
     "the longest time that the server may take for an operation (60s)",
 )
 .of_use()
-.only(&[Facet::Blobs]);
+.only_for(&[Facet::Blobs]);
 
 /// The limit of an operation if none is set.
 const USUAL: Duration = Duration::from_secs(60);

@@ -463,7 +463,7 @@ impl Session for SqliteSession {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let from = self.value(scan.from.unwrap_or(Key::least(self.table.keys)))?;
+        let from = self.value(scan.from.unwrap_or(Key::smallest(self.table.keys)))?;
         let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let rows = if scan.values { &mut self.scan } else { &mut self.list };
         let mut number = [0; 8];

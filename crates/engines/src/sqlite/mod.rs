@@ -74,7 +74,7 @@ pub(crate) const PAGE_SIZE: Setting = Setting::new(
     Accepts::PowerOfTwo(512, 65536),
     "PRAGMA page_size; fixed once the database is created",
 )
-.only(&[Facet::Blobs, Facet::Rows]);
+.only_for(&[Facet::Blobs, Facet::Rows]);
 
 pub(crate) const CACHE: Setting = Setting::new(
     "cache",
@@ -86,7 +86,7 @@ pub(crate) const CACHE: Setting = Setting::new(
 pub(crate) const MMAP: Setting =
     Setting::new("mmap", Accepts::Size(0, MAX_BYTES), "PRAGMA mmap_size in bytes")
         .of_use()
-        .only(&[Facet::Blobs]);
+        .only_for(&[Facet::Blobs]);
 
 pub(crate) const CHECKPOINT: Setting = Setting::new(
     "checkpoint",
@@ -94,7 +94,7 @@ pub(crate) const CHECKPOINT: Setting = Setting::new(
     "whether a WAL is checkpointed, automatically and at the end of a pass",
 )
 .of_use()
-.only(&[Facet::Blobs]);
+.only_for(&[Facet::Blobs]);
 
 const HANDLES: &str = "reads by blob handles, not by statements, and without a copy in SQLite's cache; an \
                        error of the disk ends the program (SIGBUS)";
@@ -118,20 +118,20 @@ static DECLARATION: Declaration = Declaration {
             Accepts::Words(&["sql", "blob"]),
             "read and overwrite by SQL statements or by incremental blob handles",
         ).of_use()
-        .only(&[Facet::Blobs]),
+        .only_for(&[Facet::Blobs]),
         Setting::new(
             "store",
             Accepts::Words(&["file", "memory"]),
             "a database file, or a database in the memory of each process",
         )
-        .only(&[Facet::Rows]),
+        .only_for(&[Facet::Rows]),
         Setting::new(
             "connection",
             Accepts::Words(&["own", "shared", "pool"]),
             "one for each worker, one for all in turns, or as published: from a pool for each \
              step, where two stay open",
         )
-        .only(&[Facet::Tasks]),
+        .only_for(&[Facet::Tasks]),
         JOURNAL,
         SYNC,
         PAGE_SIZE,
@@ -141,7 +141,7 @@ static DECLARATION: Declaration = Declaration {
             Accepts::Integer(0, i32::MAX as i64),
             "page cache in pages (PRAGMA cache_size, positive form), as kvtest's --cache-size",
         ).of_use()
-        .only(&[Facet::Blobs]),
+        .only_for(&[Facet::Blobs]),
         MMAP,
         CHECKPOINT,
         LIB,

@@ -133,7 +133,7 @@ impl Session for Generator {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let least = Key::least(KeyKind::Integers);
+        let least = Key::smallest(KeyKind::Integers);
         let Key::Int(from) = scan.from.unwrap_or(least) else { return Ok(()) };
         let all = self.range();
         let mut value = Vec::new();

@@ -203,7 +203,7 @@ impl Output<'_> {
 /// as read back.
 pub(crate) fn check_class(plan: &Plan, target: usize, facts: &StoreFacts) -> Result<()> {
     // A limit of the machine is compared with as it is.
-    let compared = plan.first(Work::writes).is_some() && !plan.targets[target].reference;
+    let compared = plan.first_workload(Work::writes).is_some() && !plan.targets[target].reference;
     let asked = plan.durability.filter(|_| compared);
     let (Some(asked), gives) = (asked, facts.durability) else { return Ok(()) };
     if gives >= asked {

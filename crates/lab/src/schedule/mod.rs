@@ -336,7 +336,7 @@ impl Schedule<'_> {
 
     /// Says it if the least number of rounds does not fit into the time.
     fn warn(&self, round: Duration) {
-        let (Rounds { max, seconds, .. }, min) = (self.plan.rounds, self.plan.rounds.least());
+        let (Rounds { max, seconds, .. }, min) = (self.plan.rounds, self.plan.rounds.min_total());
         if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
             let needed = round.saturating_mul(min.saturating_add(1));
             let time = longer_option(needed, duration_of(seconds));

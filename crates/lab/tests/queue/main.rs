@@ -61,7 +61,7 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
     for sample in &record.samples {
         let Measured::Tasks { latency, steps, .. } = &sample.measured else { panic!("{sample:?}") };
         assert_eq!((sample.operations, latency.operations), (15, 15));
-        assert_eq!(sample.first().unwrap().operations, 15);
+        assert_eq!(sample.first_pass().unwrap().operations, 15);
         let steps: Vec<_> = steps.iter().map(|(step, of)| (*step, of.operations)).collect();
         let expected = [
             (TaskStep::Create, 15),

@@ -25,7 +25,7 @@ fn opening_is_not_on_the_clock() {
     });
     // All passes fit between the moment the session was open and the store's end; with the
     // opening among them they would take longer than there was time.
-    let measured = sample.first().unwrap().ns + sample.wall_ns;
+    let measured = sample.first_pass().unwrap().ns + sample.wall_ns;
     assert!(u128::from(measured) <= (closed.unwrap() - opened.unwrap()).as_nanos(), "{sample:?}");
 }
 
@@ -36,7 +36,7 @@ fn the_clock_stops_once_the_store_has_settled() {
     let written = settled(Operation::Update);
     assert!(u128::from(written.settle_ns) >= settling.as_nanos(), "{written:?}");
     assert!(written.wall_ns > written.settle_ns, "{written:?}");
-    let first = written.first().unwrap();
+    let first = written.first_pass().unwrap();
     assert!(u128::from(first.ns) >= settling.as_nanos(), "{written:?}");
     assert_eq!(settled(Operation::Read).settle_ns, 0, "reads owe nothing");
 }

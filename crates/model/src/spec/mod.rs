@@ -153,12 +153,12 @@ impl RunSpec {
     }
 
     /// Returns the options on what to print and write.
-    pub fn shown(&self) -> &Output {
+    pub fn output(&self) -> &Output {
         of_each!(self, spec => &spec.shown)
     }
 
     /// Returns the options on what to print and write, for changes.
-    pub fn shown_mut(&mut self) -> &mut Output {
+    pub fn output_mut(&mut self) -> &mut Output {
         of_each!(self, spec => &mut spec.shown)
     }
 
@@ -169,7 +169,7 @@ impl RunSpec {
     /// Fails if there is no such subcommand or option, or a value is not accepted; the sentence
     /// names the option.
     pub fn from_options(command: &str, options: &Options) -> Result<Self> {
-        let known = Self::known(command)?;
+        let known = Self::default_options(command)?;
         let mut read = tagged(command, []);
         for (name, value) in options {
             let unset = find(command, &known, name)?;
@@ -183,7 +183,7 @@ impl RunSpec {
     pub fn has_option(command: &str, option: &str) -> bool {
         match Self::OF_OTHERS.iter().find(|(name, _)| *name == command) {
             Some((_, options)) => options.contains(&option),
-            None => Self::known(command).is_ok_and(|known| known.contains_key(option)),
+            None => Self::default_options(command).is_ok_and(|known| known.contains_key(option)),
         }
     }
 
@@ -192,7 +192,7 @@ impl RunSpec {
     /// # Errors
     ///
     /// Fails if there is no such subcommand.
-    fn known(command: &str) -> Result<Options> {
+    fn default_options(command: &str) -> Result<Options> {
         let mut all = from_value(tagged(command, []))?.to_options();
         all.remove(COMMAND);
         Ok(all)
@@ -204,7 +204,7 @@ impl RunSpec {
     ///
     /// Fails if a value is not UTF-8, which no plan can hold.
     pub fn options(&self) -> Result<Options> {
-        writable(self.given())
+        writable(self.given_options())
     }
 
     /// Returns the options that are given, with their values as people read them.
@@ -213,11 +213,11 @@ impl RunSpec {
             Value::Bool(_) => String::new(),
             value => values(value).iter().map(text).collect::<Vec<_>>().join(", "),
         };
-        self.given().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
+        self.given_options().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
     }
 
     /// Returns the options that are given. Bytes of a name that are not UTF-8 are replaced.
-    fn given(&self) -> Options {
+    fn given_options(&self) -> Options {
         let mut options = self.to_options();
         options.remove(COMMAND);
         options.retain(|_, value| !is_unset(value));
@@ -251,7 +251,7 @@ impl RunSpec {
     ///
     /// Fails, with a sentence that names the options, if they do not.
     pub fn check(&self) -> Result<()> {
-        let given = self.given();
+        let given = self.given_options();
         let is_zero = |value: &Value| units::parse_size(&text(value)).is_ok_and(|size| size == 0);
         let zero =
             |name: &&&str| given.get(**name).is_some_and(|all| values(all).iter().any(is_zero));
@@ -276,8 +276,8 @@ impl RunSpec {
     /// # Errors
     ///
     /// Fails if a value is not UTF-8.
-    pub fn kept(&self) -> Result<Self> {
-        let mut options = self.given();
+    pub fn to_recorded(&self) -> Result<Self> {
+        let mut options = self.given_options();
         options.retain(|name, _| !APART.contains(&name.as_str()));
         options.values_mut().for_each(strip_passwords);
         Self::from_options(self.command(), &writable(options)?)
@@ -285,7 +285,7 @@ impl RunSpec {
 
     /// Writes the options that are given, for records.
     pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
-        spec.as_ref().map(|spec| tagged(spec.command(), spec.given())).serialize(out)
+        spec.as_ref().map(|spec| tagged(spec.command(), spec.given_options())).serialize(out)
     }
 }
 
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn every_option_that_excludes_or_needs_another_exists() {
         let known = ["run", "rows", "queue", "age", "backup", "life"]
-            .map(|command| RunSpec::known(command).unwrap());
+            .map(|command| RunSpec::default_options(command).unwrap());
         let conflicts = CONFLICTS.iter().flat_map(|(name, others)| others.iter().chain([name]));
         let needs = NEEDS.iter().flat_map(|(name, other)| [name, other]);
         for name in conflicts.chain(needs).chain(&APART) {
@@ -445,7 +445,7 @@ mod tests {
         let kept = serde_json::json!({
             "targets": ["mysql://me@host/db", "files:"], "time": "2m", "read": true,
         });
-        let spec = spec(&asked).kept().unwrap();
+        let spec = spec(&asked).to_recorded().unwrap();
         assert_eq!(Value::Object(spec.options().unwrap()), kept);
         let written = serde_json::to_value(&spec).unwrap();
         assert_eq!(serde_json::from_value::<RunSpec>(written).unwrap(), spec);

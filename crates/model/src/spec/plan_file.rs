@@ -46,7 +46,7 @@ impl PlanFile {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
             wrong((error.span().map_or(0, |span| span.start), why))
         })?;
-        let known = RunSpec::known(command)?;
+        let known = RunSpec::default_options(command)?;
         let mut options = Options::new();
         let mut places = BTreeMap::new();
         for (key, value) in table.get_ref() {

@@ -43,7 +43,7 @@ impl RunSpec {
     ///
     /// Fails if there are too many combinations, or lists of different lengths with `--zip`.
     pub fn points(&self) -> Result<Vec<Run>> {
-        let given = self.given();
+        let given = self.given_options();
         let list = |name: &&'static str| Some((*name, given.get(*name)?.as_array()?));
         let lists: Vec<_> =
             SWEPT.iter().filter_map(list).filter(|(_, values)| values.len() > 1).collect();

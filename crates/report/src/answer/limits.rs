@@ -79,7 +79,8 @@ fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
         is_meant.then(|| format!("{name}={value}"))
     });
     let shared: Vec<_> = shared.collect();
-    let of_class = target.of_class.iter().filter(|_| run.header.plan.first(Work::writes).is_some());
+    let of_class =
+        target.of_class.iter().filter(|_| run.header.plan.first_workload(Work::writes).is_some());
     let of_class =
         of_class.filter_map(|name| Some(format!("{name}={}", target.settings.get(name)?)));
     own.iter().cloned().chain(shared).chain(of_class).collect()
@@ -118,7 +119,8 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
     let together = plan.targets.len() > 1 && plan.workloads.iter().any(reads_together);
     let lacking = [
         (warm && on_disk && has("cache")).then_some("a cold start (--cache warm,data-cold)"),
-        (plan.first(Work::writes).is_none() && has("update")).then_some("updates (--update)"),
+        (plan.first_workload(Work::writes).is_none() && has("update"))
+            .then_some("updates (--update)"),
         (together && has("batch")).then_some("reads that each begin a transaction (--batch 1)"),
         (is_lost(run, plan) && has("durability"))
             .then_some("writes that survive a power cut (--durability durable)"),
@@ -130,7 +132,7 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
 /// Reports whether the run wrote to a store that loses the writes in a power cut.
 fn is_lost(run: &Record, plan: &Plan) -> bool {
     let stores = run.stores.iter().filter(|store| !plan.is_reference(store.target));
-    plan.first(Work::writes).is_some()
+    plan.first_workload(Work::writes).is_some()
         && stores.map(|store| store.durability).any(|class| class < Durability::Durable)
 }
 

@@ -93,7 +93,7 @@ fn forecasts(requests: &[Request], stop: &Stop) -> Result<Vec<Forecast>> {
 fn time(requests: &[Request], forecasts: &[Forecast]) -> Duration {
     let runs = requests.iter().zip(forecasts).enumerate();
     let least = runs.fold(Duration::ZERO, |sum, (number, (request, forecast))| {
-        sum.saturating_add(forecast.time(request.rounds.least(), is_again(requests, number)))
+        sum.saturating_add(forecast.time(request.rounds.min_total(), is_again(requests, number)))
     });
     let limited = requests.iter().any(|request| request.rounds.max.is_none());
     if limited { least.max(budget(&requests[0])) } else { least }
@@ -142,7 +142,7 @@ fn is_again(requests: &[Request], number: usize) -> bool {
 fn describe_run(request: &Request, forecast: &Forecast, again: bool) -> String {
     let varied = varied(request).map_or_else(String::new, |varied| format!("{varied}: "));
     let disk: u64 = forecast.disk.iter().map(|room| room.needed).fold(0, u64::saturating_add);
-    let rounds = request.rounds.least();
+    let rounds = request.rounds.min_total();
     format!(
         "{varied}{} keys ({}), {} trials a round, {} of disk, about {} for {rounds} rounds{}",
         show_count(forecast.data.count),

@@ -64,9 +64,9 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     let spec = ready.spec.clone();
     let extras = extras(&spec);
     let mut taken = ready.taken();
-    let record = files::record(spec.shown(), spec.command(), &mut taken)?;
+    let record = files::record(spec.output(), spec.command(), &mut taken)?;
     let plan = files::open(extras.save_plan.as_ref().map(Name::path), files::PLAN, &mut taken)?;
-    let page = files::page(spec.shown().html.as_ref().map(Name::path), &mut taken)?;
+    let page = files::page(spec.output().html.as_ref().map(Name::path), &mut taken)?;
     if let Some(folder) = &extras.export_hdr {
         taken.check(EXPORT_HDR.option, folder.path())?;
     }
@@ -78,7 +78,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if extras.dry_run {
         return Ok(output::print(&forecast::show(&ready.requests, sent.as_ref(), stop)?)?);
     }
-    if let Some(text) = sent.and_then(|sent| sent.text()).filter(|_| !spec.shown().talk.quiet) {
+    if let Some(text) = sent.and_then(|sent| sent.text()).filter(|_| !spec.output().talk.quiet) {
         output::say(&text);
     }
     let measured = measure(ready, record, stop)?;
@@ -86,7 +86,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if let Some(folder) = &extras.export_hdr {
         write_hdr(&records, folder.path(), &taken).map_err(Failure::PartWay)?;
     }
-    print_integrity(&outcomes, spec.shown())?;
+    print_integrity(&outcomes, spec.output())?;
     check_complete(&outcomes)?;
     let is_over = outcomes.iter().any(|outcome| outcome.ended == Ended::Requests);
     if is_over && records.iter().all(|record| record.samples.is_empty()) {
@@ -99,7 +99,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
 pub(crate) fn measured(spec: RunSpec, study: &StudyPart, stop: &Stop) -> Result<Measured, Failure> {
     let mut ready = ready(spec)?;
     ready.requests.iter_mut().for_each(|request| request.study = Some(study.clone()));
-    let record = files::record(ready.spec.shown(), ready.spec.command(), &mut ready.taken())?;
+    let record = files::record(ready.spec.output(), ready.spec.command(), &mut ready.taken())?;
     measure(ready, record, stop)
 }
 
@@ -149,7 +149,7 @@ fn one_by_one(
     recorder: &mut Recorder,
     (began, stop): (Instant, &Stop),
 ) -> Result<Vec<Outcome>, Failure> {
-    let listener = Listener::new(spec.shown().talk);
+    let listener = Listener::new(spec.output().talk);
     let count = requests.len();
     let mut outcomes = Vec::new();
     let mut stores = StoreCache::default();
@@ -181,7 +181,7 @@ fn share(time: Duration, began: Instant, runs: usize) -> f64 {
 }
 
 fn save(mut file: Box<dyn RecordFile>, spec: &RunSpec) -> Result<()> {
-    let text = spec.kept()?.to_plan()?;
+    let text = spec.to_recorded()?.to_plan()?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|error| Error::io("--save-plan", error))
 }
@@ -196,7 +196,7 @@ fn show(
     if records.is_empty() {
         return ended.map(|outcomes| (records, outcomes));
     }
-    let Output { json, explain, talk, .. } = spec.shown();
+    let Output { json, explain, talk, .. } = spec.output();
     let Extras { over_time, stats, .. } = extras(spec);
     let detail = pages::Detail { all: talk.verbose, explain: *explain, over_time };
     let mut text = output::page(&pages::records(&records, detail));

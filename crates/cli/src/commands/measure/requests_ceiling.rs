@@ -42,7 +42,7 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
     for request in requests {
         let Some(forecast) = lab::forecast(request, stop)?.requests else { continue };
         let RequestForecast { preparing, round, .. } = forecast;
-        let rounds = request.rounds.least();
+        let rounds = request.rounds.min_total();
         totals.preparing += preparing;
         totals.round += round;
         totals.rounds += round * u64::from(rounds);

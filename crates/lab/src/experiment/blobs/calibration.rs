@@ -119,7 +119,7 @@ impl Blobs<'_> {
 
     /// Rounds that are to fit into the time, with one more for what takes longer than it seemed.
     pub(super) fn least_rounds(&self) -> f64 {
-        f64::from(self.job.request.rounds.least()) + 1.0
+        f64::from(self.job.request.rounds.min_total()) + 1.0
     }
 
     /// A target whose trials take too long, whatever the number of operations, to fit into rounds of
@@ -320,7 +320,7 @@ impl Cost {
     /// Of a trial that gave `sample` and `took` so long.
     fn of(sample: &Sample, took: Duration) -> Self {
         let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
-        let first = sample.first();
+        let first = sample.first_pass();
         let passes = sample.wall_ns + first.map_or(0, |first| first.ns);
         let operation = per(sample.wall_ns, sample.operations);
         Self {

@@ -309,7 +309,7 @@ impl Blobs<'_> {
         let paths: Vec<_> = on_disk.map(|ready| ready.path.clone()).collect();
         let mut environment = environment(&paths, stores().filter_map(ReadyStore::library));
         environment.loop_ns = own_loop(&self.stores.dataset, &self.pool.1, self.job.stop)?;
-        if plan.first(Work::updates).is_some() {
+        if plan.first_workload(Work::updates).is_some() {
             self.time_flushes(&mut environment)?;
         }
         Ok(environment)
