@@ -77,9 +77,9 @@ impl StoreName {
     /// Lets `work` call a library about the store, and turns a panic into an error. What `work`
     /// left half finished is not used again.
     #[inline]
-    pub(crate) fn caught<T>(&'static self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn catch<T>(&'static self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let done = self.at_work(|| catch_unwind(AssertUnwindSafe(work)));
-        done.unwrap_or_else(|panic| Err(self.panicked(&*panic)))
+        done.unwrap_or_else(|panic| Err(self.panic_error(&*panic)))
     }
 
     /// Adds the store's name to an error about damage that lacks it.
@@ -92,14 +92,14 @@ impl StoreName {
     }
 
     #[cold]
-    fn panicked(&self, panic: &dyn Any) -> Error {
+    fn panic_error(&self, panic: &dyn Any) -> Error {
         given_up(&self.path, &panic_message(panic)).with_kind(ErrorKind::Corrupt)
     }
 }
 
 /// Lets `work` call a library about the store at `path`, and turns a panic into an error.
-pub(crate) fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    StoreName::intern(path).caught(work)
+pub(crate) fn catch<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    StoreName::intern(path).catch(work)
 }
 
 /// Returns the message of a panic, on one line.
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_with_the_name_of_the_store() {
         let path = Path::new("a/store");
-        let failed = caught(path, || -> Result<()> {
+        let failed = catch(path, || -> Result<()> {
             assert_eq!(store_at_work(), Some(path));
             panic!("first line\nsecond {}", 2)
         });
@@ -132,6 +132,6 @@ mod tests {
             said,
             "a/store: may be damaged: its engine's library gave up: first line second 2"
         );
-        assert_eq!((caught(path, || Ok(7)).unwrap(), store_at_work()), (7, None));
+        assert_eq!((catch(path, || Ok(7)).unwrap(), store_at_work()), (7, None));
     }
 }

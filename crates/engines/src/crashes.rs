@@ -110,7 +110,7 @@ mod os {
             return;
         };
         let mut why = [0; 256];
-        let why = said(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
+        let why = last_line(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
         for part in [start.as_bytes(), why, end.as_bytes()] {
             // SAFETY: writes bytes that are there. A failure has nobody to go to.
             unsafe { libc::write(last.to, part.as_ptr().cast(), part.len()) };
@@ -125,7 +125,7 @@ mod os {
 
     /// Returns the last line that a library has printed, if any, in a form that fits into a line of
     /// any form.
-    fn said(into: &mut [u8; 256]) -> Option<&[u8]> {
+    fn last_line(into: &mut [u8; 256]) -> Option<&[u8]> {
         // SAFETY: the thread that would write to it is in this handler; another one may change bytes,
         // which are then others.
         let printed = unsafe { &*PRINTED.0.get() };

@@ -154,7 +154,7 @@ impl<L: Library> TransactionSession<L> {
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let store = self.store;
         let done =
-            if L::PANICS { store.caught(|| work(self)) } else { store.at_work(|| work(self)) };
+            if L::PANICS { store.catch(|| work(self)) } else { store.at_work(|| work(self)) };
         done.map_err(|error| store.names(error))
     }
 

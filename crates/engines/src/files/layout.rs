@@ -118,7 +118,7 @@ impl Layout {
         let all = walk(dir, depth).filter(|found| !found.as_ref().is_ok_and(is_temporary));
         let shown = all.filter(move |found| depth == 1 || !found.as_ref().is_ok_and(is_folder));
         shown.map(move |found| {
-            let found = found.map_err(|e| failed(dir, e))?;
+            let found = found.map_err(|e| walk_error(dir, e))?;
             let path = found.path().strip_prefix(dir).unwrap_or(found.path());
             Ok(Entry { name: os::name(path), is_file: found.file_type().is_file() })
         })
@@ -148,7 +148,7 @@ pub(super) fn is_temporary(found: &DirEntry) -> bool {
 }
 
 /// Creates an error from what interrupted [`walk`].
-pub(super) fn failed(dir: &Path, error: walkdir::Error) -> Error {
+pub(super) fn walk_error(dir: &Path, error: walkdir::Error) -> Error {
     let path = error.path().unwrap_or(dir).to_owned();
     // Only a loop of links, which are not followed, has no such error.
     Error::io(path.display(), error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))
@@ -163,7 +163,7 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Returns the keys that are not less than `from`, in order.
-    pub(super) fn sorted(&self, from: Option<Key<'_>>) -> Vec<Key<'_>> {
+    pub(super) fn sorted_keys(&self, from: Option<Key<'_>>) -> Vec<Key<'_>> {
         let numbers = self.numbers.iter().map(|number| Key::Int(*number));
         let all = numbers.chain(self.names.iter().map(|name| Key::Name(name)));
         let mut keys: Vec<_> = all.filter(|key| from.is_none_or(|from| *key >= from)).collect();
@@ -185,21 +185,21 @@ const LONGEST_PATH: usize = 4095;
 pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let bad = |part: &[u8]| matches!(part, b"" | b"." | b"..");
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {
-        return Err(refused(name, "no relative path below the store"));
+        return Err(name_refusal(name, "no relative path below the store"));
     }
     if name.len() > LONGEST_PATH || name.split(|byte| *byte == b'/').any(|p| p.len() > LONGEST_PART)
     {
         let limits = format!("{LONGEST_PATH} bytes, {LONGEST_PART} between slashes");
-        return Err(refused(name, &format!("longer than file systems take ({limits})")));
+        return Err(name_refusal(name, &format!("longer than file systems take ({limits})")));
     }
     if name::is_temporary(name) {
-        return Err(refused(name, "the name of a file being written"));
+        return Err(name_refusal(name, "the name of a file being written"));
     }
     Ok(())
 }
 
 #[cold]
-fn refused(name: &[u8], why: &str) -> Error {
+fn name_refusal(name: &[u8], why: &str) -> Error {
     Error::usage(format!("{} is {why}", Key::Name(name)))
 }
 

@@ -35,7 +35,7 @@ pub(super) fn list(dir: &Path) -> Result<Vec<Entry>> {
             Err(error) => unreadable.push(error.path().unwrap_or(dir).to_owned()),
         }
     }
-    if unreadable.is_empty() { Ok(entries) } else { Err(refused(dir, unreadable)) }
+    if unreadable.is_empty() { Ok(entries) } else { Err(unreadable_error(dir, unreadable)) }
 }
 
 /// Returns the entry of a path; `None` if it is a value, or a folder with something in it.
@@ -58,7 +58,7 @@ fn name(dir: &Path, path: &Path) -> Vec<u8> {
 }
 
 /// Creates an error that names the first ten.
-fn refused(dir: &Path, mut unreadable: Vec<PathBuf>) -> Error {
+fn unreadable_error(dir: &Path, mut unreadable: Vec<PathBuf>) -> Error {
     const SHOWN: usize = 10;
     unreadable.sort_unstable();
     let first = unreadable.iter().take(SHOWN).map(|path| Shown(&name(dir, path)).to_string());

@@ -9,17 +9,17 @@ const TAIL: &[u8] = b".tmp";
 
 /// Appends `printf("%06d", key)`.
 pub(super) fn flat(key: i64, out: &mut Vec<u8>) {
-    padded(key, 6, out);
+    append_padded(key, 6, out);
 }
 
 /// Appends `printf("%02d/%02d/%02d", key/10000, (key/100)%100, key%100)`. As in C, division
 /// truncates and the remainder takes the sign of the key.
 pub(super) fn tree(key: i64, out: &mut Vec<u8>) {
-    padded(key / 10_000, 2, out);
+    append_padded(key / 10_000, 2, out);
     out.push(b'/');
-    padded(key / 100 % 100, 2, out);
+    append_padded(key / 100 % 100, 2, out);
     out.push(b'/');
-    padded(key % 100, 2, out);
+    append_padded(key % 100, 2, out);
 }
 
 pub(super) fn parse_flat(name: &[u8]) -> Option<i64> {
@@ -46,7 +46,7 @@ fn prints_as(key: i64, print: impl Fn(i64, &mut Vec<u8>), name: &[u8]) -> bool {
 
 /// Appends `printf("%0<width>d", value)`: the width includes the sign. It is written by hand,
 /// because it is part of every read.
-fn padded(value: i64, width: usize, out: &mut Vec<u8>) {
+fn append_padded(value: i64, width: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
     let mut left = value.unsigned_abs();

@@ -62,7 +62,7 @@ impl<'s> FilesWorker<'s> {
 
     /// Creates an error about the current file.
     #[cold]
-    pub(super) fn failed(&self, cause: io::Error) -> Error {
+    pub(super) fn file_error(&self, cause: io::Error) -> Error {
         let what = self.current();
         match cause.kind() {
             // It stays so, however often it is tried.
@@ -146,7 +146,7 @@ impl<'s> FilesWorker<'s> {
     }
 
     /// Records that the folder of the current file changed, and flushes it outside a batch.
-    fn changed(&mut self) -> Result<()> {
+    fn mark_changed(&mut self) -> Result<()> {
         if self.store.sync == Sync::Full {
             self.touched.insert(self.folder());
             if !self.in_batch {
@@ -165,10 +165,10 @@ impl<'s> FilesWorker<'s> {
 
     /// Reads all of the current file.
     fn read(&self, value: &mut Vec<u8>) -> Result<Option<Facts>> {
-        let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
+        let opened = self.store.root.read(&self.path).map_err(|e| self.file_error(e))?;
         let Some((file, facts)) = opened else { return Ok(None) };
         value.resize(refusal::size(facts.length)?, 0);
-        let length = os::fill(&file, value).map_err(|e| self.failed(e))?;
+        let length = os::fill(&file, value).map_err(|e| self.file_error(e))?;
         value.truncate(length);
         Ok(Some(facts))
     }
@@ -183,7 +183,7 @@ impl<'s> FilesWorker<'s> {
     pub(super) fn remove(&self) -> Result<bool> {
         match self.store.root.remove(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            removed => removed.map(|()| true).map_err(|e| self.failed(e)),
+            removed => removed.map(|()| true).map_err(|e| self.file_error(e)),
         }
     }
 
@@ -192,18 +192,18 @@ impl<'s> FilesWorker<'s> {
     }
 
     pub(super) fn facts(&self) -> Result<Option<Facts>> {
-        self.store.root.facts(&self.path).map_err(|e| self.failed(e))
+        self.store.root.facts(&self.path).map_err(|e| self.file_error(e))
     }
 }
 
 impl Session for FilesWorker<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         self.select(key)?;
-        let opened = self.store.root.read(&self.path).map_err(|e| self.failed(e))?;
+        let opened = self.store.root.read(&self.path).map_err(|e| self.file_error(e))?;
         let Some((file, facts)) = opened else { return Ok(None) };
         let length = refusal::size(facts.length)?;
         match into.get_mut(..length) {
-            Some(front) => os::fill(&file, front).map(Some).map_err(|e| self.failed(e)),
+            Some(front) => os::fill(&file, front).map(Some).map_err(|e| self.file_error(e)),
             None => Ok(Some(length)),
         }
     }
@@ -215,9 +215,9 @@ impl Session for FilesWorker<'_> {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.select_to_write(key)?;
-        let written = self.write(value, put).map_err(|e| self.failed(e))?;
+        let written = self.write(value, put).map_err(|e| self.file_error(e))?;
         if written {
-            self.changed()?;
+            self.mark_changed()?;
         }
         Ok(written)
     }
@@ -229,7 +229,7 @@ impl Session for FilesWorker<'_> {
         if may_be_other && self.facts()?.is_none() || !self.remove()? {
             return Ok(false);
         }
-        self.changed()?;
+        self.mark_changed()?;
         Ok(true)
     }
 
@@ -252,7 +252,7 @@ impl Session for FilesWorker<'_> {
         let whole = named && scan.values && scan.limit == Scan::ALL.limit;
         let mut value = Vec::new();
         let keys = self.store.layout.list(&self.store.path)?;
-        for key in keys.sorted(scan.from) {
+        for key in keys.sorted_keys(scan.from) {
             self.select(key)?;
             let facts = if scan.values { self.read(&mut value) } else { self.facts() };
             // A file removed since the listing is no longer a key.

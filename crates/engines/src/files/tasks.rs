@@ -40,7 +40,7 @@ impl Queue for FilesFolder {
     }
 
     fn count(&self) -> Result<u64> {
-        Ok(self.layout.list(&self.path)?.sorted(None).len() as u64)
+        Ok(self.layout.list(&self.path)?.sorted_keys(None).len() as u64)
     }
 
     /// Removes an empty folder only: what a worker left is not removed unnoticed.

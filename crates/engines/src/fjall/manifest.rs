@@ -22,7 +22,7 @@ pub(super) fn check(location: &Path) -> Result<()> {
             check_tree(&tree)?;
         } else if tree.is_dir() && !entries(&tree.join("tables")).unwrap_or_default().is_empty() {
             // The library would remove the folder with its tables.
-            return Err(missing(&tree.join("current")));
+            return Err(missing_error(&tree.join("current")));
         }
     }
     Ok(())
@@ -35,7 +35,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.map_err(|cause| Error::io(folder.display(), cause))
 }
 
-fn missing(file: &Path) -> Error {
+fn missing_error(file: &Path) -> Error {
     Error::corrupt(format!("{}: is damaged: this file is missing", file.display()))
 }
 
@@ -50,7 +50,7 @@ fn check_journals(location: &Path) -> Result<()> {
         return Err(Error::corrupt(format!("{location}: is damaged: its journals are missing")));
     };
     match rest.iter().zip(first + 1..).find(|(number, next)| *number != next) {
-        Some((_, gap)) => Err(missing(&location.join(format!("{gap}.jnl")))),
+        Some((_, gap)) => Err(missing_error(&location.join(format!("{gap}.jnl")))),
         None => Ok(()),
     }
 }
@@ -60,7 +60,7 @@ fn check_journals(location: &Path) -> Result<()> {
 fn check_tree(tree: &Path) -> Result<()> {
     let read = |path: PathBuf| {
         fs::read(&path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => missing(&path),
+            io::ErrorKind::NotFound => missing_error(&path),
             _ => Error::io(path.display(), cause),
         })
     };

@@ -14,7 +14,7 @@ use model::{
     OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
-use crate::{at, caught::caught, fresh};
+use crate::{at, caught::catch, fresh};
 use store::FjallStore;
 
 /// The engine fjall.
@@ -121,7 +121,7 @@ impl Blobs for Fjall {
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        locked(location).map(|_| true)
+        take_lock(location).map(|_| true)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
@@ -131,17 +131,17 @@ impl Blobs for Fjall {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         at::check(self, location)?;
         // A process that has it open changes the lists meanwhile.
-        let lock = locked(location)?;
+        let lock = take_lock(location)?;
         manifest::check(location)?;
         // A program that is just being started still has a copy of the file.
         let _ = lock.as_ref().map(File::unlock);
-        Ok(Box::new(caught(location, || FjallStore::open(location, options))?))
+        Ok(Box::new(catch(location, || FjallStore::open(location, options))?))
     }
 }
 
 /// Takes the library's own lock, as no process has the store open. A store that never had a lock is
 /// in use by nobody.
-fn locked(location: &Path) -> Result<Option<File>> {
+fn take_lock(location: &Path) -> Result<Option<File>> {
     let lock = File::open(location.join("lock")).ok();
     let taken = lock.as_ref().map(File::try_lock);
     if let Some(Err(TryLockError::WouldBlock)) = taken {

@@ -16,7 +16,7 @@ use model::{
 };
 
 use crate::{
-    caught::caught,
+    caught::catch,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
     refusal,
@@ -64,7 +64,7 @@ fn database(path: &Path, settings: &Settings, access: Access) -> Result<Database
     if access == Access::Read {
         builder = builder.worker_threads_unchecked(0);
     }
-    builder.open().map_err(|e| failed(path, e))
+    builder.open().map_err(|e| to_error(path, e))
 }
 
 fn keyspace_options(settings: &Settings) -> KeyspaceCreateOptions {
@@ -92,25 +92,25 @@ impl FjallStore {
     /// Opens the keyspace with the dataset. The settings only count if it does not exist yet.
     fn new(path: &Path, database: Database, shared: Shared, settings: &Settings) -> Result<Self> {
         let keyspace = database.keyspace(shared.keys.as_str(), || keyspace_options(settings));
-        let keyspace = keyspace.map_err(|e| failed(path, e))?;
+        let keyspace = keyspace.map_err(|e| to_error(path, e))?;
         let (path, before) = (path.to_owned(), Default::default());
         let commit = COMMITS.iter().find(|(word, ..)| settings.is("sync", word));
         let (_, persist, _) = *commit.unwrap_or(&COMMITS[0]);
         Ok(Self { path, keyspace, database, shared, persist, before })
     }
 
-    fn failed(&self, error: fjall::Error) -> Error {
-        failed(&self.path, error)
+    fn to_error(&self, error: fjall::Error) -> Error {
+        to_error(&self.path, error)
     }
 
     /// Waits until nothing is left to write to tables, and for compactions that run meanwhile.
-    fn wait(&self) -> Result<()> {
+    fn wait_idle(&self) -> Result<()> {
         while self.keyspace.sealed_memtable_count() > 0
             || self.database.outstanding_flushes() > 0
             || self.database.active_compactions() > 0
         {
             // This fails if the thread that is waited for has failed.
-            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))?;
+            self.database.persist(PersistMode::Buffer).map_err(|e| self.to_error(e))?;
             thread::sleep(Duration::from_micros(200));
         }
         Ok(())
@@ -119,7 +119,7 @@ impl FjallStore {
 
 /// Converts the library's error to an error on one line.
 #[cold]
-fn failed(path: &Path, error: fjall::Error) -> Error {
+fn to_error(path: &Path, error: fjall::Error) -> Error {
     let path = path.display();
     match error {
         fjall::Error::Io(cause) | fjall::Error::Storage(LsmError::Io(cause)) => {
@@ -197,20 +197,20 @@ impl Store for FjallStore {
     /// Writes what is in memory to tables, which the journal deferred, and waits for it.
     fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
-            self.keyspace.rotate_memtable().map_err(|e| self.failed(e))?;
-            self.wait()?;
+            self.keyspace.rotate_memtable().map_err(|e| self.to_error(e))?;
+            self.wait_idle()?;
         }
         Ok(())
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
-        caught(&self.path, || {
+        catch(&self.path, || {
             self.flush_writes()?;
             for _ in 0..READS {
                 drop(self.database.snapshot());
             }
             // The first one finds the files of values that are worth a rewrite, which the second does.
-            (0..2).try_for_each(|_| self.keyspace.major_compact().map_err(|e| self.failed(e)))
+            (0..2).try_for_each(|_| self.keyspace.major_compact().map_err(|e| self.to_error(e)))
         })?;
         self.close()
     }
@@ -219,9 +219,9 @@ impl Store for FjallStore {
         if self.shared.access == Access::Read {
             return Ok(());
         }
-        caught(&self.path, || {
+        catch(&self.path, || {
             self.flush_writes()?;
-            self.database.persist(PersistMode::Buffer).map_err(|e| self.failed(e))
+            self.database.persist(PersistMode::Buffer).map_err(|e| self.to_error(e))
         })
     }
 }
@@ -249,7 +249,7 @@ impl Tree for &FjallStore {
             Some(view) => view.get(&self.keyspace, key),
             None => self.keyspace.get(key),
         };
-        Ok(found.map_err(|e| self.failed(e))?.map(|value| take(&value)))
+        Ok(found.map_err(|e| self.to_error(e))?.map(|value| take(&value)))
     }
 
     fn length(&self, view: Option<&Snapshot>, key: &[u8]) -> Result<Option<u64>> {
@@ -257,11 +257,11 @@ impl Tree for &FjallStore {
             Some(view) => view.size_of(&self.keyspace, key),
             None => self.keyspace.size_of(key),
         };
-        Ok(size.map_err(|e| self.failed(e))?.map(u64::from))
+        Ok(size.map_err(|e| self.to_error(e))?.map(u64::from))
     }
 
     fn holds(&self, key: &[u8]) -> Result<bool> {
-        self.keyspace.contains_key(key).map_err(|e| self.failed(e))
+        self.keyspace.contains_key(key).map_err(|e| self.to_error(e))
     }
 
     fn write(&self, changes: Changes<Slice>) -> Result<()> {
@@ -272,7 +272,7 @@ impl Tree for &FjallStore {
                 None => batch.remove(&self.keyspace, &*key),
             }
         }
-        batch.commit().map_err(|e| self.failed(e))
+        batch.commit().map_err(|e| self.to_error(e))
     }
 
     fn walk(
@@ -283,11 +283,11 @@ impl Tree for &FjallStore {
         visit: &mut Visitor<'_>,
     ) -> Result<()> {
         for guard in view.range(&self.keyspace, from..) {
-            let (key, value) = guard.into_inner_if(|_| values).map_err(|e| self.failed(e))?;
+            let (key, value) = guard.into_inner_if(|_| values).map_err(|e| self.to_error(e))?;
             let going = if let Some(value) = value {
                 visit(&key, value.len() as u64, &value)?
             } else {
-                let size = view.size_of(&self.keyspace, &key).map_err(|e| self.failed(e))?;
+                let size = view.size_of(&self.keyspace, &key).map_err(|e| self.to_error(e))?;
                 visit(&key, size.unwrap_or(0).into(), &[])?
             };
             if going.is_break() {

@@ -12,7 +12,7 @@ use mysql::{
 
 use crate::server::{
     Answer, Connect, Driver, EachRow, Failure, ResultRow, ServerFolder, SqlConnection, SqlValue,
-    Tls, Why, refused, visit_rows,
+    Tls, Why, certificate_error, visit_rows,
 };
 
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -108,7 +108,7 @@ impl From<Error> for Failure {
             }
             other => (other.to_string(), Why::Odd),
         };
-        match refused(&what) {
+        match certificate_error(&what) {
             Some(error) => Self { error, why: Why::Other },
             None => Self { error: model::Error::failed(what), why },
         }

@@ -211,7 +211,7 @@ impl Dialect for MariaDbClient {
         format!(" ENGINE={}", StorageEngine::from_settings(settings).word)
     }
 
-    fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
+    fn fixed_setting(&mut self, name: &str) -> Answer<(&'static str, String)> {
         let rows = self.rows(&format!("SHOW CREATE TABLE {name}"))?;
         let sql = rows.first().and_then(|row| row.text(1)).unwrap_or_default();
         let (_, end) = sql.rsplit_once("ENGINE=").unwrap_or_default();

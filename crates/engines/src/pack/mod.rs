@@ -126,7 +126,7 @@ impl PackFile {
         if let Some(front) = into.get_mut(..length)
             && !self.copy_mapped(slot.offset.get(), front)
         {
-            at::read(&self.file, front, slot.offset.get()).map_err(|e| self.failed(e))?;
+            at::read(&self.file, front, slot.offset.get()).map_err(|e| self.store_error(e))?;
         }
         Ok(length)
     }
@@ -165,8 +165,8 @@ impl PackFile {
             return Ok(None);
         }
         let content = Content::measure(value)?;
-        let turn = self.turn(slot);
-        at::write(&self.file, value, slot.offset.get()).map_err(|e| self.failed(e))?;
+        let turn = self.lock_slot(slot);
+        at::write(&self.file, value, slot.offset.get()).map_err(|e| self.store_error(e))?;
         let old = slot.replace(content);
         drop(turn);
         if old != content {
@@ -175,7 +175,7 @@ impl PackFile {
         Ok(Some(true))
     }
 
-    fn turn(&self, slot: &Slot) -> MutexGuard<'_, ()> {
+    fn lock_slot(&self, slot: &Slot) -> MutexGuard<'_, ()> {
         let which = slot.offset.get() % self.overwriting.len() as u64;
         lock::hold(&self.overwriting[usize::try_from(which).unwrap_or(0)])
     }
@@ -186,7 +186,7 @@ impl PackFile {
         let length = value.len() as u64;
         let content = Content::measure(value)?;
         let offset = self.reserve(length)?;
-        at::write(&self.file, value, offset).map_err(|e| self.failed(e))?;
+        at::write(&self.file, value, offset).map_err(|e| self.store_error(e))?;
         let slot =
             Slot::new(offset, content, length, put.meta).expect("values are behind the head");
         let mut slots = lock::write(&self.slots);
@@ -211,7 +211,7 @@ impl PackFile {
     fn reserve(&self, length: u64) -> Result<u64> {
         let mut tail = lock::hold(&self.tail);
         if tail.settled {
-            self.file.set_len(tail.end).map_err(|e| self.failed(e))?;
+            self.file.set_len(tail.end).map_err(|e| self.store_error(e))?;
             tail.settled = false;
         }
         let offset = tail.end;
@@ -219,7 +219,7 @@ impl PackFile {
         Ok(offset)
     }
 
-    fn failed(&self, cause: std::io::Error) -> Error {
+    fn store_error(&self, cause: std::io::Error) -> Error {
         Error::io(self.path.display(), cause)
     }
 
@@ -244,7 +244,7 @@ impl PackFile {
         Ok(())
     }
 
-    fn damaged(&self, key: Key<'_>) -> String {
+    fn describe_damage(&self, key: Key<'_>) -> String {
         let path = self.path.display();
         format!("{path}: the value of {key} is damaged: its checksum differs")
     }
@@ -275,7 +275,7 @@ impl Store for PackFile {
         let mut tail = lock::hold(&self.tail);
         if !tail.settled {
             let table = format::encode(&slots, tail.end)?;
-            at::write(&self.file, &table, tail.end).map_err(|e| self.failed(e))?;
+            at::write(&self.file, &table, tail.end).map_err(|e| self.store_error(e))?;
             tail.settled = true;
         }
         Ok(())
@@ -285,7 +285,7 @@ impl Store for PackFile {
         let mut damaged = Vec::new();
         self.walk(&lock::read(&self.slots), Scan::ALL, &mut |key, slot, value| {
             if Content::measure(value)? != slot.content() {
-                damaged.push(self.damaged(key));
+                damaged.push(self.describe_damage(key));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -368,7 +368,7 @@ impl Session for PackSession<'_> {
         let checked = scan.values && self.store.access == Access::Read;
         let visit = &mut |key: Key<'_>, slot: &Slot, value: &[u8]| {
             if checked && Content::measure(value)? != slot.content() {
-                return Err(Error::corrupt(self.store.damaged(key)));
+                return Err(Error::corrupt(self.store.describe_damage(key)));
             }
             let meta = slot.meta.as_deref().copied();
             visit(Item { key, value, length: slot.length(), meta, value_type: ValueType::Bytes })

@@ -20,7 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::server::{
     Answer, Connect, Driver, EachRow, Failure, ResultRow, ServerFolder, SqlConnection, SqlValue,
-    Tls, Why, certificates, refused, visit_rows,
+    Tls, Why, certificate_error, certificates, visit_rows,
 };
 
 /// A connection.
@@ -40,7 +40,7 @@ pub(super) fn connect_with(
     first: String,
 ) -> Connect<PostgresClient> {
     Arc::new(move || {
-        let tls = tls.as_ref().map(checked).transpose()?;
+        let tls = tls.as_ref().map(checked_connector).transpose()?;
         let driver = Driver::connect(|| {
             let mut driver = match tls {
                 None => config.connect(NoTls)?,
@@ -73,7 +73,7 @@ fn client(driver: Driver<postgres::Client>, config: &Config) -> PostgresClient {
 }
 
 /// Returns a connector that encrypts a connection and checks the server's certificate.
-fn checked(tls: &Tls) -> Answer<MakeRustlsConnect> {
+fn checked_connector(tls: &Tls) -> Answer<MakeRustlsConnect> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let failed = |error| Failure { error, why: Why::Other };
     if let Some(file) = &tls.authorities {
@@ -97,7 +97,7 @@ impl From<Error> for Failure {
         if no_password || state == Some(&SqlState::INVALID_PASSWORD) {
             text += "; the password is in the address (%40 for an @ in it) or in PGPASSWORD";
         }
-        if let Some(error) = refused(&text).filter(|_| state.is_none()) {
+        if let Some(error) = certificate_error(&text).filter(|_| state.is_none()) {
             return Self { error, why: Why::Other };
         }
         if text.contains("no encryption") {

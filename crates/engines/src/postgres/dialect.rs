@@ -169,7 +169,7 @@ impl Dialect for PostgresClient {
         format!("CREATE TABLE {name}({columns}); ALTER TABLE {name} ALTER v SET STORAGE {storage}")
     }
 
-    fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)> {
+    fn fixed_setting(&mut self, name: &str) -> Answer<(&'static str, String)> {
         let rows = self.rows(&format!(
             "SELECT coalesce((SELECT attstorage::text FROM pg_attribute \
              WHERE attrelid='{}'::regclass AND attname='v'), 'p')",

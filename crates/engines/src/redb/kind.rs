@@ -19,7 +19,7 @@ pub(super) trait KeyType: redb::Key + Sized + 'static {
 
     /// Converts a key. It is matched by reference: copied whole, it would be read back before its
     /// parts are written out, which waits for the end of the last value's copy.
-    fn stored<'k>(key: &Key<'k>) -> Result<Self::SelfType<'k>>;
+    fn to_stored<'k>(key: &Key<'k>) -> Result<Self::SelfType<'k>>;
 
     fn key(stored: Self::SelfType<'_>) -> Key<'_>;
 }
@@ -29,7 +29,7 @@ impl KeyType for i64 {
     const METAS: Option<Definition<i64>> = None;
 
     #[inline]
-    fn stored(key: &Key<'_>) -> Result<i64> {
+    fn to_stored(key: &Key<'_>) -> Result<i64> {
         match key {
             Key::Int(key) => Ok(*key),
             Key::Name(_) => Err(wrong_kind(*key, KeyKind::Integers)),
@@ -48,7 +48,7 @@ impl KeyType for Bytes {
     const METAS: Option<Definition<Bytes>> = Some(TableDefinition::new("meta"));
 
     #[inline]
-    fn stored<'k>(key: &Key<'k>) -> Result<&'k [u8]> {
+    fn to_stored<'k>(key: &Key<'k>) -> Result<&'k [u8]> {
         match key {
             Key::Name(name) => Ok(name),
             Key::Int(_) => Err(wrong_kind(*key, KeyKind::Names)),

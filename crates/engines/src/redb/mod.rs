@@ -13,7 +13,7 @@ use model::{
     Result, Setting, Settings, Store, Try,
 };
 
-use crate::{at, caught::caught, fresh};
+use crate::{at, caught::catch, fresh};
 use store::RedbStore;
 
 /// The engine redb.
@@ -120,7 +120,7 @@ impl Blobs for Redb {
         let file = at::open(location, options.access)?;
         // redb would turn an empty file into a database.
         at::check(self, location)?;
-        Ok(Box::new(caught(location, || RedbStore::open(location, file, options))?))
+        Ok(Box::new(catch(location, || RedbStore::open(location, file, options))?))
     }
 }
 

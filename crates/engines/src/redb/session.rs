@@ -104,13 +104,13 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
 
     #[inline]
     fn key<'k>(&self, key: &Key<'k>, _: &'k mut [u8; 8]) -> Result<Stored<'k, K>> {
-        K::stored(key)
+        K::to_stored(key)
     }
 
     fn read(&self) -> Result<Reading<K>> {
         let txn = self.store.read()?;
         let values = TableDefinition::new(K::VALUES.name());
-        let values = txn.open_table(values).map_err(|e| self.store.failed(e))?;
+        let values = txn.open_table(values).map_err(|e| self.store.to_error(e))?;
         Ok(Reading { txn, values })
     }
 
@@ -132,11 +132,11 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
         match txn {
             Txn::Read(reading) => get(&reading.values, key, into),
             Txn::Write(txn) => {
-                let values = txn.open_table(K::VALUES).map_err(|e| self.store.failed(e))?;
+                let values = txn.open_table(K::VALUES).map_err(|e| self.store.to_error(e))?;
                 get(&values, key, into)
             }
         }
-        .map_err(|e| self.store.failed(e))
+        .map_err(|e| self.store.to_error(e))
     }
 
     fn put(
@@ -146,11 +146,11 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
         value: &[u8],
         how: &Put,
     ) -> Result<bool> {
-        put::<K>(txn, &key, value, how).map_err(|e| self.store.failed(e))
+        put::<K>(txn, &key, value, how).map_err(|e| self.store.to_error(e))
     }
 
     fn delete(&self, txn: &mut WriteTransaction, key: Stored<'_, K>) -> Result<bool> {
-        delete::<K>(txn, &key).map_err(|e| self.store.failed(e))
+        delete::<K>(txn, &key).map_err(|e| self.store.to_error(e))
     }
 
     fn scan(
@@ -163,7 +163,7 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
         /// Scans in a transaction of either kind: both open tables, but by no common trait.
         macro_rules! scan {
             ($txn:expr) => {{
-                let open = |table| $txn.open_table(table).map_err(|e| self.store.failed(e));
+                let open = |table| $txn.open_table(table).map_err(|e| self.store.to_error(e));
                 let metas = K::METAS.map(open).transpose()?;
                 scan::<K>(&open(K::VALUES)?, metas.as_ref(), from, visit)
             }};
@@ -172,6 +172,6 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
             Txn::Read(reading) => scan!(reading.txn),
             Txn::Write(txn) => scan!(txn),
         };
-        scanned.map_err(|e| self.store.failed(e))?
+        scanned.map_err(|e| self.store.to_error(e))?
     }
 }

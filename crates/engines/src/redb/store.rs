@@ -25,7 +25,7 @@ use super::{
     session::KeyTables,
 };
 use crate::{
-    caught::caught,
+    caught::catch,
     forward::forward,
     ordered::{self, TransactionSession},
     refusal,
@@ -157,7 +157,7 @@ impl RedbStore {
             let tables: Vec<_> = handle.read()?.list_tables()?.collect();
             Ok((handle, tables))
         };
-        let (handle, tables) = open().map_err(|e| failed(path, e))?;
+        let (handle, tables) = open().map_err(|e| to_error(path, e))?;
         let keys = ordered::kind(path, |kind| tables.iter().any(|table| table.name() == kind))?;
         let (two_phase, deferred) =
             (settings.is("two_phase", "on"), settings.is("sync", "deferred"));
@@ -166,7 +166,7 @@ impl RedbStore {
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
-        self.handle.read().map_err(|e| self.failed(e))
+        self.handle.read().map_err(|e| self.to_error(e))
     }
 
     /// Starts a write transaction, and counts in `waits` if another session is in one.
@@ -179,22 +179,22 @@ impl RedbStore {
             }
             begun => begun,
         };
-        let mut txn = begun.map_err(|e| self.failed(e))?;
+        let mut txn = begun.map_err(|e| self.to_error(e))?;
         txn.set_two_phase_commit(self.two_phase);
         Ok(txn)
     }
 
     pub(super) fn commit(&self, mut txn: WriteTransaction) -> Result<()> {
         if self.deferred {
-            txn.set_durability(redb::Durability::None).map_err(|e| self.failed(e))?;
+            txn.set_durability(redb::Durability::None).map_err(|e| self.to_error(e))?;
             self.unflushed.store(true, Relaxed);
         }
-        txn.commit().map_err(|e| self.failed(e))
+        txn.commit().map_err(|e| self.to_error(e))
     }
 
     #[cold]
-    pub(super) fn failed(&self, error: impl Into<redb::Error>) -> Error {
-        failed(&self.path, error.into())
+    pub(super) fn to_error(&self, error: impl Into<redb::Error>) -> Error {
+        to_error(&self.path, error.into())
     }
 }
 
@@ -212,7 +212,7 @@ fn make_tables<K: KeyType>(txn: &WriteTransaction) -> Result<(), redb::TableErro
     K::METAS.map_or(Ok(()), |metas| txn.open_table(metas).map(drop))
 }
 
-fn failed(path: &Path, error: redb::Error) -> Error {
+fn to_error(path: &Path, error: redb::Error) -> Error {
     let path = path.display();
     match error {
         redb::Error::Io(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
@@ -263,7 +263,7 @@ impl Store for RedbStore {
     fn flush_writes(&self) -> Result<()> {
         if self.unflushed.swap(false, Relaxed) {
             // Immediate, as a transaction is by default.
-            self.write(&Cell::new(0))?.commit().map_err(|e| self.failed(e))?;
+            self.write(&Cell::new(0))?.commit().map_err(|e| self.to_error(e))?;
         }
         Ok(())
     }
@@ -271,14 +271,14 @@ impl Store for RedbStore {
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let cache = refusal::size(self.settings.parse("cache").unwrap_or(CACHE))?;
         let wrong = |e| Error::io(self.path.display(), e);
-        caught(&self.path, || check::complaints(&self.path, cache).map(Some).map_err(wrong))
+        catch(&self.path, || check::complaints(&self.path, cache).map(Some).map_err(wrong))
     }
 
     fn reclaim(mut self: Box<Self>) -> Result<()> {
         self.flush_writes()?;
         let Self { handle, path, .. } = &mut *self;
         let OpenDatabase::Write(database) = handle else { return Err(refusal::read_only()) };
-        caught(path, || database.compact().map_err(|e| failed(path, e.into())))?;
+        catch(path, || database.compact().map_err(|e| to_error(path, e.into())))?;
         self.close()
     }
 
@@ -288,6 +288,6 @@ impl Store for RedbStore {
             OpenDatabase::Read(database) => database.close(),
             OpenDatabase::Write(database) => database.close(),
         };
-        caught(&path, || close().map_err(|e| failed(&path, e.into())))
+        catch(&path, || close().map_err(|e| to_error(&path, e.into())))
     }
 }

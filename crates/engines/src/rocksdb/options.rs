@@ -48,7 +48,7 @@ pub(super) fn build(settings: &Settings, create: bool) -> Result<Options> {
 }
 
 /// Returns the options to write a batch with, and whether the log is then flushed.
-pub(super) fn writing(settings: &Settings) -> (WriteOptions, bool) {
+pub(super) fn write_options(settings: &Settings) -> (WriteOptions, bool) {
     let mut options = WriteOptions::default();
     options.disable_wal(settings.is("wal", "off"));
     (options, settings.is("sync", "on"))
@@ -56,7 +56,7 @@ pub(super) fn writing(settings: &Settings) -> (WriteOptions, bool) {
 
 /// Returns the settings that the library itself recorded for the store at `path` when it was last
 /// opened to write.
-pub(super) fn recorded(path: &Path) -> Result<Settings> {
+pub(super) fn recorded_settings(path: &Path) -> Result<Settings> {
     let failed = |e| Error::io(path.display(), e);
     let mut newest = None;
     for entry in fs::read_dir(path).map_err(failed)? {

@@ -61,7 +61,7 @@ impl Named {
 
 fn columns(path: &Path) -> Result<Vec<String>> {
     let named = Named::resolve(path)?;
-    DB::list_cf(&Options::default(), &named.path).map_err(|e| failed(path, &e))
+    DB::list_cf(&Options::default(), &named.path).map_err(|e| to_error(path, &e))
 }
 
 /// Checks that a store has its write-ahead log, without which the library would leave out its last
@@ -93,7 +93,7 @@ impl RocksStore {
         let columns = columns.map(|name| (name, library.clone()));
         let named = Named::resolve(path)?;
         let database = DB::open_cf_with_opts(&library, &named.path, columns);
-        let database = database.map_err(|e| failed(path, &e))?;
+        let database = database.map_err(|e| to_error(path, &e))?;
         let shared = Shared::new(options.keys, Access::Write);
         Ok(Self::new(path, named, database, shared, options.settings.clone()))
     }
@@ -103,7 +103,7 @@ impl RocksStore {
         check_log(path)?;
         let columns = columns(path)?;
         let keys = ordered::kind(path, |kind| columns.iter().any(|name| name == kind))?;
-        let settings = options::recorded(path)?.overlaid(&options.settings);
+        let settings = options::recorded_settings(path)?.overlaid(&options.settings);
         let library = options::build(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));
         let named = Named::resolve(path)?;
@@ -112,12 +112,12 @@ impl RocksStore {
             Access::Read => DB::open_cf_with_opts_for_read_only(&library, at, columns, false),
             Access::Write => DB::open_cf_with_opts(&library, at, columns),
         };
-        let database = database.map_err(|e| failed(path, &e))?;
+        let database = database.map_err(|e| to_error(path, &e))?;
         Ok(Self::new(path, named, database, Shared::new(keys, options.access), settings))
     }
 
     fn new(path: &Path, named: Named, database: DB, shared: Shared, settings: Settings) -> Self {
-        let (path, writing) = (path.to_owned(), options::writing(&settings));
+        let (path, writing) = (path.to_owned(), options::write_options(&settings));
         let stalled = AtomicI64::new(0);
         Self { path, database, _named: named, shared, settings, writing, stalled }
     }
@@ -129,18 +129,18 @@ impl RocksStore {
     }
 
     #[cold]
-    fn failed(&self, error: &rocksdb::Error) -> Error {
-        failed(&self.path, error)
+    fn to_error(&self, error: &rocksdb::Error) -> Error {
+        to_error(&self.path, error)
     }
 
     /// Returns a number of the library about the dataset's column family.
     fn number(&self, property: &CStr) -> Result<u64> {
         let number = self.database.property_int_value_cf(self.column()?, property);
-        Ok(number.map_err(|e| self.failed(&e))?.unwrap_or(0))
+        Ok(number.map_err(|e| self.to_error(&e))?.unwrap_or(0))
     }
 
     /// Waits until the library has nothing left to do.
-    fn wait(&self) -> Result<()> {
+    fn wait_idle(&self) -> Result<()> {
         const BUSY: [&CStr; 4] = [
             properties::MEM_TABLE_FLUSH_PENDING,
             properties::NUM_RUNNING_FLUSHES,
@@ -162,7 +162,7 @@ impl RocksStore {
 
     /// Returns the milliseconds that writers were held up since the store was opened, from the line
     /// `Cumulative stall: 00:00:0.000 H:M:S, 0.0 percent`.
-    fn stalled(&self) -> Option<i64> {
+    fn stalled_ms(&self) -> Option<i64> {
         let stats = self.database.property_value(properties::DBSTATS).ok()??;
         let (_, rest) = stats.split_once("Cumulative stall: ")?;
         let (time, _) = rest.split_once(" H:M:S")?;
@@ -175,7 +175,7 @@ impl RocksStore {
 
 /// Converts the library's error to an error on one line.
 #[cold]
-fn failed(path: &Path, error: &rocksdb::Error) -> Error {
+fn to_error(path: &Path, error: &rocksdb::Error) -> Error {
     let path = path.display();
     let text = error.to_string();
     if text.contains("lock file") || text.contains("lock hold by current process") {
@@ -210,7 +210,7 @@ impl Store for RocksStore {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let mut settings = options::recorded(&self.path)?;
+        let mut settings = options::recorded_settings(&self.path)?;
         settings.set("cache", self.number(properties::BLOCK_CACHE_CAPACITY)?);
         // Options of each write, so that only storemark knows them.
         settings.set("wal", self.settings.get("wal").unwrap_or("on"));
@@ -239,8 +239,8 @@ impl Store for RocksStore {
     /// compaction.
     fn flush_writes(&self) -> Result<()> {
         if self.shared.access == Access::Write {
-            self.database.flush_cf(self.column()?).map_err(|e| self.failed(&e))?;
-            self.wait()?;
+            self.database.flush_cf(self.column()?).map_err(|e| self.to_error(&e))?;
+            self.wait_idle()?;
         }
         Ok(())
     }
@@ -287,7 +287,7 @@ impl<'s> Tree for ColumnHandle<'s> {
             Some(view) => view.get_pinned_cf(self.column, key),
             None => self.store.database.get_pinned_cf(self.column, key),
         };
-        Ok(found.map_err(|e| self.store.failed(&e))?.map(|value| take(&value)))
+        Ok(found.map_err(|e| self.store.to_error(&e))?.map(|value| take(&value)))
     }
 
     fn write(&self, changes: Changes<Box<[u8]>>) -> Result<()> {
@@ -299,12 +299,12 @@ impl<'s> Tree for ColumnHandle<'s> {
             }
         }
         let RocksStore { database, writing: (options, _), .. } = self.store;
-        database.write_opt(batch, options).map_err(|e| self.store.failed(&e))
+        database.write_opt(batch, options).map_err(|e| self.store.to_error(&e))
     }
 
     fn persist(&self) -> Result<()> {
         let RocksStore { database, writing: (_, sync), .. } = self.store;
-        if *sync { database.flush_wal(true).map_err(|e| self.store.failed(&e)) } else { Ok(()) }
+        if *sync { database.flush_wal(true).map_err(|e| self.store.to_error(&e)) } else { Ok(()) }
     }
 
     fn walk(&self, view: &Self::View, from: &[u8], _: bool, visit: &mut Visitor<'_>) -> Result<()> {
@@ -316,11 +316,11 @@ impl<'s> Tree for ColumnHandle<'s> {
             }
             rows.next();
         }
-        rows.status().map_err(|e| self.store.failed(&e))
+        rows.status().map_err(|e| self.store.to_error(&e))
     }
 
     fn counters(&self) -> Vec<(&'static str, i64)> {
-        let Some(now) = self.store.stalled() else { return Vec::new() };
+        let Some(now) = self.store.stalled_ms() else { return Vec::new() };
         vec![("write stall ms", now - self.store.stalled.swap(now, Relaxed))]
     }
 }

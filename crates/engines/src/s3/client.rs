@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     lock, refusal,
-    server::{End, at_stop, connecting, is_stopped},
+    server::{End, at_stop, connect_limit, is_stopped},
 };
 
 /// The time for which a signature is valid.
@@ -68,7 +68,7 @@ pub(super) struct Transfer {
 
 impl Transfer {
     /// Adds the cost to requests, if prices are given.
-    fn priced(&self, requests: Requests) -> Requests {
+    fn add_price(&self, requests: Requests) -> Requests {
         Requests { cost: self.prices.map(|prices| prices.cost(&requests)), ..requests }
     }
 
@@ -84,7 +84,7 @@ impl Transfer {
         let writes = Requests { puts, sent_bytes: bytes, ..asks };
         let lists = Requests { puts: 1, ..Requests::default() };
         let deletes = Requests { deletes: 1, ..asks };
-        self.priced(match action {
+        self.add_price(match action {
             Action::Read => reads,
             Action::Update | Action::Insert => writes,
             Action::Modify => reads + writes,
@@ -99,7 +99,7 @@ impl Transfer {
         // Each page is listed to be read, and listed and deleted at the end. Besides: whether nothing
         // is there, whose it is, whether inserts are conditional, and unfinished uploads.
         let puts = 3 * values.div_ceil(AT_ONCE as u64) + 10;
-        self.priced(Requests { puts, ..Requests::default() })
+        self.add_price(Requests { puts, ..Requests::default() })
     }
 }
 
@@ -174,7 +174,7 @@ impl<'l> S3Client<'l> {
                 Err(_) => false,
             };
             if !again || attempt == ATTEMPTS || self.is_ended() {
-                return answer.map_err(|why| self.unanswered(&why));
+                return answer.map_err(|why| self.no_answer_error(&why));
             }
             self.retries.fetch_add(1, Relaxed);
             sleep(wait);
@@ -214,12 +214,12 @@ impl<'l> S3Client<'l> {
         if !self.transfer.counted {
             return;
         }
-        let requests = self.transfer.priced(requests);
+        let requests = self.transfer.add_price(requests);
         *lock::hold(&self.sent) += requests;
         count_requests(requests);
     }
 
-    fn received(&self, length: usize) {
+    fn count_received(&self, length: usize) {
         self.count(Requests { received_bytes: length as u64, ..Requests::default() });
     }
 
@@ -247,7 +247,7 @@ impl<'l> S3Client<'l> {
     /// Creates the error of a request without an answer. A URL has a signature in it and is not
     /// shown.
     #[cold]
-    fn unanswered(&self, why: &ureq::Error) -> Error {
+    fn no_answer_error(&self, why: &ureq::Error) -> Error {
         if self.is_ended() {
             return Error::interrupted();
         }
@@ -258,13 +258,13 @@ impl<'l> S3Client<'l> {
             }
             ureq::Error::HostNotFound => Error::usage(format!("{shown}: no such host: {endpoint}")),
             ureq::Error::Io(cause) => Error::failed(format!("{shown}: {endpoint}: {cause}")),
-            ureq::Error::Timeout(_) => self.silent(),
+            ureq::Error::Timeout(_) => self.timeout_error(),
             other => Error::failed(format!("{shown}: {endpoint}: {other}")),
         }
     }
 
     #[cold]
-    fn silent(&self) -> Error {
+    fn timeout_error(&self) -> Error {
         let Link { shown, endpoint, .. } = self.link;
         let limit = units::show_duration(self.transfer.limit);
         Error::failed(format!(
@@ -275,8 +275,8 @@ impl<'l> S3Client<'l> {
     /// Returns the text of an answer.
     fn text(&self, answer: &mut Answer) -> Result<String> {
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
-        let text = text.map_err(|why| self.unanswered(&why))?;
-        self.received(text.len());
+        let text = text.map_err(|why| self.no_answer_error(&why))?;
+        self.count_received(text.len());
         Ok(text)
     }
 
@@ -296,11 +296,11 @@ impl<'l> S3Client<'l> {
         {
             return Ok(None);
         }
-        Err(self.refused(status, &text))
+        Err(self.refusal(status, &text))
     }
 
     /// Creates the error of a refusal, whose answer has this text.
-    fn refused(&self, status: StatusCode, text: &str) -> Error {
+    fn refusal(&self, status: StatusCode, text: &str) -> Error {
         let (code, message) = (element(text, "Code"), element(text, "Message"));
         let shown = &self.link.shown;
         let status = status.as_u16();
@@ -327,13 +327,13 @@ impl<'l> S3Client<'l> {
         let mut reader = answer.body_mut().as_reader();
         // The connection is free for the next request once its end was seen.
         let read = reader.read_exact(into).and_then(|()| reader.read(&mut [0]));
-        self.received(into.len());
+        self.count_received(into.len());
         match read {
             Ok(0) => Ok(()),
-            Ok(_) => Err(Lack::Failed(self.odd("an answer is longer than it says"))),
+            Ok(_) => Err(Lack::Failed(self.unexpected_error("an answer is longer than it says"))),
             Err(_) if self.is_ended() => Err(Lack::Failed(Error::interrupted())),
             Err(cause) if cause.kind() == io::ErrorKind::TimedOut => {
-                Err(Lack::Failed(self.silent()))
+                Err(Lack::Failed(self.timeout_error()))
             }
             Err(cause) => {
                 let error = Error::io(&self.link.shown, cause).with_kind(ErrorKind::Failed);
@@ -429,18 +429,18 @@ impl<'l> S3Client<'l> {
     fn put_once(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<bool> {
         let Transfer { part, check, .. } = self.transfer;
         let mut all = headers.to_vec();
-        all.extend(check.header(value));
+        all.extend(check.stored_header(value));
         if value.len() > part {
             return self.put_in_parts(object, value, &all).map(|()| true);
         }
-        all.extend(check.sent(value));
+        all.extend(check.request_header(value));
         let Link { bucket, credentials, .. } = self.link;
         let answer = self.send(bucket.put_object(Some(credentials), object), false, &all, value)?;
         if answer.status() == StatusCode::PRECONDITION_FAILED {
             let mut answer = answer;
             return self.text(&mut answer).map(|_| false);
         }
-        self.finished(answer).map(|_| true)
+        self.success_text(answer).map(|_| true)
     }
 
     /// Returns the text of a successful answer, if it does not break off.
@@ -448,25 +448,25 @@ impl<'l> S3Client<'l> {
         let mut answer = self.expect_found(answer)?;
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| match why {
-            ureq::Error::Timeout(_) => Lack::Failed(self.silent()),
-            why => Lack::BrokenOff(self.unanswered(&why)),
+            ureq::Error::Timeout(_) => Lack::Failed(self.timeout_error()),
+            why => Lack::BrokenOff(self.no_answer_error(&why)),
         })?;
-        self.received(text.len());
+        self.count_received(text.len());
         Ok(text)
     }
 
     /// Returns the text of a successful answer.
-    fn finished(&self, answer: Answer) -> Result<String> {
+    fn success_text(&self, answer: Answer) -> Result<String> {
         self.text(&mut self.expect_found(answer)?)
     }
 
     fn put_in_parts(&self, object: &str, value: &[u8], headers: &[Header<'_>]) -> Result<()> {
         let Link { bucket, credentials, .. } = self.link;
         let create = bucket.create_multipart_upload(Some(credentials), object);
-        let created = self.finished(self.send(create, false, headers, &[])?)?;
+        let created = self.success_text(self.send(create, false, headers, &[])?)?;
         let upload = element(&created, "UploadId");
         if upload.is_empty() {
-            return Err(self.odd("an upload has no number"));
+            return Err(self.unexpected_error("an upload has no number"));
         }
         self.put_parts(object, upload, value).inspect_err(|_| {
             let upload = Upload { object: object.to_owned(), id: upload.to_owned() };
@@ -482,17 +482,18 @@ impl<'l> S3Client<'l> {
             let put = bucket.upload_part(Some(credentials), object, number, upload);
             // The sum of a part is another kind of request where it is no MD5.
             let sum: Vec<_> =
-                check.sent(bytes).filter(|_| check == Check::Md5).into_iter().collect();
+                check.request_header(bytes).filter(|_| check == Check::Md5).into_iter().collect();
             let answer = self.expect_found(self.send(put, false, &sum, bytes)?)?;
             let tag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok());
-            let tag = tag.map(str::to_owned).ok_or_else(|| self.odd("a part has no tag"))?;
+            let tag =
+                tag.map(str::to_owned).ok_or_else(|| self.unexpected_error("a part has no tag"))?;
             self.text(&mut { answer }).map(|_| tag)
         })?;
         let tags = || tags.iter().map(String::as_str);
         let complete =
             || CompleteMultipartUpload::new(bucket, Some(credentials), object, upload, tags());
         let body = complete().body();
-        let done = self.finished(self.send(complete(), false, &[], body.as_bytes())?)?;
+        let done = self.success_text(self.send(complete(), false, &[], body.as_bytes())?)?;
         // The service answers before it knows whether it succeeds.
         self.check_done(&done)
     }
@@ -501,12 +502,12 @@ impl<'l> S3Client<'l> {
     fn check_done(&self, text: &str) -> Result<()> {
         match element(text, "Code") {
             "" => Ok(()),
-            code => Err(self.odd(&format!("{code}: {}", element(text, "Message")))),
+            code => Err(self.unexpected_error(&format!("{code}: {}", element(text, "Message")))),
         }
     }
 
     #[cold]
-    fn odd(&self, why: &str) -> Error {
+    fn unexpected_error(&self, why: &str) -> Error {
         Error::failed(format!("{}: the service answers oddly: {why}", self.link.shown))
     }
 
@@ -534,7 +535,7 @@ impl<'l> S3Client<'l> {
         }
         let ask = || self.read_text(self.send(list.clone(), true, &[], &[])?);
         let text = self.until_whole(ask)?;
-        ListObjectsV2::parse_response(&text).map_err(|why| self.odd(&why.to_string()))
+        ListObjectsV2::parse_response(&text).map_err(|why| self.unexpected_error(&why.to_string()))
     }
 
     /// Lists the unfinished uploads of objects whose keys start with the prefix. A service that
@@ -561,7 +562,7 @@ impl<'l> S3Client<'l> {
                 return if is_none || is_unknown {
                     Ok(all)
                 } else {
-                    Err(self.refused(status, &text))
+                    Err(self.refusal(status, &text))
                 };
             }
             let text = self.text(&mut answer)?;
@@ -569,15 +570,15 @@ impl<'l> S3Client<'l> {
             if element(&text, "IsTruncated") != "true" {
                 return Ok(all);
             }
-            let [object, id] =
-                ["NextKeyMarker", "NextUploadIdMarker"].map(|name| unescaped(element(&text, name)));
+            let [object, id] = ["NextKeyMarker", "NextUploadIdMarker"]
+                .map(|name| unescape_xml(element(&text, name)));
             let next = Some(Upload { object, id });
             if next == marks {
                 break;
             }
             marks = next;
         }
-        Err(self.odd("its list of unfinished uploads has no end"))
+        Err(self.unexpected_error("its list of unfinished uploads has no end"))
     }
 
     /// Gives up an unfinished upload, so that the service removes its parts.
@@ -587,7 +588,7 @@ impl<'l> S3Client<'l> {
         let gone = self.send(abort, false, &[], &[]).and_then(|answer| match answer.status() {
             // Finished, or given up, meanwhile.
             StatusCode::NOT_FOUND => self.text(&mut { answer }).map(drop),
-            _ => self.finished(answer).map(drop),
+            _ => self.success_text(answer).map(drop),
         });
         gone.map_err(|error| add_object_name(error, object))
     }
@@ -612,7 +613,7 @@ impl<'l> S3Client<'l> {
             action.set_quiet(true);
             let (body, md5) = action.clone().body_with_md5();
             let sum = [("content-md5", md5.into())];
-            let text = self.finished(self.send(action, false, &sum, body.as_bytes())?)?;
+            let text = self.success_text(self.send(action, false, &sum, body.as_bytes())?)?;
             self.check_done(&text)?;
         }
     }
@@ -624,7 +625,7 @@ impl<'l> S3Client<'l> {
         if answer.status() == StatusCode::CONFLICT {
             return Ok(());
         }
-        self.finished(answer).map(drop)
+        self.success_text(answer).map(drop)
     }
 
     /// Returns whether the bucket exists.
@@ -662,7 +663,7 @@ fn agent(link: &Link, transfer: Transfer) -> Agent {
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("storemark/", env!("CARGO_PKG_VERSION")))
-        .timeout_connect(Some(connecting()))
+        .timeout_connect(Some(connect_limit()))
         .timeout_per_read(Some(limit))
         .timeout_per_write(Some(limit))
         .max_idle_connections(connections)
@@ -700,13 +701,13 @@ fn element<'t>(text: &'t str, name: &str) -> &'t str {
 /// Returns the uploads in a list of unfinished ones.
 fn uploads_in(text: &str) -> impl Iterator<Item = Upload> + '_ {
     text.split("<Upload>").skip(1).map(|upload| {
-        let [object, id] = ["Key", "UploadId"].map(|name| unescaped(element(upload, name)));
+        let [object, id] = ["Key", "UploadId"].map(|name| unescape_xml(element(upload, name)));
         Upload { object, id }
     })
 }
 
 /// Decodes the entities of XML in a text.
-fn unescaped(text: &str) -> String {
+fn unescape_xml(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -789,7 +790,7 @@ mod tests {
         let upload = |object: &str, id: &str| Upload { object: object.into(), id: id.into() };
         assert!(uploads_in(text).eq([upload("a&b/c", "1"), upload("d", "2")]));
         assert_eq!(uploads_in("<R/>").count(), 0);
-        assert_eq!(unescaped("&lt;&gt;&quot;&apos;&#65;&nothing;."), "<>\"'A.");
+        assert_eq!(unescape_xml("&lt;&gt;&quot;&apos;&#65;&nothing;."), "<>\"'A.");
     }
 
     #[test]

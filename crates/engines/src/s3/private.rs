@@ -123,7 +123,7 @@ impl Private {
     /// Returns how the server ended, if it did, or `error`.
     #[cold]
     pub(super) fn explain(&self, error: Error) -> Error {
-        let ended = self.server.as_ref().and_then(|server| lock::hold(server).died());
+        let ended = self.server.as_ref().and_then(|server| lock::hold(server).exit_error());
         ended.unwrap_or(error)
     }
 

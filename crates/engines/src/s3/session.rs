@@ -175,7 +175,7 @@ impl<'s> ObjectSession<'s> {
 
     /// Lists keys with lengths in order. Names are listed whole: escaped ones have another order as
     /// objects.
-    fn sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<Listed>> {
+    fn list_sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<Listed>> {
         let mut all = Vec::new();
         self.list("", u64::MAX, &mut |keys| {
             all.extend(
@@ -197,7 +197,7 @@ impl<'s> ObjectSession<'s> {
         Ok(after)
     }
 
-    fn explained<T>(&self, result: Result<T>) -> Result<T> {
+    fn explain_error<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| match error.kind() {
             ErrorKind::Failed | ErrorKind::Usage => self.store.explain(error),
             _ => error,
@@ -212,25 +212,25 @@ impl Session for ObjectSession<'_> {
             return length.map(refusal::size).transpose();
         }
         self.select(key)?;
-        let found = self.explained(self.client.get(&self.object, into))?;
+        let found = self.explain_error(self.client.get(&self.object, into))?;
         Ok(found.map(|(length, _)| length))
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         self.select(key)?;
-        let found = self.explained(self.client.head(&self.object))?;
+        let found = self.explain_error(self.client.head(&self.object))?;
         Ok(found.map(|(length, _)| length))
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.select_to_write(key)?;
-        self.explained(self.write(value, put))
+        self.explain_error(self.write(value, put))
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         self.select_to_write(key)?;
         let delete = || Ok(self.exists()? && self.client.delete(&self.object).map(|()| true)?);
-        self.explained(delete())
+        self.explain_error(delete())
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
@@ -242,7 +242,7 @@ impl Session for ObjectSession<'_> {
         }
         let visit = &mut stop_after(scan.limit, visit);
         let done = if self.store.keys == KeyKind::Names {
-            let keys = self.sorted(scan.from, scan.limit)?;
+            let keys = self.list_sorted(scan.from, scan.limit)?;
             self.show(&keys, scan.values, visit).map(drop)
         } else {
             let from = scan.from.map_or(i64::MIN, |from| match from {
@@ -258,7 +258,7 @@ impl Session for ObjectSession<'_> {
                 Ok(if left == 0 { ControlFlow::Break(()) } else { going })
             })
         };
-        self.explained(done)
+        self.explain_error(done)
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

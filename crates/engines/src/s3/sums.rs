@@ -35,7 +35,7 @@ const FILE: &str = "x-amz-meta-storemark-file";
 
 impl Check {
     /// Returns the header of the sum that is kept with `value`.
-    pub(super) fn header<'a>(self, value: &[u8]) -> Option<Header<'a>> {
+    pub(super) fn stored_header<'a>(self, value: &[u8]) -> Option<Header<'a>> {
         match self {
             Self::None => None,
             Self::Crc32 => Some((CRC32, crc32(value).into())),
@@ -44,7 +44,7 @@ impl Check {
     }
 
     /// Returns the header of the sum that the server compares when it gets `value` in one request.
-    pub(super) fn sent<'a>(self, value: &[u8]) -> Option<Header<'a>> {
+    pub(super) fn request_header<'a>(self, value: &[u8]) -> Option<Header<'a>> {
         match self {
             Self::None => None,
             Self::Crc32 => {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_value_is_compared_with_the_sum_that_is_kept() {
         for check in [Check::Crc32, Check::Md5] {
-            let (name, sum) = check.header(b"value").unwrap();
+            let (name, sum) = check.stored_header(b"value").unwrap();
             let kept = answer(&[(name, &sum)]);
             for reads in [Check::Crc32, Check::Md5] {
                 reads.compare(b"value", &kept).unwrap();

@@ -61,7 +61,8 @@ impl Address {
         let (user, password) =
             login.split_once(':').map_or((login, None), |(user, password)| (user, Some(password)));
         let decode = |text: &str| {
-            decoded(text).ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
+            percent_decode(text)
+                .ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
         };
         let alone = password.and(form.password_of).unwrap_or_default();
         let user = if user.is_empty() { alone } else { user };
@@ -107,7 +108,7 @@ fn host_and_port(text: &str, default: u16) -> Result<(&str, u16), &'static str> 
 }
 
 /// Decodes the `%XX` of a text; returns `None` if a `%` is followed by anything else.
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
     for part in parts {

@@ -235,7 +235,7 @@ pub(crate) trait Dialect: SqlConnection + Peer {
 
     /// Returns the setting that is fixed once a table is created, with its word for the table
     /// `name`.
-    fn fixed(&mut self, name: &str) -> Answer<(&'static str, String)>;
+    fn fixed_setting(&mut self, name: &str) -> Answer<(&'static str, String)>;
 
     /// Returns the most bytes of a name as the primary key.
     fn longest_name(settings: &Settings) -> usize;

@@ -76,7 +76,7 @@ impl ServerFolder {
     pub(crate) fn create(&self) -> Result<()> {
         let account = self.software.account();
         self.check_enters(account)?;
-        private().create(&self.path).map_err(|e| self.failed(e))?;
+        private_builder().create(&self.path).map_err(|e| self.folder_error(e))?;
         self.give(account)?;
         claim(&self.path)
     }
@@ -90,19 +90,19 @@ impl ServerFolder {
         let mode = Permissions::from_mode(0o700);
         let mut folders = [self.path.clone(), self.data()].into_iter();
         let private = folders.try_for_each(|folder| fs::set_permissions(folder, mode.clone()));
-        private.map_err(|e| self.failed(e))
+        private.map_err(|e| self.folder_error(e))
     }
 
     /// Creates the folders that the server needs, and makes its user the owner of everything in the
     /// folder, which a copy may have lost.
     fn give(&self, account: Option<Account>) -> Result<()> {
         let mut needed = self.software.folders.iter().map(|name| self.path.join(name));
-        let created = needed.try_for_each(|path| private().recursive(true).create(path));
-        created.map_err(|e| self.failed(e))?;
+        let created = needed.try_for_each(|path| private_builder().recursive(true).create(path));
+        created.map_err(|e| self.folder_error(e))?;
         give(&self.path, account)
     }
 
-    fn failed(&self, cause: io::Error) -> Error {
+    fn folder_error(&self, cause: io::Error) -> Error {
         Error::io(self.path.display(), cause)
     }
 
@@ -118,7 +118,7 @@ impl ServerFolder {
             let [port] = free_ports()?;
             Ok(format!("{:032x}\n{port}\n", u128::from_ne_bytes(secret)))
         };
-        let text = chosen().map_err(|e| self.failed(e))?;
+        let text = chosen().map_err(|e| self.folder_error(e))?;
         self.write(TCP, &text).map(drop)
     }
 
@@ -157,7 +157,7 @@ impl ServerFolder {
     ///
     /// Fails if it is no store, another process has it open, or a server still runs on it.
     pub(crate) fn check_free(&self) -> Result<()> {
-        fs::metadata(&self.path).map_err(|e| self.failed(e))?;
+        fs::metadata(&self.path).map_err(|e| self.folder_error(e))?;
         let shown = self.path.display();
         if !Self::is_one(&self.path, self.software) {
             let engine = self.software.engine;
@@ -201,7 +201,7 @@ impl ServerFolder {
     }
 
     pub(crate) fn remove(&self) -> Result<()> {
-        fs::remove_dir_all(&self.path).map_err(|e| self.failed(e))
+        fs::remove_dir_all(&self.path).map_err(|e| self.folder_error(e))
     }
 
     pub(crate) fn data(&self) -> PathBuf {
@@ -218,7 +218,7 @@ impl ServerFolder {
         if !cfg!(target_os = "linux") {
             return Ok(Reach { folder: Self { path, software }, _open: None });
         }
-        let open = File::open(&path).map_err(|e| self.failed(e))?;
+        let open = File::open(&path).map_err(|e| self.folder_error(e))?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
         Ok(Reach { folder: Self { path, software }, _open: Some(open) })
     }
@@ -277,7 +277,7 @@ pub(crate) const LOOPBACK: &str = "127.0.0.1";
 const TCP: &str = "tcp";
 
 /// Creates folders that only their owner can enter.
-fn private() -> DirBuilder {
+fn private_builder() -> DirBuilder {
     let mut folders = DirBuilder::new();
     folders.mode(0o700);
     folders
@@ -339,7 +339,7 @@ fn give(folder: &Path, account: Option<Account>) -> Result<()> {
 fn check_enters(folder: &Path, account: Option<Account>) -> Result<()> {
     let Some(account) = account else { return Ok(()) };
     let real = folder.canonicalize().map_err(|e| Error::io(folder.display(), e))?;
-    let Some(closed) = real.ancestors().find(|folder| !enters(folder, account)) else {
+    let Some(closed) = real.ancestors().find(|folder| !can_enter(folder, account)) else {
         return Ok(());
     };
     let name = User::from_uid(account.user.into()).ok().flatten().map(|user| user.name);
@@ -352,7 +352,7 @@ fn check_enters(folder: &Path, account: Option<Account>) -> Result<()> {
     )))
 }
 
-fn enters(folder: &Path, account: Account) -> bool {
+fn can_enter(folder: &Path, account: Account) -> bool {
     fs::metadata(folder).is_ok_and(|meta| {
         account.can_enter(Account { user: meta.uid(), group: meta.gid() }, meta.mode())
     })

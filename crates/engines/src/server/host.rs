@@ -12,7 +12,7 @@ use super::{
     address::Address,
     dialect::{Answer, Connect, Dialect, Failure, Peer, Why},
     folder::{ServerFolder, VIA},
-    process::{Server, failed, run},
+    process::{Server, run, server_error},
     variables::{Variables, own_variables, variables},
     watch,
 };
@@ -146,7 +146,7 @@ impl<C: Peer> Host<C> {
             }
             Why::Silent if error.kind() != ErrorKind::Interrupted => Error::usage(format!(
                 "{shown}: nothing that speaks as {servers} does answers there (waited {} s)",
-                watch::connecting().as_secs()
+                watch::connect_limit().as_secs()
             )),
             _ => error.context(shown),
         })?;
@@ -209,7 +209,7 @@ impl<C: Peer> Host<C> {
                         format!("storemark clean {shown} removes what is left once it is back");
                     Error::failed(format!("{why}; {hint}")).context(shown)
                 },
-                |log| failed(shown, &why, log),
+                |log| server_error(shown, &why, log),
             )
         })
     }

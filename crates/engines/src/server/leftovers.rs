@@ -40,7 +40,7 @@ pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Le
     let rows = host.control(|control| control.rows(D::MARKED))?;
     let text = |row: &D::Row, column| row.text(column).unwrap_or_default().to_owned();
     let marked = rows.iter().map(|row| (text(row, 0), text(row, 1), row.int(2) == Some(1)));
-    Ok(outcomes(marked, |table| {
+    Ok(remove_unowned(marked, |table| {
         let drop = format!("DROP TABLE {}", D::table_name(database, table));
         host.control(|control| control.run_all([D::LOCK_TIMEOUT, &drop]))
     }))
@@ -48,7 +48,7 @@ pub(super) fn sweep<D: Dialect>(host: &Host<D>, database: &str) -> Result<Vec<Le
 
 /// Calls `remove` for the tables that belong to nobody, given tables with their marks and whether
 /// nobody uses them, and returns what happened to each.
-pub(crate) fn outcomes(
+pub(crate) fn remove_unowned(
     marked: impl Iterator<Item = (String, String, bool)>,
     remove: impl Fn(&str) -> Result<()>,
 ) -> Vec<Leftover> {

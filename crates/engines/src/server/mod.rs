@@ -34,14 +34,14 @@ pub(crate) use dialect::{
 pub(crate) use engine::ServerEngine;
 pub(crate) use folder::{LOOPBACK, ServerFolder, TCP_USER, Tcp, VIA, free_ports};
 pub(crate) use host::Host;
-pub(crate) use leftovers::{in_database, mark, outcomes};
+pub(crate) use leftovers::{in_database, mark, remove_unowned};
 pub(crate) use process::Server;
 pub(crate) use software::{Software, numbers};
 pub(crate) use table::Grammar;
-pub(crate) use tls::{TLS, Tls, certificates, refused};
+pub(crate) use tls::{TLS, Tls, certificate_error, certificates};
 pub(crate) use variables::{Variables, add_asked, own_variables, variables};
 pub(crate) use watch::{
-    Driver, End, TIMEOUT, at_stop, connecting, is_stopped, limit, limit_in_effect, stop,
+    Driver, End, TIMEOUT, at_stop, connect_limit, is_stopped, limit, limit_in_effect, stop,
 };
 
 use model::Try;

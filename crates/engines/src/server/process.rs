@@ -55,11 +55,11 @@ impl Server {
         let started = Instant::now();
         while !answers() {
             if let Ok(Some(status)) = server.guard.try_wait() {
-                return Err(server.failed(&format!("did not start ({status})")));
+                return Err(server.server_error(&format!("did not start ({status})")));
             }
             if started.elapsed() > PATIENCE {
                 let why = format!("does not answer after {} s", PATIENCE.as_secs());
-                return Err(server.failed(&why));
+                return Err(server.server_error(&why));
             }
             sleep(PAUSE);
         }
@@ -90,8 +90,8 @@ impl Server {
         Ok(Self { name: software.name, log, guard, ask, pid, is_silent: false })
     }
 
-    fn failed(&self, why: &str) -> Error {
-        failed(self.name, why, &self.log)
+    fn server_error(&self, why: &str) -> Error {
+        server_error(self.name, why, &self.log)
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -99,9 +99,9 @@ impl Server {
     }
 
     /// Returns an error if the server ended by itself.
-    pub(crate) fn died(&mut self) -> Option<Error> {
+    pub(crate) fn exit_error(&mut self) -> Option<Error> {
         let status = self.guard.try_wait().ok()??;
-        Some(self.failed(&format!("ended by itself ({status})")))
+        Some(self.server_error(&format!("ended by itself ({status})")))
     }
 
     /// Waits a moment for the end of a server whose connections broke; returns `None` if it still
@@ -109,7 +109,7 @@ impl Server {
     pub(crate) fn dies(&mut self) -> Option<Error> {
         let started = Instant::now();
         loop {
-            let died = self.died();
+            let died = self.exit_error();
             if died.is_some() || started.elapsed() > ENDING {
                 return died;
             }
@@ -128,7 +128,7 @@ impl Server {
     ///
     /// Fails if it ended by itself, because it may then have lost what was committed.
     pub(crate) fn stop(mut self) -> Result<()> {
-        match self.died() {
+        match self.exit_error() {
             Some(died) => Err(died),
             None => self.end().map_err(|e| Error::io(self.name, e)),
         }
@@ -152,18 +152,18 @@ impl Drop for Server {
 }
 
 /// Returns an error that ends with the last lines of the log of the server called `name`.
-pub(crate) fn failed(name: &str, why: &str, log: &Path) -> Error {
+pub(crate) fn server_error(name: &str, why: &str, log: &Path) -> Error {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let start = text.rmatch_indices('\n').nth(LAST_START).map_or(0, |(at, _)| at);
-    let last = gist(&text[start..]);
+    let last = important_lines(&text[start..]);
     let said = if last.is_empty() { String::new() } else { format!("; it said: {last}") };
     Error::failed(format!("{name} {why}{said}"))
 }
 
 /// Joins a few lines of a program's output: the first errors, because later ones follow from them;
 /// without errors the last lines.
-fn gist(output: &str) -> String {
+fn important_lines(output: &str) -> String {
     let said: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let errors: Vec<_> = said.iter().copied().filter(|line| is_error(line)).take(FEW).collect();
     let few = if errors.is_empty() { &said[said.len().saturating_sub(FEW)..] } else { &errors };
@@ -193,7 +193,7 @@ pub(crate) fn run(
     if output.status.success() {
         return Ok(out.trim().replace('\n', " | "));
     }
-    let why = gist(&format!("{out}\n{err}"));
+    let why = important_lines(&format!("{out}\n{err}"));
     Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
 }
 
@@ -231,7 +231,7 @@ mod tests {
         Server::start(folder, &["-c", script].map(OsString::from), &[], answers)
     }
 
-    fn lives(pid: u32) -> bool {
+    fn is_alive(pid: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
     }
@@ -246,9 +246,9 @@ mod tests {
         let pid = server.pid;
         assert!(pid > 1);
         #[cfg(target_os = "linux")]
-        assert!(lives(pid));
+        assert!(is_alive(pid));
         server.stop().unwrap();
-        assert!(!lives(pid));
+        assert!(!is_alive(pid));
     }
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
         // The system closes the pipe when it ends the process that holds it.
         drop(server.ask.take());
         assert!(server.dies().is_some());
-        assert!(!lives(pid));
+        assert!(!is_alive(pid));
     }
 
     #[test]
@@ -278,10 +278,10 @@ mod tests {
     #[test]
     fn the_first_errors_are_shown() {
         let log = "[Note] a\n[ERROR] b\n\n[ERROR] c\n[Note] d\nFATAL: e\nERROR f";
-        assert_eq!(gist(log), "[ERROR] b | [ERROR] c | FATAL: e");
-        assert_eq!(gist("a\nb\n c\n\nd"), "b | c | d");
-        assert_eq!(gist("why\n[ERROR] Aborting"), "why | [ERROR] Aborting");
-        assert_eq!(gist(""), "");
+        assert_eq!(important_lines(log), "[ERROR] b | [ERROR] c | FATAL: e");
+        assert_eq!(important_lines("a\nb\n c\n\nd"), "b | c | d");
+        assert_eq!(important_lines("why\n[ERROR] Aborting"), "why | [ERROR] Aborting");
+        assert_eq!(important_lines(""), "");
     }
 
     #[test]

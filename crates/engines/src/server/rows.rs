@@ -77,9 +77,9 @@ impl<D: Dialect> RowDatabases<D> {
         for database in &self.databases {
             let statement = format!("CREATE DATABASE {database}{}", D::NEW_DATABASE);
             self.host.control(|control| control.run(&statement))?;
-            let fixed = self.inside(database, |conn| {
+            let fixed = self.run_in_database(database, |conn| {
                 conn.run(&create)?;
-                D::fixed(conn, &D::table_name(database, "numbers"))
+                D::fixed_setting(conn, &D::table_name(database, "numbers"))
             })?;
             with_fixed(&self.host, fixed, &self.settings)?;
         }
@@ -87,7 +87,11 @@ impl<D: Dialect> RowDatabases<D> {
     }
 
     /// Runs `work` in a database, by a connection of its own.
-    fn inside<T>(&self, database: &str, work: impl FnOnce(&mut D) -> Answer<T>) -> Result<T> {
+    fn run_in_database<T>(
+        &self,
+        database: &str,
+        work: impl FnOnce(&mut D) -> Answer<T>,
+    ) -> Result<T> {
         let done =
             D::to_folder(&self.folder, Some(database), None)().and_then(|mut conn| work(&mut conn));
         done.map_err(|failure| self.host.explain(failure))
@@ -107,7 +111,7 @@ impl<D: Dialect> RowTables for RowDatabases<D> {
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let (mut settings, class) = in_effect(&self.host, Facet::Rows, &self.settings)?;
-        let rows = self.inside(&name(0), |conn| conn.rows(NULLABLE))?;
+        let rows = self.run_in_database(&name(0), |conn| conn.rows(NULLABLE))?;
         let null = rows.first().and_then(|row| row.text(0));
         settings.set(VIA.name, if self.folder.tcp().is_some() { "tcp" } else { "socket" });
         settings.set(NULL.name, null.ok_or_else(|| Error::corrupt("the table is gone"))?);
@@ -118,7 +122,7 @@ impl<D: Dialect> RowTables for RowDatabases<D> {
     fn files(&self, database: u32) -> Vec<PathBuf> {
         let database = name(database);
         let files = |conn: &mut _| D::files(conn, &self.folder, &database, &self.settings);
-        self.inside(&database, files).unwrap_or_default()
+        self.run_in_database(&database, files).unwrap_or_default()
     }
 
     fn flush_writes(&self) -> Result<()> {
@@ -152,7 +156,7 @@ struct RowConnection<'t, D: Dialect> {
 
 impl<D: Dialect> RowConnection<'_, D> {
     /// Runs a transaction until no other session is in its way.
-    fn repeat<T>(&mut self, mut transaction: impl FnMut(&mut Self) -> Answer<T>) -> Result<T> {
+    fn retry<T>(&mut self, mut transaction: impl FnMut(&mut Self) -> Answer<T>) -> Result<T> {
         loop {
             match transaction(self) {
                 Err(failure) if self.is_undone(&failure) => self.repeats += 1,
@@ -195,7 +199,7 @@ impl<D: Dialect> RowConnection<'_, D> {
     }
 
     fn number(&mut self, query: &str) -> Result<i64> {
-        self.repeat(|session| session.conn.number(query))
+        self.retry(|session| session.conn.number(query))
     }
 }
 
@@ -212,7 +216,7 @@ impl<D: Dialect> RowSession for RowConnection<'_, D> {
     fn insert(&mut self, rows: Range<i64>, style: Style, batch: u64) -> Result<()> {
         check(&rows)?;
         split_rows(rows, batch)
-            .try_for_each(|part| self.repeat(|session| session.insert_all(part.clone(), style)))
+            .try_for_each(|part| self.retry(|session| session.insert_all(part.clone(), style)))
     }
 
     fn sum(&mut self) -> Result<i64> {
@@ -221,7 +225,7 @@ impl<D: Dialect> RowSession for RowConnection<'_, D> {
 
     fn add(&mut self, by: i64) -> Result<u64> {
         let statement = format!("UPDATE numbers SET i2=i2+{by}");
-        self.repeat(|session| session.conn.run(&statement))
+        self.retry(|session| session.conn.run(&statement))
     }
 
     fn count(&mut self) -> Result<u64> {

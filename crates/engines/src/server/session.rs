@@ -65,7 +65,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
 
     /// Returns the meaning of `failure`, after a rollback of the batch.
     #[cold]
-    fn failed(&mut self, failure: Failure) -> Error {
+    fn resolve_failure(&mut self, failure: Failure) -> Error {
         if std::mem::take(&mut self.in_batch) && !failure.why.is_over() {
             // A failure says no more than the one that led here.
             let _ = self.conn.get_mut().run("ROLLBACK");
@@ -91,13 +91,13 @@ impl<'s, D: Dialect> TableSession<'s, D> {
                     tries += 1;
                     self.retries.set(self.retries.get() + 1);
                 }
-                Err(failure) => return Err(self.failed(failure)),
+                Err(failure) => return Err(self.resolve_failure(failure)),
             }
         }
     }
 
     fn run(&mut self, sql: &str) -> Result<()> {
-        self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.failed(failure))
+        self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.resolve_failure(failure))
     }
 
     fn visit_rows(
@@ -107,7 +107,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         visit: EachRow<'_, D::Row>,
     ) -> Visit {
         let visited = self.conn.get_mut().visit_rows(&self.statements[query], values, visit);
-        visited.map_err(|failure| self.failed(failure))?
+        visited.map_err(|failure| self.resolve_failure(failure))?
     }
 
     /// Visits all items in parts that start with the last key of the one before, so that few are in

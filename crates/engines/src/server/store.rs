@@ -106,7 +106,8 @@ impl<D: Dialect> TableStore<D> {
                 "storemark did not create the table {name}: its columns k and v differ"
             ))
         })?;
-        let settings = with_fixed(&host, host.control(|c| D::fixed(c, &name))?, &options.settings)?;
+        let settings =
+            with_fixed(&host, host.control(|c| D::fixed_setting(c, &name))?, &options.settings)?;
         let variables = host.variables()?;
         if !host.is_private() {
             check_sync::<D>(&settings, &variables).map_err(|error| error.context(&host.shown))?;

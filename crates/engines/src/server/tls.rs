@@ -13,7 +13,7 @@ pub(crate) const TLS: Setting = Setting::new(
 );
 
 /// Returns an error if a handshake failed by the server's certificate.
-pub(crate) fn refused(what: &str) -> Option<Error> {
+pub(crate) fn certificate_error(what: &str) -> Option<Error> {
     let why = match what {
         own if own.contains("CaUsedAsEndEntity") => {
             "the server's certificate is an authority's own, as a self-signed one is; accepted: one \

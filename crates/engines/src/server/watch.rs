@@ -70,7 +70,7 @@ pub(crate) fn limit(settings: &Settings) -> Duration {
 }
 
 /// Returns the limit of a connection.
-pub(crate) fn connecting() -> Duration {
+pub(crate) fn connect_limit() -> Duration {
     if is_stopped() { STOPPING } else { CONNECTING }
 }
 
@@ -112,7 +112,7 @@ impl<T> Driver<T> {
     {
         /// The lock of the thread that connects: new sockets are those of the connection.
         static CONNECT: Mutex<()> = Mutex::new(());
-        let (limit, asked) = (connecting(), Instant::now());
+        let (limit, asked) = (connect_limit(), Instant::now());
         let _turn = loop {
             match CONNECT.try_lock() {
                 Ok(turn) => break turn,
@@ -121,7 +121,7 @@ impl<T> Driver<T> {
                     return Err(if is_stopped() {
                         silence(true, limit)
                     } else {
-                        unaccepted(limit)
+                        not_accepted_error(limit)
                     });
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
@@ -131,7 +131,7 @@ impl<T> Driver<T> {
         let watch = Arc::new(Watch::new(limit, Sockets::OpenedSince(before.clone())));
         watch_over(&watch);
         let connection = watch.during(open).map_err(|failure| match failure.error.kind() {
-            ErrorKind::Failed if failure.why == Why::Silent => unaccepted(limit),
+            ErrorKind::Failed if failure.why == Why::Silent => not_accepted_error(limit),
             _ => failure,
         })?;
         *lock::hold(&watch.sockets) = Sockets::Own(opened_since(&before));
@@ -245,7 +245,7 @@ fn silence(is_stopped: bool, limit: Duration) -> Failure {
 }
 
 #[cold]
-fn unaccepted(limit: Duration) -> Failure {
+fn not_accepted_error(limit: Duration) -> Failure {
     let limit = units::show_duration(limit);
     let error = Error::failed(format!("the server has not accepted a connection for {limit}"));
     Failure { error, why: Why::Silent }
@@ -342,17 +342,17 @@ fn sockets() -> BTreeSet<RawFd> {
     let folder = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
     let numbers = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter(|number| socket_type(borrowed(*number)).is_ok()).collect()
+    numbers.filter(|number| socket_type(borrow_fd(*number)).is_ok()).collect()
 }
 
 /// Returns copies of the sockets that are not among those `before`.
 fn opened_since(before: &BTreeSet<RawFd>) -> Vec<OwnedFd> {
-    let copy = |number: &RawFd| borrowed(*number).try_clone_to_owned().ok();
+    let copy = |number: &RawFd| borrow_fd(*number).try_clone_to_owned().ok();
     sockets().difference(before).filter_map(copy).collect()
 }
 
 /// Returns a file of this process that a driver opened and does not show.
-fn borrowed<'a>(number: RawFd) -> BorrowedFd<'a> {
+fn borrow_fd<'a>(number: RawFd) -> BorrowedFd<'a> {
     // SAFETY: the number was just listed, so it is not -1. It is passed to one system call that neither
     // closes nor changes a file; if the driver has closed it meanwhile, that call fails or sees another file.
     unsafe { BorrowedFd::borrow_raw(number) }

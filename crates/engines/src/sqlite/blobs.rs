@@ -127,7 +127,7 @@ impl SqliteStore {
     }
 
     pub(crate) fn worker(&self) -> Result<SqliteSession> {
-        let db = self.database.connect()?.alone()?;
+        let db = self.database.connect()?.restrict_to_thread()?;
         if self.database.access == Access::Write {
             db.time_checkpoints()?;
         }
@@ -248,7 +248,7 @@ impl SqliteSession {
     fn new(db: Connection, table: &'static SqlTable, by_blob: bool) -> Result<Self> {
         let SqlTable { name, key, value, insert, set, length, facts, filter, .. } = table;
         let old = db.version_number() < ON_CONFLICT;
-        let prepare = |sql: String| db.prepare(&db.spelled(&sql));
+        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
         let scan = |shown: String| {
             let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
             prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
@@ -309,7 +309,7 @@ impl SqliteSession {
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
-        self.db.prepare(&self.db.spelled(sql))
+        self.db.prepare(&self.db.adapt_sql(sql))
     }
 
     /// Undoes the batch, also after an error that ended it already.

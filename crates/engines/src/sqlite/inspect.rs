@@ -51,7 +51,7 @@ pub(crate) fn stat(path: &Path, tables: &[&'static SqlTable], vacuum: bool) -> R
         "SELECT count(*), sum({length}), min({length}), max({length}) FROM {name} WHERE {filter}"
     );
     let about = db
-        .prepare(&db.spelled(&about))?
+        .prepare(&db.adapt_sql(&about))?
         .row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
     let [count, sum, smallest, largest] = about.unwrap_or_default();
     Ok(Stat {

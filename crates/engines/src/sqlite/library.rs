@@ -44,7 +44,7 @@ fn file(name: &str) -> Result<PathBuf> {
 }
 
 /// Returns the description that the build of a target reports about itself.
-pub(super) fn described(settings: &Settings) -> Result<Library> {
+pub(super) fn describe_library(settings: &Settings) -> Result<Library> {
     let sqlite = functions(settings)?;
     let db = Connection::open(sqlite, Path::new(""), Open::Memory)?;
     let mut options = db.column("PRAGMA compile_options", 0)?;
@@ -76,7 +76,7 @@ impl Build {
     fn describe(name: String) -> Self {
         let mut settings = Settings::default();
         settings.set(SETTING, &name);
-        Self { flags: built::flags(&name), library: described(&settings), name }
+        Self { flags: built::flags(&name), library: describe_library(&settings), name }
     }
 }
 

@@ -202,7 +202,7 @@ impl Engine for Sqlite {
     }
 
     fn library(&self, settings: &Settings) -> Option<Library> {
-        library::described(settings).ok()
+        library::describe_library(settings).ok()
     }
 
     fn check(&self, _: Facet, settings: &Settings) -> Result<()> {

@@ -54,7 +54,7 @@ impl Rows for Sqlite {
 
 /// Opens a connection to a database with its table; one in memory is created for it.
 fn connect(path: &Path, settings: &Settings) -> Result<Connection> {
-    let db = Database::existing(path, settings).connect()?.alone()?;
+    let db = Database::existing(path, settings).connect()?.restrict_to_thread()?;
     if is_in_memory(settings) {
         db.execute(&sql::create(settings))?;
     }

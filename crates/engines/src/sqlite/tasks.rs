@@ -58,7 +58,7 @@ unsafe impl Send for Prepared {}
 
 impl Prepared {
     fn connect(database: &Database) -> Result<Self> {
-        Ok(Self { statements: Default::default(), db: database.connect()?.alone()? })
+        Ok(Self { statements: Default::default(), db: database.connect()?.restrict_to_thread()? })
     }
 
     /// Executes the statement of `step` with `values`, in autocommit; returns the number of rows

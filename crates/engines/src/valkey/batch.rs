@@ -69,7 +69,7 @@ impl CommandBatch {
         Some(BatchedKey::Value { value: &self.packed[range.clone()], meta: *meta, keeps })
     }
 
-    pub(super) fn changed(&self) -> impl Iterator<Item = (&OwnedKey, bool)> {
+    pub(super) fn changed_keys(&self) -> impl Iterator<Item = (&OwnedKey, bool)> {
         self.changed.iter().map(|(key, change)| (key, change.value.is_some()))
     }
 

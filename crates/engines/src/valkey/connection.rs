@@ -8,7 +8,7 @@ use redis::{
     RedisConnectionInfo, RedisError, TlsCertificates, Value,
 };
 
-use crate::server::{Address, Answer, Driver, Failure, Tls, Why, connecting, refused};
+use crate::server::{Address, Answer, Driver, Failure, Tls, Why, certificate_error, connect_limit};
 
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The time between two questions whether the server has done something.
@@ -73,12 +73,12 @@ impl ValkeyClient {
         };
         let driver = Driver::connect(|| opener.get_connection_with_timeout(CONNECTING))?;
         // The driver may have sent nothing yet: this is the first answer.
-        driver.set_limit(connecting());
+        driver.set_limit(connect_limit());
         let mut client = Self { driver, packed: Vec::new() };
         loop {
             match client.value(&[b"PING"])? {
                 Value::ServerError(error) if error.code() == "LOADING" => sleep(PAUSE),
-                answer => return answered(answer).map(|_| client),
+                answer => return check_answer(answer).map(|_| client),
             }
         }
     }
@@ -94,7 +94,7 @@ impl ValkeyClient {
 
     /// Runs a command.
     pub(super) fn run_command(&mut self, words: &[&[u8]]) -> Answer<Value> {
-        answered(self.value(words)?)
+        check_answer(self.value(words)?)
     }
 
     /// Runs packed commands in one round trip. Returns the answers of the last `count` of `of`.
@@ -107,7 +107,7 @@ impl ValkeyClient {
         let ask =
             |connection: &mut Connection| connection.req_packed_commands(packed, of - count, count);
         let values = self.driver.during(ask)?;
-        values.into_iter().map(answered).collect()
+        values.into_iter().map(check_answer).collect()
     }
 
     /// Runs a command that answers with an integer.
@@ -176,7 +176,7 @@ impl ValkeyClient {
 }
 
 /// Returns the value, or the server's error.
-fn answered(value: Value) -> Answer<Value> {
+fn check_answer(value: Value) -> Answer<Value> {
     match value {
         Value::ServerError(error) => Err(RedisError::from(error).into()),
         value => Ok(value),
@@ -205,7 +205,7 @@ impl From<RedisError> for Failure {
     #[cold]
     fn from(error: RedisError) -> Self {
         let text = error.to_string().replace(['\n', '\r'], " ");
-        if let Some(error) = refused(&text) {
+        if let Some(error) = certificate_error(&text) {
             return other_failure(error);
         }
         if error.is_io_error() || error.is_connection_dropped() {

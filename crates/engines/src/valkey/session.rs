@@ -47,13 +47,13 @@ impl<'s> ValkeySession<'s> {
     }
 
     /// Returns the key as the batch leaves it; `None` if it has not changed it.
-    fn changed(&self, key: Key<'_>) -> Option<BatchedKey<'_>> {
+    fn batched_change(&self, key: Key<'_>) -> Option<BatchedKey<'_>> {
         let (Mode::Write, batch) = self.batch.as_ref()? else { return None };
         batch.get(&key.into())
     }
 
     fn exists(&mut self, key: Key<'_>) -> Result<bool> {
-        match self.changed(key) {
+        match self.batched_change(key) {
             Some(found) => Ok(matches!(found, BatchedKey::Value { .. })),
             None => Ok(self.about(key, |client, key| client.number(&[b"EXISTS", key]))? == 1),
         }
@@ -64,7 +64,7 @@ impl<'s> ValkeySession<'s> {
     /// # Errors
     ///
     /// Fails if it was started to read.
-    fn writing(&mut self) -> Result<&mut CommandBatch> {
+    fn open_batch(&mut self) -> Result<&mut CommandBatch> {
         match &mut self.batch {
             Some((Mode::Write, batch)) => Ok(batch),
             _ => Err(Error::usage("the batch was begun to read; nothing was written")),
@@ -92,7 +92,7 @@ impl<'s> ValkeySession<'s> {
         }
         let (store, mut room) = (self.store, mem::take(&mut self.key));
         store.stored.write(key, &mut room)?;
-        let batch = self.writing()?;
+        let batch = self.open_batch()?;
         let is_name = store.stored.keys == KeyKind::Names;
         batch.put(key.into(), &room, value, put.meta.filter(|_| is_name));
         if let (Some(meta), Key::Name(name)) = (put.meta, key) {
@@ -119,7 +119,7 @@ impl<'s> ValkeySession<'s> {
         if let Some(odd) = odd {
             return Err(odd.context(&host.shown));
         }
-        for (key, is_there) in self.batch.iter().flat_map(|(_, batch)| batch.changed()) {
+        for (key, is_there) in self.batch.iter().flat_map(|(_, batch)| batch.changed_keys()) {
             if is_there {
                 keys.insert(key.clone());
             } else {
@@ -191,7 +191,7 @@ fn optional(value: Value) -> Answer<Vec<Option<Vec<u8>>>> {
 
 impl Session for ValkeySession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        match self.changed(key) {
+        match self.batched_change(key) {
             Some(BatchedKey::Deleted) => return Ok(None),
             Some(BatchedKey::Value { value, .. }) => return Ok(Some(copy_value(value, into))),
             None => {}
@@ -204,7 +204,7 @@ impl Session for ValkeySession<'_> {
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        match self.changed(key) {
+        match self.batched_change(key) {
             Some(BatchedKey::Deleted) => return Ok(None),
             Some(BatchedKey::Value { value, .. }) => return Ok(Some(value.len() as u64)),
             None => {}
@@ -252,7 +252,7 @@ impl Session for ValkeySession<'_> {
             }
             let (store, mut room) = (session.store, mem::take(&mut session.key));
             store.stored.write(key, &mut room)?;
-            let batch = session.writing()?;
+            let batch = session.open_batch()?;
             batch.delete(key.into(), &room);
             if let Key::Name(name) = key {
                 batch.push(&[b"HDEL", &store.stored.metas, name]);
@@ -310,7 +310,7 @@ impl ValkeySession<'_> {
     fn show_values(&mut self, keys: &[OwnedKey], visit: &mut Visitor<'_>) -> Result<bool> {
         for (key, (value, meta)) in keys.iter().zip(self.values(keys)?) {
             let key = key.as_key();
-            let (value, meta) = match self.changed(key) {
+            let (value, meta) = match self.batched_change(key) {
                 Some(BatchedKey::Value { value, keeps: true, .. }) => (value, meta),
                 Some(BatchedKey::Value { value, meta, .. }) => (value, meta),
                 _ => match &value {
@@ -329,7 +329,7 @@ impl ValkeySession<'_> {
     fn show_lengths(&mut self, keys: &[OwnedKey], visit: &mut Visitor<'_>) -> Result<bool> {
         for (key, length) in keys.iter().zip(self.lengths(keys)?) {
             let key = key.as_key();
-            let is_known = length > 0 && self.changed(key).is_none();
+            let is_known = length > 0 && self.batched_change(key).is_none();
             let length = if is_known { Some(length.unsigned_abs()) } else { self.length(key)? };
             let Some(length) = length else { continue };
             let item = Item { key, value: &[], length, meta: None, value_type: ValueType::Bytes };

@@ -18,7 +18,7 @@ use crate::{
     refusal::check_value,
     server::{
         Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, TIMEOUT, TLS, add_asked,
-        limit_in_effect, mark, outcomes,
+        limit_in_effect, mark, remove_unowned,
     },
 };
 
@@ -50,7 +50,7 @@ impl ValkeyStore {
         Host::<ValkeyClient>::install(&folder, &options.settings, || {
             let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
             host.control(|control| name_kind(control, OWN, options.keys))?;
-            let store = Self::private(host, options)?;
+            let store = Self::create_private(host, options)?;
             folder.mark().map(|()| store)
         })
     }
@@ -60,11 +60,11 @@ impl ValkeyStore {
         let folder = ServerFolder::new(path, software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
-        Self::private(host, options).map_err(|error| error.context(folder.path().display()))
+        Self::create_private(host, options).map_err(|error| error.context(folder.path().display()))
     }
 
     /// Opens a store of a private server. Without a log the values are written at the end.
-    fn private(host: Host<ValkeyClient>, options: &OpenOptions) -> Result<Self> {
+    fn create_private(host: Host<ValkeyClient>, options: &OpenOptions) -> Result<Self> {
         let mut end = AtEnd::NOTHING;
         if options.settings.is("sync", "off") {
             let log = |control: &mut ValkeyClient, word: &[u8]| {
@@ -200,7 +200,7 @@ pub(super) fn sweep(host: &Host<ValkeyClient>) -> Result<Vec<Leftover>> {
         let is_free = !used.contains(&*name);
         (name, mark, is_free)
     });
-    Ok(outcomes(marked, |name| host.control(|control| remove(control, name))))
+    Ok(remove_unowned(marked, |name| host.control(|control| remove(control, name))))
 }
 
 impl Store for ValkeyStore {

@@ -53,7 +53,7 @@ pub(in crate::sqlite) fn build(
         )));
     }
     let unfinished = all.join(".unfinished");
-    let built = compiled(&unfinished, &code, flags, stopped).and_then(|()| {
+    let built = compile_into(&unfinished, &code, flags, stopped).and_then(|()| {
         fs::rename(&unfinished, &place).map_err(|e| Error::io(place.display(), e))?;
         ffi::load(&library_in(&place), false).map_err(|e| e.context("what was compiled"))?;
         Ok(name)
@@ -127,7 +127,7 @@ fn build_name(version: &str, flags: &[String]) -> String {
 }
 
 /// Compiles into `folder`, which it creates again.
-fn compiled(
+fn compile_into(
     folder: &Path,
     code: &[u8],
     flags: &[String],

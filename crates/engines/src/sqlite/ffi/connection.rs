@@ -97,7 +97,7 @@ impl Connection {
     /// # Errors
     ///
     /// Fails if another thread has a session of that build.
-    pub(crate) fn alone(mut self) -> Result<Self> {
+    pub(crate) fn restrict_to_thread(mut self) -> Result<Self> {
         self.alone = OnOneThread::claim(self.sqlite).map_err(|e| self.add_file_name(e))?;
         Ok(self)
     }
@@ -130,7 +130,7 @@ impl Connection {
     }
 
     /// Returns `sql` without `octet_length` in front of a single word, for a build that lacks it.
-    pub(crate) fn spelled(&self, sql: &str) -> String {
+    pub(crate) fn adapt_sql(&self, sql: &str) -> String {
         const NAME: &str = "octet_length(";
         let mut parts = sql.split(NAME);
         let first = parts.next().unwrap_or_default().to_owned();

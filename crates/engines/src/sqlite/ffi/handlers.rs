@@ -60,14 +60,14 @@ impl Handlers {
 impl Connection {
     /// Returns the state that the handlers get. It lives as long as the connection, which takes
     /// them back when it is dropped.
-    fn handed(&self) -> *mut c_void {
+    fn state_pointer(&self) -> *mut c_void {
         Rc::as_ptr(&self.handlers).cast_mut().cast()
     }
 
     pub(super) fn handle_waits(&self) {
         self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
-        // SAFETY: the handle is open; see `handed`.
-        unsafe { self.sqlite.sqlite3_busy_handler(self.raw, Some(wait), self.handed()) };
+        // SAFETY: the handle is open; see `state_pointer`.
+        unsafe { self.sqlite.sqlite3_busy_handler(self.raw, Some(wait), self.state_pointer()) };
     }
 
     /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
@@ -95,8 +95,10 @@ impl Connection {
         if let Some(pages) = c_int::try_from(pages).ok().filter(|pages| *pages > 0) {
             self.handlers.pages.set(pages);
             self.handlers.checkpoints.borrow_mut().reserve(MOST);
-            // SAFETY: the handle is open; see `handed`.
-            unsafe { self.sqlite.sqlite3_wal_hook(self.raw, Some(checkpoint), self.handed()) };
+            // SAFETY: the handle is open; see `state_pointer`.
+            unsafe {
+                self.sqlite.sqlite3_wal_hook(self.raw, Some(checkpoint), self.state_pointer())
+            };
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) fn load(path: &Path, copied: bool) -> Result<&'static Functions> {
     if let Some((.., functions)) = loaded.iter().find(is_it) {
         return Ok(functions);
     }
-    let functions = if copied { opened_from_copy(&path) } else { opened(&path) }?;
+    let functions = if copied { opened_from_copy(&path) } else { load_functions(&path) }?;
     if let Some((other, ..)) = loaded.iter().find(|(.., other)| functions.is(other)) {
         let why = format!("is the same file as {}; lib=copy:PATH loads it twice", other.display());
         return Err(Error::usage(why));
@@ -54,7 +54,7 @@ fn opened_from_copy(path: &Path) -> Result<Functions> {
         io::copy(&mut File::open(path)?, &mut File::create_new(&copy)?)
     };
     let opened = match copying() {
-        Ok(_) => opened(&copy),
+        Ok(_) => load_functions(&copy),
         Err(e) => Err(Error::io(format!("a copy as {}", copy.display()), e)),
     };
     // It stays loaded.
@@ -62,7 +62,7 @@ fn opened_from_copy(path: &Path) -> Result<Functions> {
     opened
 }
 
-fn opened(path: &Path) -> Result<Functions> {
+fn load_functions(path: &Path) -> Result<Functions> {
     let metadata = fs::metadata(path).map_err(|e| Error::io("it cannot be read", e))?;
     if !metadata.is_file() {
         return Err(Error::usage("is no library: it is no file"));
