@@ -119,6 +119,7 @@ pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
     Ok(checked)
 }
 
+/// The packs in the catalogue, each with its number and its length.
 type Packs = Vec<(u32, u64)>;
 
 /// Returns all blocks in the order in which they are in packs, and the packs; contradictions in the

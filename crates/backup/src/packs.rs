@@ -66,6 +66,7 @@ pub(crate) enum Leftovers {
     SetAside,
 }
 
+/// The packs that a backup is writing and has written.
 #[derive(Default)]
 struct State {
     next: u32,
@@ -226,10 +227,10 @@ impl<'a> PackReader<'a> {
             None => self.read(place)?,
         }
         let start = place.inner as usize;
-        let block = start.checked_add(place.length as usize);
-        let block = block.and_then(|end| self.frames[0].1.get(start..end));
-        let block = block.filter(|block| blake3::hash(block).as_bytes() == hash);
-        block.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
+        let end = start.checked_add(place.length as usize);
+        let block = end.and_then(|end| self.frames[0].1.get(start..end));
+        let matching = block.filter(|block| blake3::hash(block).as_bytes() == hash);
+        matching.ok_or_else(|| self.damaged(place, "holds other bytes than were backed up"))
     }
 
     /// Reads a frame to the front, into the memory of the one that was not used for longest.

@@ -87,6 +87,7 @@ mod os {
         }
     }
 
+    /// The actions of the signals before the handlers were set.
     struct PreviousActions(UnsafeCell<[MaybeUninit<sigaction>; SIGNALS.len()]>);
 
     // SAFETY: written once, before any of the handlers that read it.

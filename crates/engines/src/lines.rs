@@ -176,6 +176,7 @@ impl<F: Form> RowFile for Lines<F> {
     }
 }
 
+/// A session that reads the lines of a store's file.
 struct LineSession<F> {
     path: PathBuf,
     sync: bool,

@@ -7,6 +7,7 @@ use model::{
     Session, Store,
 };
 
+/// The engine that keeps nothing, to measure the cost of the measurement itself.
 pub(crate) struct Null;
 
 static DECLARATION: Declaration = Declaration {
@@ -38,6 +39,7 @@ impl Blobs for Null {
     }
 }
 
+/// A store without values.
 struct Nothing {
     keys: KeyKind,
 }

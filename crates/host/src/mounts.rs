@@ -70,6 +70,7 @@ fn find_mount<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     holding(mounts, device, &place)
 }
 
+/// The number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     major: u32,

@@ -38,6 +38,7 @@ pub enum ErrorKind {
 /// `Result` stays small.
 pub struct Error(Box<Inner>);
 
+/// The parts of an [`Error`], behind its pointer.
 struct Inner {
     kind: ErrorKind,
     message: String,

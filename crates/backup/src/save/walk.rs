@@ -29,6 +29,7 @@ pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
     let _ = out.send(Event::Walked);
 }
 
+/// The entries of a folder; for one that cannot be read, its name and the reason.
 type Entries = Vec<Result<FoundEntry, (std::ffi::OsString, String)>>;
 
 /// Returns the entries of a folder, by name.

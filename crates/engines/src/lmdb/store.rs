@@ -24,6 +24,7 @@ use crate::{
     refusal,
 };
 
+/// The database of values.
 type Values = Database<'static, Bytes, Bytes>;
 
 /// An open store.

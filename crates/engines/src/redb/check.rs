@@ -40,6 +40,7 @@ struct Overlay {
     written: Mutex<OverlayState>,
 }
 
+/// The length of the file and the blocks that were written over it, by their numbers.
 #[derive(Debug)]
 struct OverlayState {
     length: u64,

@@ -7,6 +7,7 @@ use redb::{TableDefinition, TypeName, Value};
 
 use crate::refusal::wrong_kind;
 
+/// The definition of a table of values with keys of the type `K`.
 pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
 
 /// A kind of keys as redb stores them. It orders integers by itself, and finds those faster than
@@ -41,6 +42,7 @@ impl KeyType for i64 {
     }
 }
 
+/// A name as a key of redb.
 pub(super) type Bytes = &'static [u8];
 
 impl KeyType for Bytes {

@@ -23,6 +23,7 @@ pub(super) struct Reading<K: KeyType> {
     values: ReadOnlyTable<Sought<K>, &'static [u8]>,
 }
 
+/// A key in the form in which redb takes it.
 type Stored<'k, K> = <K as Value>::SelfType<'k>;
 
 /// The tables of a store whose keys are of the kind `K`.

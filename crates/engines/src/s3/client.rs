@@ -47,6 +47,7 @@ const AT_ONCE: usize = 1000;
 /// The most pages of unfinished uploads, of up to 1,000 each.
 const MOST_PAGES: usize = 10_000;
 
+/// An answer of the service whose body may not be read yet.
 type Answer = Response<Body>;
 
 /// The parameters of moving values.

@@ -10,6 +10,7 @@ use super::dialect::{Answer, Connect, Failure, Why};
 /// The longest time to wait for an existing server that restarts.
 pub(crate) const RETURN: Duration = Duration::from_secs(10);
 
+/// The work to do by a connection.
 type Work<C> = Box<dyn FnOnce(&mut C) -> Answer<()> + Send + Sync>;
 
 /// Work that is done once, by a connection of its own, at the latest when this is dropped.

@@ -40,6 +40,7 @@ pub(crate) struct Failure {
     pub(crate) why: Why,
 }
 
+/// The result of an operation of a driver.
 pub(crate) type Answer<T> = Result<T, Failure>;
 
 /// The meaning of an error.

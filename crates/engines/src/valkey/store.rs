@@ -195,12 +195,12 @@ pub(super) fn sweep(host: &Host<ValkeyClient>) -> Result<Vec<Leftover>> {
     let words = clients.split_whitespace();
     let used: BTreeSet<_> = words.filter_map(|word| word.strip_prefix("name=")).collect();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let marked = marked.as_chunks().0.iter().map(|[name, mark]| (text(name), text(mark)));
-    let marked = marked.map(|(name, mark)| {
+    let stores = marked.as_chunks().0.iter().map(|[name, mark]| {
+        let name = text(name);
         let is_free = !used.contains(&*name);
-        (name, mark, is_free)
+        (name, text(mark), is_free)
     });
-    Ok(remove_unowned(marked, |name| host.control(|control| remove(control, name))))
+    Ok(remove_unowned(stores, |name| host.control(|control| remove(control, name))))
 }
 
 impl Store for ValkeyStore {

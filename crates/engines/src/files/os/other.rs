@@ -11,6 +11,7 @@ use model::{EntryKind, How, Meta};
 
 use super::{Facts, WriteMethod};
 
+/// The folder of a store, by its path.
 pub(in crate::files) struct Root(PathBuf);
 
 impl Root {

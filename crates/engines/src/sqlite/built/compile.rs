@@ -118,10 +118,10 @@ fn version(code: &[u8]) -> Option<String> {
 /// Returns the name of a build, `3.54.1-O3-THREADSAFE=0`.
 fn build_name(version: &str, flags: &[String]) -> String {
     let word = |flag: &String| {
-        let word = flag.trim_start_matches('-');
-        let word = word.strip_prefix('D').unwrap_or(word);
-        let word = word.strip_prefix("SQLITE_").unwrap_or(word);
-        word.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '=', "_")
+        let option = flag.trim_start_matches('-');
+        let define = option.strip_prefix('D').unwrap_or(option);
+        let name = define.strip_prefix("SQLITE_").unwrap_or(define);
+        name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '=', "_")
     };
     flags.iter().map(word).fold(version.to_owned(), |name, word| format!("{name}-{word}"))
 }

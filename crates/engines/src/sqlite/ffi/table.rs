@@ -13,8 +13,11 @@ unsafe extern "C" {
     fn sqlite3_close_v2(db: *mut sqlite3) -> c_int;
 }
 
+/// A function of SQLite's interface that releases a bound value.
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
+/// A function that SQLite calls when another connection holds a lock.
 type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+/// A function that SQLite calls after a commit to the WAL.
 type WalHook =
     Option<unsafe extern "C" fn(*mut c_void, *mut sqlite3, *const c_char, c_int) -> c_int>;
 
@@ -25,6 +28,7 @@ macro_rules! functions {
         $(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
         newer: $(fn $newer:ident = $linked:path: ($($newer_type:ty),*) -> $newer_result:ty;)*
     ) => {
+        /// The functions of one SQLite library.
         pub(crate) struct Functions {
             $($name: unsafe extern "C" fn($($type),*) -> $result,)*
             $(pub(super) $newer: Option<unsafe extern "C" fn($($newer_type),*) -> $newer_result>,)*
