@@ -119,7 +119,7 @@ impl<'a> Costs<'a> {
         let best = all.iter().filter_map(|target| to(*target, anchor)).min_by(by_point);
         let Some(Ranked { target: best, .. }) = best else { return Vec::new() };
         let mut ranking: Vec<_> = all.iter().filter_map(|target| to(*target, best)).collect();
-        // As its ratio to another one says: it may be above 1 where rounds are missing.
+        // The best one is first even if its ratio to another one is above 1 where rounds are missing.
         ranking.sort_by(|one, other| {
             (other.target == best).cmp(&(one.target == best)).then(by_point(one, other))
         });
@@ -170,7 +170,7 @@ impl<'a> Costs<'a> {
             ranking = self.ranking_of(&wanted);
         }
         let best = ranking.first()?.target;
-        // What is there now stays until something is shown to be better.
+        // The present store stays until another one is shown to be better.
         let is_near = |of: &Ranked| Some(of.target) == now || of.ratio.point <= CARE;
         let level = ranking.iter().filter(|ranked| ranked.is_level() && is_near(ranked));
         let shown = level.filter(|ranked| self.is_ahead_of_plainer(ranked.target, &ranking));
@@ -240,7 +240,7 @@ fn time(series: Series<'_>) -> Option<Estimate> {
 
 /// Returns what `share` of a logarithm adds to the half-width of a sum.
 fn part(share: f64, of: &Estimate) -> f64 {
-    // Of a single round nothing is known, which does not matter where it has no share.
+    // A single round has no interval, which does not matter without a share.
     if share == 0.0 { 0.0 } else { share * (of.high / of.low).ln() / 2.0 }
 }
 

@@ -45,7 +45,7 @@ fn merged(findings: impl Iterator<Item = Finding>) -> Vec<MergedFinding> {
         }
     }
     if all.iter().any(|merged| matches!(merged.kind, FindingKind::OtherLoad { .. })) {
-        // Of longer trials the load shows it, of shorter ones who waited: it is one trouble.
+        // Both report the same trouble: longer trials by the load, shorter ones by who waited.
         all.retain(|merged| !is_waiting_for_others(&merged.kind));
     }
     all.sort_by_key(|merged| Reverse(merged.kind.severity()));

@@ -99,7 +99,7 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let plan = &record.header.plan;
     let series = Series::new(record, row.case, row.target);
     let mut ran = series.rounds();
-    // What the run was to measure: the ratio, or with one target its time.
+    // The interval that the run was to narrow: that of the ratio, or of the time of a single target.
     let (interval, rounds) = if plan.targets.len() == 1 {
         (&row.us_per_op, row.rounds)
     } else {
@@ -109,7 +109,7 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     };
     let Some(interval) = interval else { return vec![] };
     let left_out = left_out(rounds, ran.len());
-    // What is no choice may be anything.
+    // A reference is no choice, and needs no verdict.
     let judged = !plan.is_reference(row.target);
     let open = ended && judged && !is_settled(series, row.verdict);
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
@@ -237,7 +237,7 @@ fn readahead_evicts(series: Series<'_>, samples: &[&Sample]) -> Option<FindingKi
     let filesystem = environment.filesystems.iter().find(|f| Some(&f.mount) == mount)?;
     let readahead = filesystem.readahead_bytes?;
     let fetched = per(samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes))?;
-    // What is read ahead at once is as much as several values.
+    // One readahead is as large as several values.
     let value = sum(samples, |s| s.bytes) / sum(samples, |s| s.operations);
     (fetched > FETCHED && readahead as f64 > FETCHED * value)
         .then_some(FindingKind::ReadaheadEvicts { fetched, readahead, memory })

@@ -176,7 +176,8 @@ pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
 fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
     let record = series.record;
     let Some(interval) = asked(series) else {
-        // What is not tried in the first round of its case never is; what was never in its state will hardly be.
+        // A target that is not tried in the first round of its case never is, and one that was never in
+        // its state will hardly be.
         let tried = series.tried();
         let mut targets = 0..record.header.plan.targets.len();
         let is_started = targets.any(|target| series.with_target(target).is_tried());

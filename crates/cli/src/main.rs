@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     mishaps::end_with_a_line(matches!(command, Command::Worker));
-    // What only reads may be ended by any signal at once, and so may what does one thing after the other.
+    // A command that only reads, or does one thing after the other, may be ended by any signal at once.
     // `cache` listens for itself where it has something to clean up.
     let cleans_up = !matches!(
         command,

@@ -114,7 +114,7 @@ impl Doctor<'_> {
         let fits = |engine: &&&dyn Blobs| writable || !engine.capabilities().persistent;
         let engines: Vec<_> = engines.iter().filter(fits).collect();
         for (engine, after) in engines.iter().zip((1..=engines.len()).rev()) {
-            // What one leaves of its share is for those after it.
+            // The unused share of an engine is for those after it.
             let time = self.remaining().div_f64(after as f64);
             let measured = self.against_itself(**engine, time);
             self.tried(engine.name(), measured)?;

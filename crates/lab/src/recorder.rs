@@ -31,6 +31,10 @@ impl Recorder {
     }
 
     /// Writes the first line.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The record is then empty.
     pub fn begin(&mut self, header: Header) -> Result<()> {
         self.write(&Line::Header(Box::new(header.clone())))?;
         self.record = Some(Record::new(header));
@@ -42,7 +46,8 @@ impl Recorder {
         self.earlier.extend(self.record.take());
     }
 
-    /// Finishes the file, and returns all that was recorded.
+    /// Finishes the file, and returns everything that was recorded, and whether the file could be
+    /// written.
     pub fn finish(mut self) -> (Vec<Record>, Result<()>) {
         self.set_aside();
         let finished = self.out.take().map_or(Ok(()), RecordFile::finish);
@@ -50,9 +55,13 @@ impl Recorder {
     }
 
     /// Writes a further line. A line before the first is written but not kept.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The line is kept nevertheless.
     pub fn push(&mut self, line: Line) -> Result<()> {
         let written = self.write(&line);
-        // What cannot be written can still be shown.
+        // A line that cannot be written can still be shown.
         if let Some(record) = &mut self.record {
             record.push(line);
         }
@@ -60,6 +69,10 @@ impl Recorder {
     }
 
     /// Writes further findings.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }

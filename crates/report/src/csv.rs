@@ -79,7 +79,7 @@ type CsvColumn = (&'static str, &'static str, fn(&Trial<'_>) -> CsvCell);
 /// The columns in their order. A cell is empty if its figure was not measured, or the system does
 /// not report it.
 const COLUMNS: &[CsvColumn] = &[
-    // What it is of.
+    // The run, the target and the workload.
     ("run", "number of the run in the record, from 1", |t| t.run.into()),
     ("started", "when the run began, seconds since 1970", |t| t.record.header.started.into()),
     ("seed", "seed of the run", |t| t.record.header.plan.seed.into()),
@@ -163,7 +163,7 @@ const COLUMNS: &[CsvColumn] = &[
     ("backup_blocks_bytes", "the same of one of blocks of 4 KiB", |t| {
         t.sample.backup_bytes().map(|bytes| bytes.blocks).into()
     }),
-    // What the pass cost.
+    // The costs of the pass.
     ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),
     ("system_ns", "processor time in kernel mode, ns", |t| t.cost.system_ns.into()),
     ("minor_faults", "page faults served from memory", |t| t.cost.minor_faults.into()),
@@ -202,7 +202,7 @@ const COLUMNS: &[CsvColumn] = &[
         t.files().map(|f| f.apparent).into()
     }),
     ("files_disk_bytes", "what they occupied on disk", |t| t.files().map(|f| f.allocated).into()),
-    // What it met.
+    // The conditions.
     ("resident_before", "share of the store's pages in memory at its start", |t| {
         t.before.and_then(|before| before.resident_share()).into()
     }),

@@ -184,7 +184,7 @@ const OWN_MEMORY_PART: u64 = 10;
 /// a tenth, and more than engines differ by themselves.
 fn memory_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind> {
     let plan = &record.header.plan;
-    // What is taken for a cache is missing elsewhere.
+    // Memory for an own cache is taken from the page cache.
     if plan.is_limited() {
         return None;
     }

@@ -200,14 +200,14 @@ pub(crate) fn completions(options: &CompletionsOptions, all: Command) -> Result<
 /// Returns the completions that clap leaves out for fish: the words of arguments that no option
 /// names.
 fn fish_words(command: &Command) -> String {
-    let words = |arg: &Arg| {
-        let words = arg.get_possible_values();
-        let words: Vec<_> = words.iter().map(PossibleValue::get_name).collect();
-        let words = words.join(" ");
-        let name = command.get_name();
-        let when = format!("__fish_storemark_using_subcommand {name}");
-        let line = format!("complete -c storemark -n \"{when}\" -f -a \"{words}\"\n");
-        if words.is_empty() { String::new() } else { line }
+    let line = |arg: &Arg| {
+        let values = arg.get_possible_values();
+        let words = values.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(" ");
+        if words.is_empty() {
+            return String::new();
+        }
+        let when = format!("__fish_storemark_using_subcommand {}", command.get_name());
+        format!("complete -c storemark -n \"{when}\" -f -a \"{words}\"\n")
     };
-    command.get_positionals().map(words).collect()
+    command.get_positionals().map(line).collect()
 }

@@ -157,7 +157,7 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
     }
     let runs: Vec<Record> = all.into_iter().flatten().collect();
     if form.csv {
-        // Of a long study it is too much to be held at once.
+        // The trials of a long study are too many to hold at once.
         let out = BufWriter::new(output::Quietly(io::stdout().lock()));
         return report::csv(&runs, out);
     }

@@ -17,7 +17,7 @@ pub(super) fn in_folder<T>(
 ) -> Result<T> {
     let folder = scratch.folder(name, target.engine.account())?;
     let done = work(folder.clone());
-    // What its removal leaves to the file system is not the next trial's to flush.
+    // The next trial must not flush what this removal leaves to the file system.
     let removed = fs::remove_dir_all(&folder).map_err(|e| Error::io(folder.display(), e));
     let removed = removed.and_then(|()| host::sync(scratch.path()));
     done.and_then(|done| removed.map(|()| done))

@@ -257,7 +257,7 @@ fn passes(
     let first = first_operations(workload, keys, sends_requests);
     let timing = if workload.work.rate().is_some() { Timing::Each } else { Timing::Some };
     let in_parts = workload.parts.is_some();
-    // What the first pass has read would be in the processor's cache; the part is as large as both.
+    // The values of the first pass would be in the processor's cache; the part is as large as both.
     let first = if in_parts { first.min(keys.saturating_sub(workload.count)) } else { first };
     let steady = pass(1, workload.count, timing);
     let skip = if in_parts { first } else { 0 };

@@ -453,7 +453,7 @@ impl WorkerProcess {
 
     /// Returns the error of a process that ended before its work was done.
     fn lost(&mut self) -> Error {
-        // What carries its output may still run.
+        // The program that carries its output may still run.
         drop(self.input.take());
         self.wait(Instant::now() + ENDING);
         let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());

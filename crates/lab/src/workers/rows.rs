@@ -75,7 +75,7 @@ impl RowRequest {
         session: &mut dyn RowSession,
         clock: &RunClock,
     ) -> Result<WorkerReport<Contents>> {
-        // What was counted between passes is of none.
+        // Counts between passes belong to none.
         session.statistics();
         let start = clock.now();
         let (count, sum) = match pass {

@@ -252,7 +252,7 @@ impl<'a> Lane<'a> {
         let session = &mut **session;
         let lead = input.part(turns.lead, 0);
         done.tally.add(&op::run(&lead, ops.by_ref(), session, buffer, &mut NoClock)?);
-        // What was counted before is of no slice.
+        // Counts before belong to no slice.
         session.statistics();
         let counted = input.part(count, 0);
         let tally = meter.measure(&mut done.spent, || {

@@ -25,7 +25,11 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Passes of `count` operations of `ycsb` on `keys` keys, as many in a batch.
+    /// Creates passes of `count` operations of `ycsb` on `keys` keys, with as many in a batch.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the dataset is too large.
     pub fn new(ycsb: Ycsb, keys: u32, count: u64) -> Result<Self> {
         let mut dataset = Dataset::new(KeyKind::Integers);
         for key in 1..=keys {
@@ -39,6 +43,10 @@ impl Probe {
     }
 
     /// Draws all operations of a pass.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the keys are more than can be drawn.
     pub fn draw(&self, seed: u64) -> Result<ProbePass<'_>> {
         let ops = drawn(&self.workload, &self.dataset, seed)?;
         PassInput::new(self.workload, &self.dataset, &self.pool, ops, &self.stop).map(ProbePass)
@@ -63,7 +71,11 @@ impl ProbePass<'_> {
         self.0.pool.slice(salt, position, size)
     }
 
-    /// Makes the pass, as a run does; how long it took, and what came of it.
+    /// Makes the pass, as a run does; returns how long it took, and its result.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an operation fails.
     pub fn pass(
         &self,
         session: &mut dyn Session,
@@ -77,6 +89,10 @@ impl ProbePass<'_> {
     }
 
     /// Removes what the pass has inserted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an operation fails.
     pub fn restore(&self, session: &mut dyn Session, salt: u64) -> Result<()> {
         self.0.restore(session, &self.whole(salt))
     }

@@ -42,11 +42,11 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
         let rounds = format!("--rounds {:.0}", (ran * more).ceil());
         return Some(format!("{SETTLED} {}, or --time without that.", with(plan, &rounds)));
     }
-    // With more time a larger sample is measured: how long that takes is not known, but all is.
+    // More time allows a larger sample. Only the time of all values is known.
     if let Some(all) = runs.iter().find_map(all_take) {
         let given = duration_of(plan.rounds.seconds);
-        let time = with(plan, &format!("--time {}", longer_option(all, given)));
-        return Some(format!("{SETTLED} {time}, which measures all values."));
+        let option = with(plan, &format!("--time {}", longer_option(all, given)));
+        return Some(format!("{SETTLED} {option}, which measures all values."));
     }
     let seconds =
         |run: &Record| Some(run.end.as_ref()?.seconds.max(run.header.plan.rounds.seconds));
@@ -55,8 +55,8 @@ fn time(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     if time > LONGEST {
         return Some(QUIETER.to_owned());
     }
-    let time = with(plan, &format!("--time {}", longer_option(time, duration_of(spent))));
-    Some(format!("{SETTLED} {time} (for the whole command), or a quieter machine."))
+    let option = with(plan, &format!("--time {}", longer_option(time, duration_of(spent))));
+    Some(format!("{SETTLED} {option} (for the whole command), or a quieter machine."))
 }
 
 /// Returns how long all of the data takes; `None` if all of it was measured.

@@ -68,22 +68,22 @@ pub(crate) fn store_of(
 fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     let own = target.label.split(' ').filter(|word| word.contains('='));
     let own: Vec<_> = own.map(str::to_owned).collect();
-    let shared = match &run.header.spec {
+    let options = match &run.header.spec {
         Some(RunSpec::Run(spec)) => spec.settings.settings().unwrap_or_default(),
         _ => Vec::new(),
     };
     let has = |name: &str| own.iter().any(|word| word.split('=').next() == Some(name));
-    let shared = shared.into_iter().filter_map(|SharedSetting { name, engine, .. }| {
+    let shared = options.into_iter().filter_map(|SharedSetting { name, engine, .. }| {
         let value = target.settings.get(name)?;
         let is_meant = engine.is_none_or(|engine| engine == target.engine) && !has(name);
         is_meant.then(|| format!("{name}={value}"))
     });
     let shared: Vec<_> = shared.collect();
-    let of_class =
-        target.of_class.iter().filter(|_| run.header.plan.first_workload(Work::writes).is_some());
-    let of_class =
+    let writes = run.header.plan.first_workload(Work::writes).is_some();
+    let of_class = target.of_class.iter().filter(|_| writes);
+    let class_settings =
         of_class.filter_map(|name| Some(format!("{name}={}", target.settings.get(name)?)));
-    own.iter().cloned().chain(shared).chain(of_class).collect()
+    own.iter().cloned().chain(shared).chain(class_settings).collect()
 }
 
 /// Quotes a text for a shell if the shell would interpret any of it.

@@ -73,7 +73,7 @@ fn lines(runs: &[Record], figures: &[Vec<Figures>], all: &[Lead<'_>]) -> Vec<Str
     if plan.targets.iter().all(|target| target.reference) {
         return vec!["All targets are limits of this machine: there is no store to choose.".into()];
     }
-    // With too few rounds for any, that was said.
+    // If all cases have too few rounds, the recommendation reports that.
     let is_known = |lead: &Lead<'_>| !matches!(lead.ahead, Ahead::Unknown(lead::TOO_FEW));
     if !all.iter().any(is_known) && runs.len() == 1 {
         return Vec::new();

@@ -86,8 +86,9 @@ impl Compared<'_> {
         if self.plan.targets.len() < 2 || self.plan.is_reference(baseline) {
             return None;
         }
-        let stores = (0..self.plan.targets.len()).filter(|target| *target != baseline);
-        let stores = stores.filter(|target| !self.plan.is_reference(*target));
+        let is_other_store =
+            |target: &usize| *target != baseline && !self.plan.is_reference(*target);
+        let stores = (0..self.plan.targets.len()).filter(is_other_store);
         let (judged, others): (Vec<_>, Vec<_>) = stores.partition(|target| self.is_judged(*target));
         let verdicts = || others.iter().flat_map(|target| self.verdicts(*target));
         if judged.is_empty() {
@@ -101,12 +102,17 @@ impl Compared<'_> {
             let says = [kept, self.not_measured()].into_iter().flatten().collect();
             return Some(Recommendation { says, target: None });
         }
-        let says = [Some(self.gains(choice.chosen)), self.limits(choice.chosen)];
-        let faster = choice.faster.and_then(|other| self.faster_still(choice.chosen, other));
-        let variant = self.faster_variant(choice.chosen);
-        let more = [faster, variant, self.weight(), self.not_measured()];
-        let says = says.into_iter().chain(more).flatten().collect();
-        Some(Recommendation { says, target: Some(choice.chosen) })
+        let chosen = choice.chosen;
+        let sentences = [
+            Some(self.gains(chosen)),
+            self.limits(chosen),
+            choice.faster.and_then(|other| self.faster_still(chosen, other)),
+            self.faster_variant(chosen),
+            self.weight(),
+            self.not_measured(),
+        ];
+        let says = sentences.into_iter().flatten().collect();
+        Some(Recommendation { says, target: Some(chosen) })
     }
 
     fn verdicts(&self, target: usize) -> impl Iterator<Item = Verdict> {

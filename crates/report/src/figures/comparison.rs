@@ -230,7 +230,7 @@ fn control(
     wanted: Option<&str>,
 ) -> Result<Option<[usize; 2]>> {
     let label = |[_, new]: &[usize; 2]| words::label(plan, *new);
-    // As in tables, or as a target is written.
+    // The label in the tables, or the target string.
     let is = |label: &str, wanted: &str| label == wanted || wanted.strip_suffix(':') == Some(label);
     let named = |wanted: &str| targets.iter().find(|own| is(label(own), wanted)).copied();
     let Some(wanted) = wanted else {

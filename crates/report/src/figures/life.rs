@@ -71,7 +71,7 @@ fn space(record: &Record, target: usize) -> Option<LifeSpace> {
     };
     let files = |step| mean(step, |sample| Some(sample.files()?.allocated));
     let filled = files(LifeStep::Stat)?;
-    // With one day there are no more.
+    // A run of one day has no month.
     let changed = files(LifeStep::Month).or_else(|| files(LifeStep::Day));
     let back = |step| Some(1.0 - files(step)? / changed.filter(|bytes| *bytes > 0.0)?);
     Some(LifeSpace {

@@ -160,7 +160,7 @@ fn row_claims(record: &Record) -> Vec<StudyFigure> {
             let cells = rows::RowOperation::ALL.into_iter().zip(&row.cells);
             let by = by.clone();
             let name = |operation: rows::RowOperation| match operation {
-                // What it is called in the published table.
+                // The name in the published table.
                 rows::RowOperation::Add => "update",
                 other => other.as_str(),
             };

@@ -51,10 +51,12 @@ fn verbs(plan: &Plan, s: &str) -> String {
     let verbs = plan.workloads.iter().filter_map(|workload| verb(workload.work)).unique();
     let mut all: Vec<_> = verbs.map(|verb| format!("{verb}{s}")).collect();
     let mixes = (0..plan.workloads.len()).filter(|at| verb(plan.workloads[*at].work).is_none());
-    let names = mixes.map(|at| words::workload_name(plan, at));
-    // At several rates it is the same mix.
-    let names = names.map(|name| name.split(" at ").next().unwrap_or_default().to_owned()).unique();
-    let names: Vec<_> = names.collect();
+    // The same mix has this name at every rate.
+    let without_rate = |at| {
+        let name = words::workload_name(plan, at);
+        name.split(" at ").next().unwrap_or_default().to_owned()
+    };
+    let names: Vec<_> = mixes.map(without_rate).unique().collect();
     all.extend((!names.is_empty()).then(|| format!("run{s} {} on", and(&names))));
     and(&all)
 }

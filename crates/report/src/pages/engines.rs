@@ -32,9 +32,9 @@ pub fn engine(engine: &dyn Blobs) -> Page {
             entry("reclaim", engine.declaration().reclaim.unwrap_or_default()),
         ],
     );
-    let settings = engine.settings(Facet::Blobs).into_iter();
-    let settings = settings.map(|s| entry(s.name, format!("{}; accepted: {}", s.help, s.accepts)));
-    let mut settings: Vec<Line> = settings.flatten().collect();
+    let declared = engine.settings(Facet::Blobs).into_iter();
+    let lines = declared.map(|s| entry(s.name, format!("{}; accepted: {}", s.help, s.accepts)));
+    let mut settings: Vec<Line> = lines.flatten().collect();
     if settings.is_empty() {
         settings.push(Line::new(lead("none"), ""));
     }

@@ -80,19 +80,24 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     if comparison.same {
         return head;
     }
-    let cases = comparison.cases.iter();
-    let cases = cases.map(|case| tables::compared_case(case, detail.all).into());
-    let differences = tables::differences(comparison);
-    let shown = if detail.all { differences.len() } else { differences.len().min(FEW) };
-    let more = differences.len() - shown;
-    let more = (more > 0).then(|| Line::new("  ", format!("and {more} more (-v shows all)")));
-    let differences = differences.into_iter().take(shown).map(|text| Line::new("! ", text));
-    let differences = Lines::new("What else differs", differences.chain(more)).unless_empty();
+    let case = |case| tables::compared_case(case, detail.all).into();
     let found = comparison.findings.iter();
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };
-    let blocks = head.blocks.into_iter().chain(cases).chain(differences.map(Block::from));
-    Page::new(blocks.chain([findings]))
+    let blocks = head.blocks.into_iter().chain(comparison.cases.iter().map(case));
+    let differences = differences(comparison, detail).map(Block::from);
+    Page::new(blocks.chain(differences).chain([findings]))
+}
+
+/// Lists what differs besides the times, the first of them unless all are asked for; `None` if nothing
+/// does.
+fn differences(comparison: &Comparison, detail: Detail) -> Option<Lines> {
+    let all = tables::differences(comparison);
+    let shown = if detail.all { all.len() } else { all.len().min(FEW) };
+    let hidden = all.len() - shown;
+    let hint = (hidden > 0).then(|| Line::new("  ", format!("and {hidden} more (-v shows all)")));
+    let lines = all.into_iter().take(shown).map(|text| Line::new("! ", text));
+    Lines::new("What else differs", lines.chain(hint)).unless_empty()
 }
 
 /// Returns the head of a comparison: its counts, what times are divided by, and what the new record
@@ -133,7 +138,7 @@ fn around(
     let plan = &runs[0].header.plan;
     let words = |found: &MergedFinding| (found.kind.severity(), words::finding(plan, found));
     let findings = found.iter().map(words).collect();
-    // What weakens the answer is next to it, unless all is asked for.
+    // The findings follow the answer, unless all details are asked for.
     let findings = Block::Findings { findings, all: detail.all };
     let [above, below] = if detail.all { [None, Some(findings)] } else { [Some(findings), None] };
     let tables = tables.into_iter().map(|block| match block {

@@ -83,9 +83,8 @@ pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(Stri
     };
     let rows: Vec<_> = claims.iter().flat_map(of_step).collect();
     let counts = rows.iter().map(tables::study_verdict).counts();
-    let counts = counts.into_iter().sorted_by_key(|(verdict, count)| (Reverse(*count), *verdict));
-    let mut counts = counts.map(|(verdict, count)| format!("{count} {verdict}"));
+    let sorted = counts.into_iter().sorted_by_key(|(verdict, count)| (Reverse(*count), *verdict));
+    let counted = sorted.map(|(verdict, count)| format!("{count} {verdict}")).join(", ");
     let all = words::counted(rows.len() as u64, "published figure");
-    let counts = format!("Of {all} here: {}", counts.join(", "));
-    (!rows.is_empty()).then(|| (counts, tables::study(&rows)))
+    (!rows.is_empty()).then(|| (format!("Of {all} here: {counted}"), tables::study(&rows)))
 }

@@ -160,12 +160,12 @@ const SHARED: &str =
 /// Returns what to know when reading the tables.
 pub(crate) fn row_notes(record: &Record, published: bool) -> Lines {
     let plan = &record.header.plan;
-    let shared = |(index, workload): (usize, &Workload)| {
-        let shared = matches!(workload.work, Work::Rows { own_databases: false, .. });
-        let measured = record.samples.iter().any(|sample| sample.workload == index);
-        workload.processes > 1 && shared && measured
+    let shares_database = |(index, workload): (usize, &Workload)| {
+        let is_shared = matches!(workload.work, Work::Rows { own_databases: false, .. });
+        let is_measured = record.samples.iter().any(|sample| sample.workload == index);
+        workload.processes > 1 && is_shared && is_measured
     };
-    let shared = plan.workloads.iter().enumerate().any(shared).then_some(SHARED);
+    let shared = plan.workloads.iter().enumerate().any(shares_database).then_some(SHARED);
     let notes = PUBLISHED.into_iter().filter(|_| published).chain(shared);
     Lines::new("", notes.map(Line::dim).chain(shared_settings(record)))
 }

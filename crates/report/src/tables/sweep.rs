@@ -32,11 +32,10 @@ pub(crate) fn sweep<'a>(
     case: Case,
     runs: impl IntoIterator<Item = (&'a Record, &'a [Figures])>,
 ) -> Table {
-    let rows = runs.into_iter().flat_map(|(run, figures)| {
-        let rows = figures.iter().filter(move |row| row.case == case);
-        rows.map(move |row| (run, row))
-    });
-    let rows: Vec<_> = rows.collect();
+    let rows_of_run = |(run, figures): (&'a Record, &'a [Figures])| {
+        figures.iter().filter(move |row| row.case == case).map(move |row| (run, row))
+    };
+    let rows: Vec<_> = runs.into_iter().flat_map(rows_of_run).collect();
     let Some((first, _)) = rows.first() else { return Table { title, ..Table::default() } };
     let plan = &first.header.plan;
     let alone = plan.targets.len() == 1;

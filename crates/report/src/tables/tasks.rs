@@ -30,10 +30,13 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     if alone {
         return table.into_table().with_notes(clock);
     }
-    let publ = Column::number("publ.", "÷");
-    let table = table.ratios(|row| &row.figures);
-    let table = table.with_if(has_published, publ, |row| published(row.published_ratio));
-    table.verdicts(|row| &row.figures).into_table().with_notes(clock)
+    let published_column = Column::number("publ.", "÷");
+    table
+        .ratios(|row| &row.figures)
+        .with_if(has_published, published_column, |row| published(row.published_ratio))
+        .verdicts(|row| &row.figures)
+        .into_table()
+        .with_notes(clock)
 }
 
 /// Returns the table of ratios within each file system; `None` if there is only one.

@@ -20,14 +20,16 @@ use crate::{
 /// Returns the table of a case; `rows` are its figures.
 pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
-    let table = Table::for_rows(words::case_title(record, rows[0].case), rows)
+    let names = Table::for_rows(words::case_title(record, rows[0].case), rows)
         .with(TARGET, |row| label(plan, row.target));
     let paced = rows.iter().any(|row| row.paced.is_some());
-    let table = if paced { on_schedule(plan, table) } else { measured(plan, table, rows) };
-    let table =
-        table.with(Column::number("rounds", "").room(Room::Scroll), |row| row.rounds as u64);
-    let table = table.compared(plan, |row| row).into_table().with_legend(same_build(record, rows));
-    table.with_notes(notes(record, rows))
+    let timed = if paced { on_schedule(plan, names) } else { measured(plan, names, rows) };
+    timed
+        .with(Column::number("rounds", "").room(Room::Scroll), |row| row.rounds as u64)
+        .compared(plan, |row| row)
+        .into_table()
+        .with_legend(same_build(record, rows))
+        .with_notes(notes(record, rows))
 }
 
 /// Adds the columns of measured times. A warm case has the first pass after opening, which the time
@@ -49,7 +51,7 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with(Column::number("p50", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p50))
         .with(Column::number("p99", "µs").room(Room::Spare(4)), |row| Some(row.latency?.p99))
         .with(Column::number("p99.9", "µs").room(Room::Spare(0)), |row| Some(row.latency?.p999))
-        // What other hosts spend is not seen from here.
+        // The processor time of other hosts is not known here.
         .with_if(
             plan.hosts.is_empty(),
             Column::number("CPU", unit).room(Room::Spare(2)),
@@ -207,11 +209,12 @@ pub(crate) fn latencies(record: &Record, rows: &[Figures]) -> Option<Table> {
 /// Returns the table of latencies of any workload.
 pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
-    let all = rows.iter().flat_map(|row| {
-        let all = crate::latencies(record, row.case, row.target).into_iter();
-        all.map(|of| (label(plan, row.target), Percentiles::from_histogram(&of.histogram), of))
-    });
-    let all: Vec<_> = all.collect();
+    let latencies_of_row = |row: &Figures| {
+        let latencies = crate::latencies(record, row.case, row.target).into_iter();
+        let label = label(plan, row.target);
+        latencies.map(move |of| (label, Percentiles::from_histogram(&of.histogram), of))
+    };
+    let all: Vec<_> = rows.iter().flat_map(latencies_of_row).collect();
     Table::for_rows("", &all)
         .with(TARGET, |(label, ..)| *label)
         .with(Column::text("latency of"), |(_, _, of)| of.action.map_or("all", |a| a.as_str()))

@@ -94,7 +94,7 @@ impl Layout {
 
     fn leave_out(&mut self) {
         let first = self.first_to_leave();
-        // Of those that are needed the last one.
+        // The last one of several with the same room.
         let found = self.0.iter().rposition(|laid| laid.column.room == first);
         found.map(|place| self.0.remove(place));
     }

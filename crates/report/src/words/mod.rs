@@ -132,13 +132,13 @@ pub(crate) fn seen_in(
     more: Option<String>,
 ) -> Option<String> {
     // A target that was left out is not in the plan.
-    let every = plan.targets.iter().all(|target| finding.targets.contains(&target.label));
-    let targets: Vec<_> = finding.targets.iter().filter(|_| !every).cloned().collect();
-    let every = finding.workloads.len() == plan.workloads.len();
-    let workloads = finding.workloads.iter().filter(|_| !every);
+    let all_targets = plan.targets.iter().all(|target| finding.targets.contains(&target.label));
+    let all_workloads = finding.workloads.len() == plan.workloads.len();
+    let all_caches = finding.caches.len() == plan.caches.len();
+    let targets: Vec<_> = finding.targets.iter().filter(|_| !all_targets).cloned().collect();
+    let workloads = finding.workloads.iter().filter(|_| !all_workloads);
     let workloads: Vec<_> = workloads.map(|workload| workload_name(plan, *workload)).collect();
-    let every = finding.caches.len() == plan.caches.len();
-    let caches = finding.caches.iter().filter(|_| !every).map(ToString::to_string);
+    let caches = finding.caches.iter().filter(|_| !all_caches).map(ToString::to_string);
     let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(more);
     match (listed(&targets, NAMED), joined(during, ", ")) {
         (targets, during) if targets.is_empty() => during,

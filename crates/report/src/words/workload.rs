@@ -110,7 +110,7 @@ fn rows_name(plan: &Plan, workload: &Workload, operation: rows::RowOperation) ->
     let several = plan.workloads.len() > rows::RowOperation::ALL.len();
     let by = if several { format!(" by {}", processes(workload)) } else { String::new() };
     match operation {
-        // What it is called in the published table.
+        // The name in the published table.
         rows::RowOperation::Add => format!("update{by}"),
         other => format!("{other}{by}"),
     }

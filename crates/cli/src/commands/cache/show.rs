@@ -22,7 +22,7 @@ pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), F
         Some(list) => listed(list, options.null)?,
         None => Vec::new(),
     };
-    // Those of the command line must all exist.
+    // The paths of the command line must all exist.
     for path in &options.paths {
         fs::symlink_metadata(path).map_err(|error| Problem { path: path.into(), error })?;
         roots.push(Root::new(path.into()));

@@ -29,9 +29,9 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
             Placing::default()
         }
     };
-    let choices = placing.on.iter();
-    let choices = choices.map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
-    let choices = choices.collect::<Result<Vec<_>>>()?;
+    let parsed =
+        placing.on.iter().map(|on| on.value().parse().map_err(|e: Error| e.context("--on")));
+    let choices = parsed.collect::<Result<Vec<_>>>()?;
     Placements::open(&choices, placing.image_size(), spec.running().scratch())
 }
 

@@ -90,7 +90,7 @@ fn usable(
     let target = resolve(text.as_ref())?;
     let reason = |class| target.engine.unreached(class, &target.settings);
     let Some(why) = spec.class().and_then(reason) else { return Ok(Some(target)) };
-    // What nobody asked for needs no word.
+    // A class that was not asked for needs no message.
     if given_value(&spec.durability).is_some() {
         missing.push((target.label, why));
     }

@@ -82,7 +82,7 @@ impl RowTrial<'_> {
         (processes, by_wall): (&[u32], bool),
         workers: &mut Workers<'_, RowPass, WorkerReport<Contents>>,
     ) -> Result<Sample> {
-        // What was counted between passes is of none.
+        // Counts between passes belong to none.
         tables.statistics()?;
         let meter = PassMeter::start(processes, Some(self.folder), by_wall);
         let done = workers(RowPass::Work(operation), soon_ns())?;

@@ -91,7 +91,7 @@ pub(super) fn latencies(part: &Part<'_>) -> Vec<Chart> {
         let table = table_of(&groups, tables::latency_table);
         chart.described(title, READ_LATENCIES, table).with_place(part.first().case(case))
     };
-    // Those at several rates are against load.
+    // Cases at several rates are in the charts against load.
     let against_load: Vec<_> = at_rates(part.plan()).concat();
     let cases = part.plan().cases().filter(|case| !against_load.contains(case));
     cases.map(chart).collect()
