@@ -20,7 +20,7 @@ impl FileLock {
     /// Fails with `WouldBlock` if another process holds it.
     pub fn exclusive(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock();
-        Self::from_outcome(file, outcome)
+        Self::from_outcome(file, &outcome)
     }
 
     /// Locks `file` for this process and others that share it. Returns `None` if its file system
@@ -31,10 +31,10 @@ impl FileLock {
     /// Fails with `WouldBlock` if another process holds it alone.
     pub fn shared(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock_shared();
-        Self::from_outcome(file, outcome)
+        Self::from_outcome(file, &outcome)
     }
 
-    fn from_outcome(file: File, outcome: Result<(), TryLockError>) -> io::Result<Option<Self>> {
+    fn from_outcome(file: File, outcome: &Result<(), TryLockError>) -> io::Result<Option<Self>> {
         match outcome {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),

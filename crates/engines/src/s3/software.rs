@@ -163,8 +163,8 @@ fn rclone(folder: &ServerFolder, port: u16, secret: &str) -> Result<Start> {
 const PARTS: [&str; 7] =
     ["s3-grpc", "master", "master-grpc", "volume", "volume-grpc", "filer", "filer-grpc"];
 
-/// Returns the arguments of SeaweedFS. It listens on all addresses and reports its use unless
-/// options prevent it.
+/// Returns the arguments of the server `weed`. It listens on all addresses and reports its use
+/// unless options prevent it.
 fn weed(folder: &ServerFolder, port: u16, secret: &str) -> Result<Start> {
     let identity = serde_json::json!({"identities": [{
         "name": KEY,
