@@ -18,7 +18,7 @@ pub(crate) fn factor(series: Series<'_>, baseline: Series<'_>) -> Option<f64> {
     Some(moves(series, baseline)?.point.powf(doublings(series)?))
 }
 
-/// How often the sample has to be doubled to be all of the data.
+/// Returns how often the sample has to be doubled to be all of the data; `None` if it is all.
 fn doublings(series: Series<'_>) -> Option<f64> {
     match &series.record.header.plan.experiment {
         Experiment::Blobs { sampled_from: Some(all), summary, .. } => {

@@ -41,21 +41,21 @@ fn end<S: Serializer>(end: &f64, to: S) -> Result<S::Ok, S::Error> {
 }
 
 impl Estimate {
-    /// The same in another unit: `change` must keep the order of values.
+    /// Converts the estimate to another unit: `change` must keep the order of values.
     #[must_use]
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         let [point, low, high] = [self.point, self.low, self.high].map(change);
         Self { point, low, high, ..self }
     }
 
-    /// Whether the interval shows anything: that of one value does not, nor that of two or three whose
-    /// ends are a factor of thousands apart.
+    /// Reports whether the interval shows anything: that of one value does not, nor that of two or
+    /// three whose ends are a factor of thousands apart.
     pub fn has_width(&self) -> bool {
         self.n > 1 && self.high < 1000.0 * self.low
     }
 
-    /// The largest relative distance of an end from the point: 0.03 is ±3 %. Infinite for fewer
-    /// than two values.
+    /// Returns the largest relative distance of an end from the point: 0.03 is ±3 %. Infinite for
+    /// fewer than two values.
     pub fn half_width(&self) -> f64 {
         if self.n < 2 {
             return f64::INFINITY;
@@ -64,31 +64,31 @@ impl Estimate {
     }
 }
 
-/// The geometric mean of positive figures. `None` for no values, or for one that is not a
-/// positive finite number. A single value has the interval from 0 to infinity.
+/// Returns the geometric mean of positive figures. Returns `None` for no values, or for one that is
+/// not a positive finite number. A single value has the interval from 0 to infinity.
 ///
 /// From twelve values on, the interval takes their correlation into account: values are in the
-/// order in which they were measured. Drift makes it wide; a [`paired_ratio`] does not mind drift.
+/// order in which they were measured. Drift makes it wide, but not that of a [`paired_ratio`].
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     Some(Mean::of(&logs(values)?).estimate(values.len()))
 }
 
 impl Values {
-    /// Their [`geometric_mean`]. Where copies differ by more than chance, the interval is one for other
-    /// copies of the same data.
+    /// Returns the [`geometric_mean`] of the values. If copies differ by more than chance, the
+    /// interval holds for other copies of the same data.
     pub fn mean(&self) -> Option<Estimate> {
         Some(Mean::of_values(self)?.estimate(self.values.len()))
     }
 
-    /// Whether the interval of their mean is as wide as copies differ: more rounds of the same copies
-    /// do not narrow it.
+    /// Reports whether the interval of the mean is as wide as copies differ: more rounds of the
+    /// same copies do not narrow it.
     pub fn copies_decide(&self) -> bool {
         logs(&self.values).is_some_and(|logs| wider(&logs, self, &Mean::of(&logs)).is_some())
     }
 }
 
-/// `numerator / denominator`, paired by round: what a round did to both cancels. `None` if the
-/// lengths differ, if there are no values, or if one is not a positive finite number.
+/// Returns `numerator / denominator`, paired by round: what a round did to both cancels. Returns
+/// `None` if the lengths differ, if there are no values, or if one is not a positive finite number.
 pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
     if numerator.len() != denominator.len() {
         return None;
@@ -99,19 +99,18 @@ pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> 
     Some(Mean::of(&logs).estimate(logs.len()))
 }
 
-/// The geometric mean of `numerator` over that of `denominator`, each of rounds of its own. `None`
-/// for no values, or for one that is not a positive finite number. The number of rounds is that of
-/// the shorter one; of a single round nothing is known of its spread.
+/// Returns the geometric mean of `numerator` divided by that of `denominator`, each of rounds of
+/// its own. Returns `None` for no values, or for one that is not a positive finite number. The
+/// number of rounds is that of the shorter one; a single round shows nothing about its spread.
 ///
-/// What a round does to both does not cancel here: [`paired_ratio`] is better wherever it can be
-/// had.
+/// What a round does to both does not cancel here: [`paired_ratio`] is better if it is possible.
 pub fn unpaired_ratio(numerator: &Values, denominator: &Values) -> Option<Estimate> {
     let difference = Mean::difference(numerator, denominator)?;
     Some(difference.estimate(numerator.values.len().min(denominator.values.len())))
 }
 
-/// The logarithms of figures. `None` for no figures, or for one that is not a positive finite
-/// number: its logarithm is not finite.
+/// Returns the logarithms of figures. Returns `None` for no figures, or for one that is not a
+/// positive finite number: its logarithm is not finite.
 pub(crate) fn logs(figures: &[f64]) -> Option<Vec<f64>> {
     let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
     (!logs.is_empty() && logs.iter().all(|log| log.is_finite())).then_some(logs)
@@ -121,7 +120,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Sum of the squared distances from `mean`.
+/// Returns the sum of the squared distances from `mean`.
 pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
@@ -145,16 +144,16 @@ pub(crate) struct Mean {
     wander: f64,
 }
 
-/// The variance of the mean that copies show and its degrees of freedom, where it is above that of
-/// `rounds`.
+/// Returns the variance of the mean that copies show and its degrees of freedom, if it is above
+/// that of `rounds`.
 fn wider(logs: &[f64], values: &Values, rounds: &Mean) -> Option<(f64, f64)> {
     let copies = between(logs, &values.copies, rounds.value);
     copies.filter(|(variance, _)| *variance > rounds.variance)
 }
 
 impl Mean {
-    /// Of the logarithms of figures; `None` for what has none. Where copies differ more than rounds of
-    /// one do, it is as sure as they are few.
+    /// Returns the mean of the logarithms of figures; `None` for figures without logarithms. If
+    /// copies differ more than rounds of one do, it is only as sure as their number allows.
     pub(crate) fn of_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         let rounds = Self::of(&logs);
@@ -177,24 +176,24 @@ impl Mean {
         Self { value, variance, freedom: independent - 1.0, wander }
     }
 
-    /// The logarithm of `numerator` over `denominator`, each of rounds of its own.
+    /// Returns the logarithm of `numerator` divided by `denominator`, each of rounds of its own.
     pub(crate) fn difference(numerator: &Values, denominator: &Values) -> Option<Self> {
         let (above, below) = (Self::of_values(numerator)?, Self::of_values(denominator)?);
         Some(above.plus(1.0, &below, -1.0))
     }
 
-    /// How many independent logarithms would give a mean as sure.
+    /// Returns how many independent logarithms would give a mean as sure.
     pub(crate) fn independent(&self) -> f64 {
         self.freedom + 1.0
     }
 
-    /// The standard error.
+    /// Returns the standard error.
     pub(crate) fn error(&self) -> f64 {
         self.variance.sqrt()
     }
 
-    /// So many times this and so many times `other`. The degrees of freedom are Welch's (B. L.
-    /// Welch, "The generalization of 'Student's' problem when several different population
+    /// Returns `own` times this plus `others` times `other`. The degrees of freedom are Welch's (B.
+    /// L. Welch, "The generalization of 'Student's' problem when several different population
     /// variances are involved", Biometrika 34, 1947).
     pub(crate) fn plus(&self, own: f64, other: &Self, others: f64) -> Self {
         let variances = [own.powi(2) * self.variance, others.powi(2) * other.variance];
@@ -208,7 +207,7 @@ impl Mean {
         }
     }
 
-    /// Half of the interval's width, with `t` of the whole degrees of freedom.
+    /// Returns half of the interval's width, with `t` of the whole degrees of freedom.
     pub(crate) fn margin(&self, mut t: impl FnMut(usize) -> f64) -> f64 {
         if self.variance == 0.0 || !self.variance.is_finite() {
             return self.variance;
@@ -216,7 +215,7 @@ impl Mean {
         self.limited(t(whole(self.freedom)) * self.error())
     }
 
-    /// However closely values follow each other, no margin is wider than this.
+    /// Limits a margin: however closely values follow each other, none is wider than this.
     pub(crate) fn limited(&self, margin: f64) -> f64 {
         margin.min(self.wander)
     }
@@ -225,7 +224,7 @@ impl Mean {
         self.around(self.margin(|freedom| two_sided_t(LEVEL, freedom)), n)
     }
 
-    /// The mean of `n` values with an interval of this half-width on the logarithm.
+    /// Returns the mean of `n` values with an interval of this half-width on the logarithm.
     pub(crate) fn around(&self, margin: f64, n: usize) -> Estimate {
         let [low, point, high] = [-margin, 0.0, margin].map(|by| (self.value + by).exp());
         Estimate { point, low, high, n }

@@ -12,8 +12,8 @@
 /// verdicts after twenty values harder, less lets correlated values pass too soon; by simulation.
 const PRIOR: f64 = 4.0;
 
-/// The |t| from which on `n` values, which need not be whole, contradict a mean of zero at level
-/// `alpha`, whenever one stops. Infinite while `n` is too small for any verdict.
+/// Returns the |t| from which on `n` values, which need not be whole, contradict a mean of zero at
+/// level `alpha`, whenever one stops. Infinite while `n` is too small for any verdict.
 pub(crate) fn critical_t(alpha: f64, n: f64) -> f64 {
     let share = PRIOR / (n + PRIOR);
     // The factor as a function of u = t² / (n - 1) is sqrt(share) ((1 + u) / (1 + share u))^(n / 2).

@@ -68,7 +68,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The same of a ratio that may be `factor` times as large elsewhere: the interval contains that, too.
+    /// Extends the interval to that of a ratio that may be `factor` times as large elsewhere.
     #[must_use]
     pub fn extended(self, factor: f64) -> Self {
         let ratio = self.ratio.map(|ratio| Estimate {
@@ -127,8 +127,8 @@ pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
     judge_ratios(&table.iter().map(Ratio::from_values).collect::<Vec<_>>(), looks)
 }
 
-/// The same of a table of changes, each given by the values of the new record and by those of the
-/// old one: as many as were measured, and judged once.
+/// Judges a table of changes, each given by the values of the new record and by those of the old
+/// one: as many as were measured, and judged once.
 pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
     let ratio = |[new, old]: &[Values; 2]| {
         let mean = Mean::difference(new, old)?;
@@ -152,8 +152,9 @@ fn judge_ratios(ratios: &[Option<Ratio>], looks: Looks) -> Vec<Judgement> {
     intervals_at(alpha).into_iter().map(judgement).collect()
 }
 
-/// Whether the whole interval is further from 1 than what is called the same. Whatever the level, such
-/// a ratio can no longer be called the same, nor can its direction become another one.
+/// Reports whether the whole interval is further from 1 than the range called the same. Whatever
+/// the level, such a ratio can no longer be called the same, nor can its direction become another
+/// one.
 fn is_apart(interval: &Estimate) -> bool {
     interval.low > 1.0 + SAME || interval.high < 1.0 - SAME
 }

@@ -9,8 +9,9 @@ use model::{
 
 use crate::experiment::Trial;
 
-/// Why there is no further round after `done`, if so. A round that would not fit into the time is
-/// not started, unless it is one of the least number: the end of the time cuts that off.
+/// Returns why there is no further round after `done`; `None` if there is one. A round that would
+/// not fit into the time is not started, unless it is one of the least number: the end of the time
+/// cuts that off.
 pub(super) fn ended(
     rounds: &Rounds,
     done: u32,
@@ -32,15 +33,15 @@ pub(super) fn ended(
     ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
 }
 
-/// Whether no target needs more rounds of trials like `trial`.
+/// Reports whether no target needs more rounds of trials like `trial`.
 fn is_settled(record: &Record, trial: &Trial) -> bool {
     let mut cases = record.header.plan.cases().filter(|case| trial.is_about(*case));
     cases.all(|case| checks::unsettled(record, case).is_empty())
 }
 
-/// Which targets still take part in a trial: those that need more rounds in any of its cases, and the
-/// baseline for as long as there is one. All, where the number of rounds is fixed, and where several runs
-/// have their share of the time.
+/// Returns which targets still take part in a trial: those that need more rounds in any of its
+/// cases, and the baseline for as long as there is one; all if the number of rounds is fixed, or
+/// several runs have their share of the time.
 pub(super) fn open<'a>(
     plan: &'a Plan,
     record: Option<&Record>,
@@ -58,9 +59,9 @@ pub(super) fn open<'a>(
     }
 }
 
-/// How much longer rounds go on at most when `passed` of them took the time `measuring`, and the whole
-/// run so far `spent`. Where `all` rounds of a run are counted, absent until a trial has shown what one
-/// takes.
+/// Returns how much longer rounds go on at most if `passed` of them took the time `measuring`, and
+/// the whole run so far `spent`. If `all` rounds of a run are counted, it returns `None` until a
+/// trial has shown how long one takes.
 pub(super) fn left(
     rounds: &Rounds,
     all: Option<usize>,

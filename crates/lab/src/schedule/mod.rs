@@ -54,8 +54,12 @@ pub fn measure(
     measure_with(&mut StoreCache::default(), request, recorder, progress, stop)
 }
 
-/// The same, as one of several runs: with the data and stores that the one before it left in
+/// Measures as one of several runs, with the data and stores that the one before it left in
 /// `stores`, as far as they fit.
+///
+/// # Errors
+///
+/// Fails as [`measure`] does.
 pub fn measure_with(
     stores: &mut StoreCache,
     request: &Request,
@@ -166,7 +170,7 @@ fn note(recorder: &mut Recorder, find: fn(&Record) -> Vec<Finding>) -> Result<()
     recorder.note(findings)
 }
 
-/// What to do about a long round: more time, or what makes it shorter.
+/// Returns what to do about a long round: more time, or what makes it shorter.
 fn advice(time: &str, shorter: Option<&str>) -> String {
     shorter.map_or_else(String::new, |shorter| format!("; {time}, or {shorter} to shorten it"))
 }
@@ -216,8 +220,8 @@ struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
-    /// All runs that the plan asks for; why the last ended. `expected`: how long a round will take,
-    /// if that is known before the first.
+    /// Makes all runs that the plan asks for; returns why the last one ended. `expected` is how
+    /// long a round will take, if that is known before the first.
     fn runs(
         &mut self,
         experiment: &mut dyn Experiment,
@@ -242,8 +246,8 @@ impl Schedule<'_> {
         })
     }
 
-    /// One run: each case has its share of the time that is left, and what others leave over goes to
-    /// those that need more of it.
+    /// Makes one run: each case has its share of the time that is left, and what others leave over
+    /// goes to those that need more of it.
     fn all_cases(
         &mut self,
         experiment: &mut dyn Experiment,
@@ -264,7 +268,7 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// The case with the fewest rounds of those another round of which fits into the time.
+    /// Returns the case with the fewest rounds of those another round of which fits into the time.
     fn next_open(&mut self) -> Option<usize> {
         let (elapsed, end) = (self.began.elapsed(), duration_of(self.plan.rounds.seconds));
         let fits = |case: &CaseRounds| elapsed + case.longest <= end;
@@ -272,7 +276,7 @@ impl Schedule<'_> {
         open.filter(|place| fits(&self.cases[*place])).min_by_key(|place| self.cases[*place].next)
     }
 
-    /// Rounds of a case until `share` ends them.
+    /// Runs rounds of a case until `share` ends them.
     fn rounds(
         &mut self,
         place: usize,
@@ -325,8 +329,8 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// When the rounds of one of so many cases are to stop: each has as much of what is left of the
-    /// time of this run.
+    /// Returns when the rounds of one of `cases` cases are to stop: each has an equal share of the
+    /// remaining time of this run.
     fn share(&self, cases: usize) -> Rounds {
         let Rounds { seconds, runs, .. } = self.plan.rounds;
         let spent = self.began.elapsed().as_secs_f64();
@@ -374,14 +378,14 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// Whether a target has not failed in such a trial.
+    /// Reports whether a target has not failed in such a trial.
     fn has(&self, target: usize, trial: &Trial) -> bool {
         let trials = self.cases.iter().flat_map(|case| &case.trials);
         trials.filter(|of| of.is_like(trial)).any(|of| of.targets.contains(&target))
     }
 
-    /// The trials of a round. Over as many rounds as there are trials each comes at every place, and
-    /// after every other one, equally often; then all are shuffled again.
+    /// Returns the trials of a round in their order. Over as many rounds as there are trials each
+    /// comes at every place, and after every other one, equally often; then all are shuffled again.
     fn in_order(&self, place: usize, round: u32) -> Vec<Trial> {
         let mut trials = self.cases[place].trials.clone();
         if trials.is_empty() {

@@ -22,7 +22,8 @@ pub(super) enum Expected {
     Longer(Duration),
 }
 
-/// How long a round of `request` takes, if a small part of it can be tried; `round` runs one round.
+/// Returns how long a round of `request` takes, if a small part of it can be tried; `round` runs
+/// one round.
 pub(super) fn expected(
     request: &Request,
     stop: &Stop,
@@ -47,13 +48,13 @@ pub(super) fn expected(
     }
 }
 
-/// One round.
+/// Returns a request for one round.
 fn once(request: Request) -> Request {
     let rounds = Rounds { min: 1, max: Some(1), runs: 1, ..request.rounds };
     Request { rounds, ..request }
 }
 
-/// The whole, on the line through two of its parts.
+/// Returns the time of the whole, on the line through two of its parts.
 fn extrapolated([small, large]: [Duration; 2]) -> Duration {
     let [few, some] = PARTS.map(|part| 1.0 / f64::from(part));
     let each = large.saturating_sub(small).as_secs_f64() / (some - few);

@@ -117,13 +117,14 @@ impl Blobs<'_> {
         Ok((model::units::duration_of(round), failed))
     }
 
-    /// Rounds that are to fit into the time, with one more for what takes longer than it seemed.
+    /// Returns the rounds that must fit into the time, with one more for what takes longer than it
+    /// seemed.
     pub(super) fn least_rounds(&self) -> f64 {
         f64::from(self.job.request.rounds.min_total()) + 1.0
     }
 
-    /// A target whose trials take too long, whatever the number of operations, to fit into rounds of
-    /// `share` seconds: not the baseline, nor one of the last two.
+    /// Returns a target whose trials take too long, whatever the number of operations, to fit into
+    /// rounds of `share` seconds; never the baseline, nor one of the last two.
     fn too_slow(&self, costs: &[Option<Costs>], share: f64) -> Option<(usize, Error)> {
         let apart = |own: &Costs| own.iter().map(|cost| cost.apart).sum::<f64>();
         let all: f64 = costs.iter().flatten().map(apart).sum();
@@ -144,8 +145,9 @@ impl Blobs<'_> {
         Some((target, Error::failed(why)))
     }
 
-    /// The workload with its number of operations: those of an epoch, of a schedule, or of a pass. Each
-    /// round touches all keys if that fits, several times if it takes no time, or else a part of them.
+    /// Returns the workload with its number of operations: those of an epoch, of a schedule, or of
+    /// a pass. Each round touches all keys if that fits, several times if it takes no time, or else
+    /// a part of them.
     fn settled(
         &self,
         work: BlobWork,
@@ -186,8 +188,9 @@ impl Blobs<'_> {
         Workload { slice, parts, ..self.job.workload(work, count, keys) }
     }
 
-    /// Operations of a target that takes no turns, if others do: an epoch of fast stores has so many that
-    /// a server would work for minutes. `None`: as many as the workload has.
+    /// Returns the operations of a target that takes no turns, if others do: an epoch of fast
+    /// stores has so many that a server would work for minutes. `None` if they are as many as the
+    /// workload has.
     fn settled_alone(
         &self,
         index: usize,
@@ -207,7 +210,7 @@ impl Blobs<'_> {
         Some(if self.job.bound().is_none() { settled.max(keys) } else { settled })
     }
 
-    /// The workload as a trial of one target has it.
+    /// Returns the workload as a trial of one target has it.
     pub(super) fn own_workload(&self, index: usize, target: usize) -> Workload {
         let workload = self.workloads[index];
         let alone = self.alone[index].filter(|_| !self.stores.targets[target].can_take_turns());
@@ -215,7 +218,7 @@ impl Blobs<'_> {
         Workload { count, ..workload }
     }
 
-    /// Operations of a pass that all targets make alike, so that some rounds fit, each of `share`
+    /// Operations of a pass that all targets make in the same way, so that some rounds fit, each of `share`
     /// seconds.
     #[expect(
         clippy::cast_possible_truncation,
@@ -243,8 +246,8 @@ impl Blobs<'_> {
         if all <= most { all } else { most.max(FEWEST).min(all) }
     }
 
-    /// Those of `costs` that are of targets which take turns at `work`. None, where one store cannot
-    /// be open as often as it is compared.
+    /// Returns the costs of an operation of the targets that take turns at `work`; empty if a store
+    /// cannot be open as often as it is compared.
     fn costs_in_turns(&self, work: BlobWork, costs: &[Option<Costs>]) -> Vec<f64> {
         let takes = self.job.takes_turns(work) && self.caches.contains(&Cache::Warm);
         let own = self.stores.targets.iter().zip(costs);
@@ -253,7 +256,8 @@ impl Blobs<'_> {
         if takes && self.can_open_all() { own.collect() } else { Vec::new() }
     }
 
-    /// A short workload that does the same, as fast as it can.
+    /// Returns a short workload that does the same, as fast as it can. Fails if the requested
+    /// operations delete too many keys.
     fn tried(&self, work: BlobWork, keys: u64) -> Result<Workload> {
         let most = most(work.operation, keys);
         if let Some(count) = self.job.part.count.filter(|count| *count > most) {
@@ -317,7 +321,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Of a trial that gave `sample` and `took` so long.
+    /// Returns the costs of a trial that gave `sample` in the time `took`.
     fn of(sample: &Sample, took: Duration) -> Self {
         let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
         let first = sample.first_pass();
@@ -350,7 +354,8 @@ fn operation(costs: &[Cost]) -> f64 {
     costs.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
 }
 
-/// How many times as long warm operations take by the wall clock, because they wait for a processor.
+/// Returns the factor by which warm operations take longer by the wall clock, because they wait for
+/// a processor.
 fn stretched(tried: &[&Costs]) -> f64 {
     let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.cold);
     let sum = |of: fn(&Cost) -> f64| warm().map(of).sum::<f64>();
@@ -369,7 +374,8 @@ fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
     (rate * seconds).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
 }
 
-/// Operations of a pass at most: a mix that deletes more than it inserts leaves half of the keys.
+/// Returns the largest number of operations of a pass: a mix that deletes more than it inserts
+/// leaves half of the keys.
 pub(super) fn most(operation: Operation, keys: u64) -> u64 {
     let Operation::Mix(mix) = operation else { return u64::MAX };
     match mix.share(Action::Delete).saturating_sub(mix.share(Action::Insert)) {
@@ -390,7 +396,8 @@ fn repeats(keys: f64, costs: &[f64], lengths: &Lengths) -> u64 {
     wanted.min((lengths.longest / slowest).floor()).max(1.0) as u64
 }
 
-/// Nanoseconds per operation of the loop itself: a read pass over a session that does nothing.
+/// Measures the loop itself in nanoseconds per operation: a read pass over a session that does
+/// nothing.
 pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f64> {
     const PASSES: usize = 5;
     const COUNT: u64 = 1 << 18;

@@ -19,14 +19,15 @@ const BYTES: u64 = 256 << 20;
 /// And this part of the memory that is left.
 const MEMORY: u64 = 16;
 
-/// The copy that is read in a round, where there are [`COPIES`]. In each three rounds with slices of
-/// different lengths it is another one.
+/// Returns the copy that is read in a round, if there are [`COPIES`]. In each three rounds with
+/// slices of different lengths it is another one.
 pub(super) fn turn(round: u32) -> u32 {
     (round + round / 3) % COPIES
 }
 
 impl Job<'_> {
-    /// How many more stores are filled like one with `amount` in it in `folder`, which took so long.
+    /// Returns how many more stores are filled like one with `amount` in it in `folder`, which took
+    /// the time `took`.
     pub(super) fn more_copies(
         &self,
         amount: Amount,
@@ -47,7 +48,7 @@ impl Job<'_> {
 }
 
 impl PreparedTarget {
-    /// The store that is read in a round.
+    /// Returns the store that is read in a round.
     pub(super) fn in_round(&self, round: u32) -> &ReadyStore {
         match turn(round) as usize % (self.copies.len() + 1) {
             0 => self.store(Operation::Read),

@@ -16,7 +16,7 @@ const FLUSH: f64 = 1e-3;
 /// Each byte on top.
 const BYTE: f64 = 1e-9;
 
-/// The trials of a round.
+/// Returns the seconds of the trials of a round.
 pub(super) fn round(job: Job<'_>, data: Amount) -> f64 {
     let count = job.part.count.unwrap_or(data.count);
     let of = |work: &BlobWork| of_a_round(job, data, &job.workload(*work, count, data.count));
@@ -26,7 +26,7 @@ pub(super) fn round(job: Job<'_>, data: Amount) -> f64 {
 /// Seconds of the operations of a round at most, where their number is not asked for.
 const LONGEST_ROUND: f64 = 0.5;
 
-/// One target's trials of a workload in every state.
+/// Returns the seconds of one target's trials of a workload in every state.
 fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
     let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * BYTE;
     let flushes = job.request.durability == Some(Durability::Durable);
@@ -48,8 +48,9 @@ fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
     if job.bound().is_some() { seconds.min(LONGEST_ROUND) } else { seconds }
 }
 
-/// Each value is generated or read once, and for every store written once and read once; `again`: only
-/// stores that are written to are made again.
+/// Returns the seconds of preparing the stores: each value is generated or read once, and for every
+/// store written once and read once. If prepared `again`, only stores that are written to are
+/// created again.
 pub(super) fn preparing(job: Job<'_>, data: Amount, again: bool) -> f64 {
     let made = |operation: &Operation| operation.writes() || !again;
     let operations = job.operations().into_iter().filter(made).count();

@@ -75,7 +75,7 @@ fn drawn(
     Ok(Some(Listing { dataset, all, took: Duration::ZERO }))
 }
 
-/// How much there is if so many `tries` among the integers found these keys and lengths.
+/// Estimates how much there is if `tries` tries among the integers found these keys and lengths.
 fn estimated(integers: u64, tries: u64, found: &[(i64, u32)]) -> Amount {
     let whole = |part: u64| {
         let whole = u128::from(part) * u128::from(integers) / u128::from(tries.max(1));
@@ -85,7 +85,7 @@ fn estimated(integers: u64, tries: u64, found: &[(i64, u32)]) -> Amount {
     Amount { count: whole(found.len() as u64), bytes: whole(bytes) }
 }
 
-/// The first and the last key; `None` if there is none.
+/// Returns the first and the last key; `None` if there is none.
 fn range(session: &mut dyn Session) -> Result<Option<(i64, i64)>> {
     let Some(first) = next(session, i64::MIN)? else { return Ok(None) };
     // The last key is at `low` or behind it, and before `high`.
@@ -107,7 +107,7 @@ fn range(session: &mut dyn Session) -> Result<Option<(i64, i64)>> {
     Ok(Some((first, low)))
 }
 
-/// The first key that is not below `from`.
+/// Returns the first key that is not below `from`; `None` if there is none.
 fn next(session: &mut dyn Session, from: i64) -> Result<Option<i64>> {
     let mut found = None;
     let scan = Scan { from: Some(Key::Int(from)), limit: 1, values: false };

@@ -36,8 +36,8 @@ use crate::{
 };
 
 impl PreparedTarget {
-    /// Whether the store that it reads can be opened by a worker process: not a server's, nor one that
-    /// only this process has.
+    /// Reports whether a worker process can open the store that is read: not a server's, nor one
+    /// that only this process has.
     pub(super) fn can_take_turns(&self) -> bool {
         let can = |ready: &ReadyStore| ready.held.is_none() && !ready.engine.capabilities().remote;
         self.facts.server.is_none() && self.read.as_ref().is_some_and(can)
@@ -45,7 +45,8 @@ impl PreparedTarget {
 }
 
 impl Job<'_> {
-    /// Whether stores take turns in this work, as far as it is not theirs to decide.
+    /// Reports whether stores take turns in this work, as far as the work and the request decide
+    /// it.
     pub(super) fn takes_turns(&self, work: BlobWork) -> bool {
         let BlobsRequest { threads, processes, over_time, .. } = *self.part;
         let here = processes.is_none() && self.part.hosts.is_none();
@@ -61,13 +62,13 @@ impl Blobs<'_> {
         (time / EPOCHS / 2.0).clamp(SHORT_EPOCH, EPOCH)
     }
 
-    /// Whether a target takes turns with others in this case.
+    /// Reports whether a target takes turns with others in this case.
     pub(super) fn takes_turns(&self, case: Case, target: &PreparedTarget) -> bool {
         let in_slices = self.workloads[case.workload].slice.is_some();
         in_slices && case.cache == Cache::Warm && target.can_take_turns()
     }
 
-    /// Whether one process can have the stores of all targets open that take turns.
+    /// Reports whether one process can have the stores of all targets open that take turns.
     pub(super) fn can_open_all(&self) -> bool {
         let turning = self.stores.targets.iter().filter(|target| target.can_take_turns());
         let mut locked: Vec<_> = turning
@@ -153,7 +154,7 @@ pub(super) struct Looking {
 }
 
 impl Looking {
-    /// Stores that are read warm may have lost pages.
+    /// Notes that stores that are read warm may have lost pages.
     pub(super) fn note_loss(&mut self) {
         self.pages_lost = true;
     }
@@ -258,8 +259,8 @@ impl Blobs<'_> {
         Turns { first, pass: count + slices * lead, count, slice, lead, seed }
     }
 
-    /// What a store needs before an epoch reads a part of the keys: where it reads all of them, its first
-    /// pass does that, and a small cache is filled by the first pass over a part.
+    /// Returns what a store needs before an epoch reads a part of the keys. If it reads all of
+    /// them, its first pass does that, and a small cache is filled by the first pass over a part.
     fn warm_up(&self, target: usize, workload: &Workload, in_memory: bool) -> WarmUp {
         if workload.parts.is_none() {
             return WarmUp::default();
@@ -269,7 +270,7 @@ impl Blobs<'_> {
         WarmUp { cache, in_memory }
     }
 
-    /// What came of each of `stores`, and what else went on in the machine.
+    /// Reads `stores` in turns; returns the result of each, and what else went on in the machine.
     pub(super) fn in_turns(
         &self,
         (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
@@ -298,7 +299,7 @@ impl Blobs<'_> {
         )
     }
 
-    /// The keys of an epoch in their order, those of the first pass before the others.
+    /// Returns the keys of an epoch in their order, those of the first pass before the others.
     fn round_keys(&self, turns: Turns, round: u32) -> Cow<'_, Dataset> {
         let (dataset, _) = self.stores.keys_in(round);
         dataset.of_round(index(turns.first))
@@ -310,7 +311,7 @@ impl Blobs<'_> {
         Processes::start(&launch, Some((dataset, self.pool.0)), self.job.stop)
     }
 
-    /// The same without a worker process.
+    /// Reads `stores` in turns without a worker process.
     fn on_a_thread(
         &self,
         (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
@@ -340,7 +341,7 @@ impl Opener for OwnStores<'_> {
     }
 }
 
-/// The sample of a store that took `turns`.
+/// Returns the sample of a store that took `turns`.
 fn sample(
     done: LaneDone,
     turns: Turns,

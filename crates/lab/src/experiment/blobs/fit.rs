@@ -67,8 +67,8 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
     Ok(sampled)
 }
 
-/// The time in which it is tried out how long filling takes, for each target; `None`: all that is
-/// `wanted` clearly fits, or is asked for.
+/// Returns the time for each target in which filling is tried; `None` if all that is `wanted`
+/// clearly fits, or is asked for.
 pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     let fits = |time: &Duration| {
         costs::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
@@ -78,7 +78,8 @@ pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     Some(time.mul_f64(TRYING / job.part.targets.len() as f64))
 }
 
-/// Whether scratch stores can be filled with a part of the data: no target has data of its own.
+/// Reports whether scratch stores can be filled with a part of the data: no target has data of its
+/// own.
 fn can_sample(job: Job<'_>) -> bool {
     job.part.targets.iter().all(|target| target.location.is_none())
 }

@@ -36,6 +36,10 @@ pub struct Forecast {
 }
 
 /// Forecasts `request`. An existing store is opened for reading, to count its keys.
+///
+/// # Errors
+///
+/// Fails if the data or an existing store cannot be read.
 pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     let part = request.blobs().ok_or_else(|| Error::usage("only `run` can be forecast"))?;
     let job = Job::new(request, part, &Silent, stop);
@@ -63,8 +67,8 @@ pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
 }
 
 impl Forecast {
-    /// The shortest that `rounds` of it take, made ready first; `again`: after a run of the
-    /// same needs.
+    /// Returns the shortest time of `rounds` rounds with their preparation; `again` if they come
+    /// after a run of the same needs.
     pub fn time(&self, rounds: u32, again: bool) -> Duration {
         let preparing = if again { self.preparing_again } else { self.preparing };
         preparing.saturating_add(self.round.saturating_mul(rounds))

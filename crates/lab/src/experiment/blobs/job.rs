@@ -25,7 +25,7 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Its time starts now.
+    /// Creates a job, whose time starts now.
     pub(super) fn new(
         request: &'a Request,
         part: &'a BlobsRequest,
@@ -36,13 +36,13 @@ impl<'a> Job<'a> {
         Self { request, part, progress, stop, ends }
     }
 
-    /// The time that it has left; absent: there is no end to it.
+    /// Returns the remaining time; `None` if it has no end.
     pub(super) fn left(&self) -> Option<Duration> {
         self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
     }
 
-    /// The time of which making ready may take a part, where a round need not touch every key; absent:
-    /// all keys are asked for.
+    /// Returns the time of which preparing may take a part, if a round need not touch every key;
+    /// `None` if all keys are asked for.
     pub(super) fn bound(&self) -> Option<Duration> {
         let BlobsRequest { count, max_key, start, work, .. } = self.part;
         let all = count.is_some() || max_key.is_some() || start.is_some();
@@ -51,7 +51,7 @@ impl<'a> Job<'a> {
         is_bounded.then(|| model::units::duration_of(self.request.rounds.seconds))
     }
 
-    /// Whether the keys that are measured may be a random part of all.
+    /// Reports whether the keys that are measured may be a random part of all.
     pub(super) fn draws_keys(&self) -> bool {
         let is_drawn = |work: &BlobWork| work.order.is_drawn();
         self.bound().is_some() && !self.part.work.iter().any(is_drawn)
@@ -61,26 +61,26 @@ impl<'a> Job<'a> {
         target.settings_for(Facet::Blobs, self.request.durability)
     }
 
-    /// What stores are made for: one for all that only reads, one for all that writes.
+    /// Returns what stores are created for: one for all that only reads, one for all that writes.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let any = |writes| self.part.work.iter().any(|work| work.operation.writes() == writes);
         let read = any(false).then_some(Operation::Read);
         read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
     }
 
-    /// Worker processes; one, where this process works itself.
+    /// Returns the number of worker processes; one if this process works itself.
     pub(super) fn processes(&self) -> u32 {
         let hosts = self.part.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
         self.part.processes.unwrap_or(1).saturating_mul(u32::try_from(hosts).unwrap_or(u32::MAX))
     }
 
-    /// Whether several processes, or those of other hosts, have a store open at once.
+    /// Reports whether several processes, or those of other hosts, have a store open at once.
     pub(super) fn shares_stores(&self) -> bool {
         self.processes() > 1 || self.part.hosts.is_some()
     }
 
-    /// Whether worker processes make whole passes: those that were asked for, or one that each of
-    /// several runs starts for itself.
+    /// Reports whether worker processes make whole passes: those that were asked for, or one that
+    /// each of several runs starts for itself.
     pub(super) fn has_workers(&self) -> bool {
         let asked = self.part.processes.is_some() && cfg!(unix);
         asked || self.shares_stores() || (cfg!(unix) && self.request.rounds.runs > 1)
@@ -91,7 +91,7 @@ impl<'a> Job<'a> {
         self.part.threads.saturating_mul(self.processes())
     }
 
-    /// The workload for one piece of work; `count` is settled by the calibration.
+    /// Returns the workload for one piece of work; the calibration settles `count`.
     pub(super) fn workload(&self, work: BlobWork, count: u64, keys: u64) -> Workload {
         let keys = u32::try_from(keys).unwrap_or(u32::MAX).max(1);
         let processes = self.processes().min(keys);
@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
         Workload { batch, threads, processes, ..workload }
     }
 
-    /// Several processes can only work on stores that several can have open.
+    /// Fails if several processes are to work on a store that several cannot open.
     pub(super) fn check_sharing(&self) -> Result<()> {
         if !self.shares_stores() {
             return Ok(());
@@ -129,7 +129,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// The caches of other hosts cannot be dropped.
+    /// Fails if caches of other hosts would have to be dropped, which is not possible.
     pub(super) fn check_caches(&self) -> Result<()> {
         if self.part.hosts.is_some() && self.part.caches.iter().any(|cache| cache.is_cold()) {
             return Err(Error::usage(

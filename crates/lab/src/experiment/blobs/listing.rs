@@ -17,7 +17,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Whether it has all keys.
+    /// Reports whether the listing has all keys.
     pub(super) fn is_whole(&self) -> bool {
         self.dataset.entries().len() as u64 == self.all.count
     }

@@ -18,8 +18,8 @@ const BASE_NEED: u64 = 8 << 20;
 /// The same for each worker, besides its room for the largest value.
 const WORKER_NEED: u64 = 1 << 20;
 
-/// The value of the setting `cache` that gives `engine` its part of `memory`; `None`: it has no
-/// cache of its own.
+/// Returns the value of the setting `cache` that gives `engine` its part of `memory`; `None` if it
+/// has no cache of its own.
 pub fn equal_cache(engine: &dyn Blobs, memory: u64, workers: u32) -> Option<u64> {
     engine.cache(memory / CACHE_PART, workers)
 }
@@ -70,14 +70,14 @@ impl MemoryLimiter {
         entered.map_err(|why| Error::failed(format!("--memory: {why}")))
     }
 
-    /// `caches` under it: what is larger than memory cannot be warm.
+    /// Returns `caches` under the limit: data larger than memory cannot be warm.
     pub(super) fn states(&self, caches: Vec<Cache>) -> Vec<Cache> {
         let limited = self.group.is_some();
         let state = |cache| if limited && cache == Cache::Warm { Cache::Limited } else { cache };
         caches.into_iter().map(state).collect()
     }
 
-    /// An error where the system has ended a process for want of memory since this was last asked,
+    /// Fails if the system has ended a process for lack of memory since this was last checked,
     /// whatever that looked like.
     pub(super) fn check(&self) -> Result<()> {
         let killed = self.group.as_ref().map_or(0, MemoryGroup::killed);
@@ -107,7 +107,7 @@ fn too_small(bytes: u64, why: &str) -> Error {
     Error::failed(format!("--memory {} is too little to work in: {why}", show_size(bytes)))
 }
 
-/// Targets whose own setting for their cache won.
+/// Finds targets whose own setting for their cache overrides the limit's.
 fn kept(targets: &[BlobTarget], bytes: u64, workers: u32) -> Vec<Finding> {
     let targets = targets.iter().filter(|target| {
         let equal = equal_cache(target.engine, bytes, workers).map(|bytes| bytes.to_string());

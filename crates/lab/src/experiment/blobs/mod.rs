@@ -236,7 +236,7 @@ fn look(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
     Ok(())
 }
 
-/// The worker processes, no more than there are keys; on `hosts` if there are any.
+/// Starts the worker processes, at most as many as there are keys; on `hosts` if there are any.
 fn start_workers<'a>(
     job: Job<'a>,
     stores: &Stores,
@@ -285,12 +285,12 @@ struct Blobs<'a> {
 }
 
 impl Blobs<'_> {
-    /// Every case on each target that can be in its cache state.
+    /// Returns every case on each target that can be in its cache state.
     fn trials(&self, plan: &Plan) -> Vec<Trial> {
         plan.cases().flat_map(|case| self.trials_of(case)).collect()
     }
 
-    /// One of each target, and one of all that take turns.
+    /// Returns a trial of each target, and one of all that take turns.
     fn trials_of(&self, case: Case) -> Vec<Trial> {
         let Case { workload, cache } = case;
         let targets = &self.stores.targets;
@@ -315,8 +315,8 @@ impl Blobs<'_> {
         Ok(environment)
     }
 
-    /// How fast the file systems flush on which scratch stores will be updated; a failure is left
-    /// out.
+    /// Measures how fast the file systems flush on which scratch stores will be updated; a failure
+    /// is left out.
     fn time_flushes(&self, environment: &mut Environment) -> Result<()> {
         let Job { request, part, .. } = self.job;
         let scratch = |target: &&BlobTarget| {
@@ -337,7 +337,7 @@ impl Blobs<'_> {
         Ok(())
     }
 
-    /// What is known to be wrong before anything is measured.
+    /// Returns the findings that are known before anything is measured.
     fn findings(&self, unreachable: Vec<FindingKind>) -> Vec<Finding> {
         let cold = self.caches.iter().any(|cache| *cache != Cache::Warm);
         let without_files = self.stores.targets.iter().filter(|t| cold && !t.has_files());
@@ -391,12 +391,12 @@ impl Blobs<'_> {
         Ok(())
     }
 
-    /// A host whose worker ended by itself.
+    /// Returns the host whose worker ended by itself; `None` if none did.
     fn lost_host(&self) -> Option<String> {
         self.processes.as_ref()?.lost_host()
     }
 
-    /// A trial failed by a host that was lost: notes that, and goes on without the host if that was
+    /// Notes that a trial failed because a host was lost, and goes on without the host if that was
     /// asked for.
     fn go_on(&mut self, error: Error, output: &mut Output<'_>) -> Result<()> {
         let Some(host) = self.lost_host() else { return Err(error) };
@@ -417,7 +417,7 @@ impl Blobs<'_> {
         self.draw(output.round)
     }
 
-    /// One trial of `workload`, whose operations are `ops`.
+    /// Runs one trial of `workload`, whose operations are `ops`.
     fn trial(
         &self,
         target: usize,
@@ -462,7 +462,8 @@ impl Experiment for Blobs<'_> {
         if self.processes.is_some() { self.recover() } else { Ok(()) }
     }
 
-    /// Stores that are written to are made when they are needed first: reads do not wait for them.
+    /// Prepares the stores of a case. Stores that are written to are created when they are needed
+    /// first: reads do not wait for them.
     fn start_case(
         &mut self,
         trial: &Trial,
@@ -542,7 +543,8 @@ impl Experiment for Blobs<'_> {
         output.sample(sample, written_before)
     }
 
-    /// A server or a worker process may die by itself, a library in this process cannot.
+    /// Returns what a failed target costs: a server or a worker process may die by itself, a
+    /// library in this process cannot.
     fn loss(&self, target: usize, error: &Error) -> Option<Loss> {
         if self.lost_host().is_some() {
             return None;

@@ -123,7 +123,7 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
     Ok(())
 }
 
-/// How many keys are enough to be measured of those that are listed.
+/// Returns how many of the listed keys are enough to be measured.
 fn enough_keys(listed: &DatasetSummary) -> usize {
     let cache = host::last_level_cache_bytes().unwrap_or(0).saturating_mul(CACHES);
     let mean = (listed.bytes / listed.count.max(1)).max(1);
@@ -132,7 +132,8 @@ fn enough_keys(listed: &DatasetSummary) -> usize {
 }
 
 impl Job<'_> {
-    /// The target from whose store the data are read as they are measured.
+    /// Returns the target from whose store the data are read while they are measured; `None` if
+    /// they come from elsewhere.
     fn own_source(self) -> Option<usize> {
         let Data::Targets = self.part.data else { return None };
         let targets = self.part.targets.iter();
@@ -141,7 +142,7 @@ impl Job<'_> {
         (!self.is_scratch(target, Operation::Read)).then_some(index)
     }
 
-    /// When the values of one of its stores, or of its data, are to be checked; absent: whenever all
+    /// Returns until when the values of a store, or of the data, are checked; `None` if all of them
     /// are.
     fn check_until(self) -> Option<Instant> {
         let own = usize::from(self.own_source().is_none());
@@ -272,7 +273,8 @@ fn finish(
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
 }
 
-/// Why a copy of the user's own store is measured, with the processes that write to it.
+/// Returns why a copy of the user's own store is measured, with the processes that write to it;
+/// `None` if the store itself is measured.
 fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
     let path = target.location.as_ref()?;
     let copied = |operation: &Operation| job.is_scratch(target, *operation);
@@ -346,7 +348,7 @@ fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Res
     }
 }
 
-/// A failure of one target's own system stays with it; any other error ends the run.
+/// Keeps a failure of one target's own system as a result; any other error ends the run.
 fn tolerable_failure<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
     match result {
         Err(error) if error.kind() != ErrorKind::Failed => Err(error.naming(label, label)),

@@ -119,7 +119,7 @@ impl Request {
 }
 
 impl BlobsRequest {
-    /// Files and folders of the user that it measures, or reads its data from.
+    /// Returns the files and folders of the user that are measured, or from which data is read.
     pub fn existing(&self) -> Vec<PathBuf> {
         let targets = self.targets.iter();
         let stores = targets.filter_map(|target| Some((target.engine, target.location.as_ref()?)));
@@ -172,7 +172,7 @@ impl Coverage {
     /// All that fits into the time.
     pub const ALL_THAT_FITS: Self = Self::Fitting(u64::MAX);
 
-    /// How much of `all` is measured, as far as it is known without trying.
+    /// Returns how much of `all` is measured, as far as it is known without trying.
     pub(crate) fn of(self, all: Amount) -> Amount {
         match self {
             Self::Sample(count) | Self::Fitting(count) if count < all.count => {
@@ -213,7 +213,8 @@ impl Data {
 }
 
 impl BlobsRequest {
-    /// The workload of the plan that is run again which does as this one over so many `keys`.
+    /// Returns the workload of the repeated plan that does the same as this one over `keys` keys;
+    /// `None` if there is none.
     pub(super) fn repeated(&self, workload: &Workload, keys: u64) -> Option<Workload> {
         let of = |plan: &&Plan| plan.experiment.summary().is_some_and(|data| data.count == keys);
         let mut earlier = self.repeated.iter().filter(of).flat_map(|plan| &plan.workloads);

@@ -23,18 +23,18 @@ pub struct RequestForecast {
 }
 
 impl RequestForecast {
-    /// The most that so many rounds take.
+    /// Returns the most requests that `rounds` rounds send.
     pub fn most(&self, rounds: u32) -> Requests {
         self.preparing + self.round * u64::from(rounds)
     }
 
-    /// What so many rounds cannot do without.
+    /// Returns the requests that `rounds` rounds cannot do without.
     pub fn least(&self, rounds: u32) -> Requests {
         self.least_filling + self.least_round * u64::from(rounds)
     }
 }
 
-/// The requests of all targets; `None`: no target sends any.
+/// Returns the requests of all targets; `None` if no target sends any.
 pub(super) fn requests(job: Job<'_>, data: Amount) -> Option<RequestForecast> {
     let of_target = |target: &BlobTarget| of_target(job, data, target);
     let all = job.part.targets.iter().filter_map(of_target);
@@ -47,7 +47,7 @@ pub(super) fn requests(job: Job<'_>, data: Amount) -> Option<RequestForecast> {
 }
 
 impl Job<'_> {
-    /// Whether a target sends requests to a service that may charge for them.
+    /// Reports whether a target sends requests to a service that may charge for them.
     pub(super) fn sends_requests(&self) -> bool {
         let sends = |target: &BlobTarget| {
             target.engine.requests(Action::Read, 1, &target.settings).is_some()
@@ -69,7 +69,7 @@ fn whole(number: f64) -> u64 {
 }
 
 impl Job<'_> {
-    /// Operations of the pass of `work` that counts, at most.
+    /// Returns the largest number of operations of the pass of `work` that counts.
     fn longest_pass(self, work: &BlobWork, keys: u64) -> u64 {
         let Lengths { shortest, scheduled, .. } = Lengths::new(self);
         let repeated = || match work.rate {

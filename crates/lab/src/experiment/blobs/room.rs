@@ -18,8 +18,8 @@ pub struct Room {
     pub free: Option<u64>,
 }
 
-/// What scratch stores for `operations` take, by their folder: as much again where updates may fill
-/// a journal.
+/// Returns the bytes of scratch stores for `operations`, by their folder: as much again if updates
+/// may fill a journal.
 pub(super) fn needed(
     job: Job<'_>,
     operations: &[Operation],

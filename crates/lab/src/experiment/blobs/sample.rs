@@ -5,9 +5,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::dataset::below;
 
-/// The places of `count` of the values that have these `lengths`, ascending. Values are classed by
-/// length, as many in each class, and one of each is drawn: so the mean of the lengths stays what
-/// it is, and the longest are there in proportion.
+/// Returns the indices of `count` of the values with these `lengths`, ascending. Values are classed
+/// by length, as many in each class, and one of each is drawn: so the mean of the lengths stays
+/// what it is, and the longest values are in proportion.
 pub(super) fn stratified(lengths: &[u64], count: usize, seed: u64) -> Vec<usize> {
     let mut by_length: Vec<usize> = (0..lengths.len()).collect();
     by_length.sort_by_key(|place| lengths[*place]);

@@ -49,7 +49,7 @@ enum From {
 }
 
 impl Source {
-    /// The source that the request names.
+    /// Opens the source that the request names.
     pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
         let (engine, path, settings) = match &part.data {
             Data::Generated(spec) => return Self::generated(*spec),
@@ -112,13 +112,13 @@ impl Source {
         })
     }
 
-    /// The kind of its keys.
+    /// Returns the kind of its keys.
     pub(super) fn keys(&self) -> KeyKind {
         self.keys
     }
 
-    /// The settings of the store that holds it, as read back. Files by their paths have but one way to be
-    /// stored.
+    /// Returns the settings of the store that has the data, as read back. Files by their paths have
+    /// only one way of being stored.
     pub(super) fn settings(&self) -> Result<Settings> {
         let From::Existing(readable) = &self.from else { return Ok(Settings::default()) };
         if readable.place.engine.capabilities().paths && self.keys == KeyKind::Names {
@@ -127,7 +127,7 @@ impl Source {
         self.with(|store| Ok(store.in_effect()?.0))
     }
 
-    /// The lengths of all values in key order.
+    /// Returns the lengths of all values in key order.
     pub(super) fn lengths(&self, stop: &Stop) -> Result<Vec<u64>> {
         let mut lengths = Vec::new();
         self.with(|store| {
@@ -161,7 +161,7 @@ impl Source {
         Ok(())
     }
 
-    /// Its keys with the lengths of their values, which are not read.
+    /// Lists the keys with the lengths of their values, which are not read.
     pub(super) fn list(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
         let start = Instant::now();
         let listed = job.stop.within(within, || self.list_all(job));

@@ -37,27 +37,28 @@ pub(super) fn compare(
         .map_err(|e| e.context(&target.label))
 }
 
-/// Whether the user's own store may be opened as a copy only.
+/// Reports whether the user's own store may be opened only as a copy.
 pub(super) fn reads_a_copy(target: &BlobTarget) -> Result<bool> {
     let Some(path) = &target.location else { return Ok(false) };
     target.engine.reads_a_copy(path).map_err(|e| e.context(&target.label))
 }
 
 impl Job<'_> {
-    /// What stores are still to be made for; `kept`: those that are read are there.
+    /// Returns what stores are still to be created for; if `kept`, those that are read exist.
     pub(super) fn missing(&self, kept: bool) -> Vec<Operation> {
         let mut operations = self.operations();
         operations.retain(|operation| operation.writes() || !kept);
         operations
     }
 
-    /// What stores are made for before the first round; those that are written to come after all reads.
+    /// Returns what stores are created for before the first round; those that are written to come
+    /// after all reads.
     pub(super) fn first_operations(&self, kept: bool) -> Vec<Operation> {
         let first = self.operations().into_iter().take(1);
         first.filter(|operation| operation.writes() || !kept).collect()
     }
 
-    /// Whether a store is made for `operation`.
+    /// Reports whether a store is created for `operation`.
     pub(super) fn is_scratch(&self, target: &BlobTarget, operation: Operation) -> bool {
         let Some(path) = &target.location else { return true };
         if operation.writes() {
@@ -67,8 +68,9 @@ impl Job<'_> {
         self.settings(target).is_ok_and(|settings| changes(settings).is_some())
     }
 
-    /// The first target before one in whose scratch store it reads the very same files: they differ
-    /// only in how they use them, and what a second copy has of its own would count as theirs.
+    /// Returns the first target before this one in whose scratch store it reads the very same
+    /// files: they differ only in how they use them, and the differences of a second copy would
+    /// count as theirs. `None` if there is none.
     pub(super) fn twin(&self, index: usize) -> Result<Option<usize>> {
         let own = &self.part.targets[index];
         let capabilities = own.engine.capabilities();
@@ -87,7 +89,7 @@ impl Job<'_> {
         Ok(None)
     }
 
-    /// Whose the stores are, of several the one that is written to.
+    /// Returns whose the stores are; of several, that of the one that is written to.
     pub(super) fn owner(&self, target: &BlobTarget) -> Owner {
         let operations = self.operations();
         let operation = operations.last().expect("a run has at least one operation");
@@ -113,13 +115,14 @@ pub(super) struct TargetStores {
 }
 
 impl TargetStores {
-    /// What an earlier run has left.
+    /// Takes over what an earlier run has left.
     pub(super) fn kept(target: PreparedTarget) -> Self {
         let PreparedTarget { read, copies, .. } = target;
         Self { checked: read.is_some(), read, copies, ..Self::default() }
     }
 
-    /// A process that opens a folder of many files need not list them again to find how they are named.
+    /// Keeps the layout of the store, so that a process that opens a folder of many files need not
+    /// list them again to find how they are named.
     pub(super) fn keep_layout(&mut self, in_effect: &Settings) {
         for ready in self.read.iter_mut().chain(&mut self.copies).chain(&mut self.update) {
             let capabilities = ready.engine.capabilities();
@@ -147,7 +150,7 @@ pub(super) struct StorePreparation<'a> {
 }
 
 impl StorePreparation<'_> {
-    /// A target that reads the store of another one fails with it.
+    /// Fails if the target reads the store of another one that failed.
     pub(super) fn check_twin(&self, prepared: &[Result<TargetStores>]) -> Result<()> {
         let twin = self.job.twin(self.index)?.and_then(|twin| prepared[twin].as_ref().err());
         twin.map_or(Ok(()), |error| Err(Error::failed(error.to_string())))

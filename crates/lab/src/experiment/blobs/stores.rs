@@ -68,13 +68,13 @@ pub(super) struct PreparedTarget {
 const HALF_ROUNDS: u32 = 4;
 
 impl Stores {
-    /// The keys of a round, and whether they are half of a sample, as in some rounds.
+    /// Returns the keys of a round, and whether they are half of a sample, as in some rounds.
     pub(super) fn keys_in(&self, round: u32) -> (&Dataset, bool) {
         let half = self.half.as_ref().filter(|_| round % HALF_ROUNDS == HALF_ROUNDS - 1);
         half.map_or((&self.dataset, false), |half| (half, true))
     }
 
-    /// What the stores hold in figures, as far as the keys that were drawn show it.
+    /// Summarises what the stores hold, as far as the keys that were drawn show it.
     pub(super) fn summary(&self) -> DatasetSummary {
         let measured = self.dataset.summary();
         if self.drawn().is_none() {
@@ -86,7 +86,7 @@ impl Stores {
         DatasetSummary { count, bytes, half_in, ..measured }
     }
 
-    /// How many keys are measured; `None`: all.
+    /// Returns how many keys are measured; `None` for all.
     pub(super) fn drawn(&self) -> Option<u64> {
         let count = self.dataset.entries().len() as u64;
         (count < self.all.count).then_some(count)
@@ -121,25 +121,25 @@ impl Stores {
 }
 
 impl PreparedTarget {
-    /// The store that `operation` works on. Updates have their own, so that reads are measured
-    /// on a store as it was filled.
+    /// Returns the store that `operation` works on. Updates have their own, so that reads are
+    /// measured on a store as it was filled.
     pub(super) fn store(&self, operation: Operation) -> &ReadyStore {
         let own = if operation.writes() { &self.update } else { &self.read };
         own.as_ref().expect("a store is made for every operation of the plan")
     }
 
-    /// Whether the store is ready that `operation` works on.
+    /// Reports whether the store that `operation` works on is ready.
     pub(super) fn has_store(&self, operation: Operation) -> bool {
         let own = if operation.writes() { &self.update } else { &self.read };
         own.is_some()
     }
 
-    /// Whether its stores are on disk.
+    /// Reports whether its stores are on disk.
     pub(super) fn has_files(&self) -> bool {
         self.stores().any(|ready| ready.held.is_none())
     }
 
-    /// All its stores.
+    /// Returns all its stores.
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
         self.read.iter().chain(&self.copies).chain(&self.update)
     }
@@ -177,7 +177,7 @@ impl Stores {
 }
 
 impl Needs {
-    /// Those of `request`; `None`: nothing that it is run on can be used again.
+    /// Returns the needs of `request`; `None` if nothing that it runs on can be used again.
     pub fn of(request: &Request) -> Option<Self> {
         let part = request.blobs()?;
         // What is written in place is not as it was found.
