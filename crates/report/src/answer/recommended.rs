@@ -72,12 +72,18 @@ fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
     }
 }
 
-/// Returns the rows of each workload that was measured in the first cache state.
+/// Returns the rows of each workload in which the baseline and another store were measured in the
+/// first cache state.
 fn measured<'a>(plan: &Plan, figures: &'a [Figures]) -> Vec<&'a [Figures]> {
     let cache = plan.caches.first().copied().unwrap_or_default();
     let rows = |workload| cases(figures).find(|rows| rows[0].case == Case { workload, cache });
     let all = (0..plan.workloads.len()).filter_map(rows);
-    all.filter(|rows| rows.iter().any(|row| row.rounds > 0)).collect()
+    let stores = |row: &&Figures| row.rounds > 0 && !plan.is_reference(row.target);
+    let is_compared = |rows: &&[Figures]| {
+        let has_baseline = rows.iter().any(|row| row.rounds > 0 && row.target == plan.baseline);
+        has_baseline && rows.iter().filter(stores).count() > 1
+    };
+    all.filter(is_compared).collect()
 }
 
 impl Compared<'_> {

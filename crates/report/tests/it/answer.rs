@@ -70,6 +70,19 @@ fn the_store_to_take_is_named_with_its_gains_and_each_case_has_a_line() {
     assert!(says(&opened).starts_with(said), "{}", says(&opened));
 }
 
+/// A workload in which one store alone was measured, or the baseline was not, takes no part.
+#[test]
+fn what_was_compared_is_answered_without_the_rest() {
+    let both = compared(&[("files", &[4_000, 90_000]), ("sqlite", &[2_000, 30_000])]);
+    for alone in [0, 1] {
+        let mut record = both.clone();
+        record.samples.retain(|sample| sample.workload == 0 || sample.target == alone);
+        let said = says(&record);
+        let expected = "SQLite: reads 2.0× faster than plain files.\nNot measured yet: update.\n";
+        assert!(said.starts_with(expected), "{said}");
+    }
+}
+
 /// `run` takes what `advise` takes of the same record.
 #[test]
 fn a_faster_store_that_promises_less_is_named_with_what_it_loses() {
