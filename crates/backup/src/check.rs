@@ -44,6 +44,10 @@ pub struct Stats {
 }
 
 /// Reads the whole catalogue and counts its content.
+///
+/// # Errors
+///
+/// Fails if the catalogue cannot be read or is damaged.
 pub fn stats(repository: &Repository) -> Result<Stats> {
     let mut catalogue = repository.catalogue(Mode::Read)?;
     stats_with(&mut catalogue)

@@ -130,6 +130,10 @@ pub fn mode_without_list(path: &Path, meta: &Metadata) -> io::Result<(u32, bool)
 }
 
 /// Returns the same as [`mode_without_list`] for a file that is open.
+///
+/// # Errors
+///
+/// Fails if the list cannot be read.
 pub fn mode_without_list_of(file: &File, meta: &Metadata) -> io::Result<(u32, bool)> {
     without_list(mode(meta), || os::access_list_of(file))
 }

@@ -46,6 +46,10 @@ pub fn is_mount_point(path: &Path) -> bool {
 }
 
 /// Creates a folder of this mode, if the system has modes.
+///
+/// # Errors
+///
+/// Fails if something exists at `path`, or its parent does not.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     os::with_mode(&mut builder, mode);
@@ -54,6 +58,10 @@ pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
 
 /// Checks that this user can create files in `folder`, by creating one: permissions do not show it
 /// for root, nor for file systems like proc.
+///
+/// # Errors
+///
+/// Fails if the file cannot be created or removed.
 pub fn check_writable(folder: &Path) -> io::Result<()> {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let number = TRIED.fetch_add(1, Relaxed);
@@ -69,6 +77,10 @@ const BUFFER: usize = 1 << 20;
 ///
 /// The bytes go through memory on purpose: `copy_file_range` may let both files share their blocks,
 /// and the first write to the copy would then pay for separating them.
+///
+/// # Errors
+///
+/// Fails if `from` cannot be read, or `to` exists or cannot be written.
 pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
     let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;

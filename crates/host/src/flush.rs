@@ -19,6 +19,10 @@ use crate::{
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
 /// file system that holds it, elsewhere each file below it. If the path is absent, nothing is
 /// flushed.
+///
+/// # Errors
+///
+/// Fails if a file or folder cannot be opened or flushed.
 pub fn sync(path: &Path) -> Result<()> {
     let place = nearest_existing(path);
     let whole = if place.is_dir() { os::sync_filesystem(&place) } else { None };
@@ -33,6 +37,10 @@ pub fn sync(path: &Path) -> Result<()> {
 
 /// Makes what was created, renamed or removed in the folder at `path` durable. If folders cannot be
 /// flushed, the file system orders such changes by itself.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be opened or flushed.
 pub fn sync_dir(path: &Path) -> Result<()> {
     let flush =
         || if cfg!(unix) { File::open(path)?.sync_all() } else { path.metadata().map(drop) };

@@ -93,6 +93,10 @@ impl MemoryGroup {
 
     /// Moves this process and `others` into the group. What they have used so far still counts in
     /// the group where they used it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system refuses to move one of the processes.
     pub fn enter(&self, others: &[u32]) -> io::Result<()> {
         let ids = [std::process::id()].into_iter().chain(others.iter().copied());
         ids.into_iter().try_for_each(|id| move_to(&self.folder, &id.to_string()))

@@ -62,6 +62,10 @@ fn is_stale(path: &Path) -> bool {
 }
 
 /// Detaches this process from the terminal and from the reader of its output.
+///
+/// # Errors
+///
+/// Fails if `/dev/null` cannot take the place of the standard streams.
 pub fn leave_terminal() -> io::Result<()> {
     // Fails for the leader of a group, which no terminal disturbs either.
     let _ = rustix::process::setsid();

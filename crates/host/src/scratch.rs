@@ -50,6 +50,11 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FileLock>> {
 }
 
 /// Removes all that is in `folder` except its lock.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be listed, or an entry cannot be removed; the others are then removed
+/// nevertheless.
 pub fn empty_folder(folder: &Path) -> io::Result<()> {
     let mut emptied = Ok(());
     for entry in fs::read_dir(folder)? {
@@ -63,6 +68,10 @@ pub fn empty_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes `folder` with all in it. The lock is removed last: if this is interrupted, what remains
 /// can still be recognised.
+///
+/// # Errors
+///
+/// Fails if an entry cannot be removed; the lock then stays.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     empty_folder(folder)?;
     fs::remove_file(folder.join(LOCK))?;
@@ -132,6 +141,10 @@ impl Scratch {
     }
 
     /// Creates a folder in it for `owner` alone, or for this user if that is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be created, or not be given to `owner`.
     pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
         let path = self.path.join(name);
         if !path.exists() {

@@ -24,6 +24,10 @@ pub struct Space {
 /// Returns the bytes that the files and folders at `paths` occupy, with all in them. A file reached
 /// twice, by hard links or by overlapping paths, counts once; an absent one counts nothing. A path
 /// itself may be a symbolic link; links below it are not followed.
+///
+/// # Errors
+///
+/// Fails if a folder below a path cannot be read.
 pub fn space(paths: &[PathBuf]) -> Result<Space> {
     let mut seen = HashSet::new();
     let mut space = Space::default();
@@ -40,6 +44,10 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
 }
 
 /// Counts the files below `folder` that are a file with another name there, too (hard links).
+///
+/// # Errors
+///
+/// Fails if a folder cannot be read.
 pub fn repeated_files(folder: &Path) -> Result<u64> {
     let (mut seen, mut repeated) = (HashSet::new(), 0);
     walk(folder, &mut |_, meta| {
@@ -62,6 +70,10 @@ pub struct Extents {
 
 /// Counts the files at and below `paths` and their pieces. Data that has no place on the device yet
 /// is written out first.
+///
+/// # Errors
+///
+/// Fails if a folder or file cannot be read.
 pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     let mut found = Extents { files: 0, extents: Some(0) };
     for path in paths {
@@ -118,6 +130,10 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
 
 /// Returns the bytes that are free if they are fewer than `needed`, else `None`. A system that does
 /// not report them is taken to have room.
+///
+/// # Errors
+///
+/// Fails if the system reports an error other than that it does not know.
 pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
     match free_bytes(path) {
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),

@@ -102,6 +102,10 @@ impl Files {
     }
 
     /// Reads the files, in order, from start to end. Returns the bytes read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be read.
     pub fn warm(&self) -> io::Result<u64> {
         let mut buffer = vec![0; crate::BUFFER];
         let mut bytes = 0;
@@ -115,6 +119,11 @@ impl Files {
     /// Writes dirty pages back and drops the files' pages, as far as the kernel agrees:
     /// [`Files::pages`] shows what stayed. If many files are dirty, their whole file system may be
     /// flushed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be opened or flushed, or the system cannot drop its
+    /// pages.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
         self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))

@@ -32,6 +32,10 @@ impl Locked {
     }
 
     /// Maps what `file` has of `span`, for [`lock_all`] to lock later.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be mapped.
     pub fn mapped(file: &File, span: Span) -> io::Result<Self> {
         let Some((offset, length)) = span.range_in(file.metadata()?.len()) else {
             return Ok(Self { mapping: None, bytes: 0, end: 0 });

@@ -74,11 +74,19 @@ impl AddAssign for Pages {
 
 impl Pages {
     /// Counts the pages of what `file` has of `span`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not report the pages of the file.
     pub fn count(file: &File, span: Span) -> io::Result<Self> {
         Self::count_sized(file, file.metadata()?.len(), span)
     }
 
     /// Counts the pages of what `file`, known to have `size` bytes, has of `span`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not report the pages of the file.
     pub fn count_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
         match span.range_in(size) {
             Some((offset, length)) => count_cached(file, offset, length),
@@ -114,6 +122,10 @@ impl Pages {
 
 /// Returns the resident pages of `span`, counted in cells of `per_cell` pages (the last may have
 /// fewer); `None` if the system does not report them to this user.
+///
+/// # Errors
+///
+/// Fails if the system does not report the pages for another reason than permissions.
 pub fn residency_map(file: &File, span: Span, per_cell: u64) -> io::Result<Option<Vec<u64>>> {
     match span.range_in(file.metadata()?.len()) {
         Some((offset, length)) => if_permitted(cells(file, offset, length, per_cell * page_size())),

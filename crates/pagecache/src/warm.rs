@@ -11,6 +11,10 @@ use crate::Span;
 pub const BUFFER: usize = 1 << 20;
 
 /// Reads what `file` has of `span`, from start to end. Returns the bytes read.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read.
 pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
     let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(0) };
     if offset > 0 {
@@ -59,6 +63,10 @@ pub struct Evictor {
 impl Evictor {
     /// Evicts one file as [`evict`] does. When many files were dirty, on Linux the whole file
     /// system is flushed, so that the next ones are clean.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be flushed, or the system cannot drop pages.
     pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
         let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(()) };
         if !crate::pages::is_clean(file, offset, length) {
@@ -80,6 +88,10 @@ impl Evictor {
 }
 
 /// Checks whether this system has a request to drop a file's pages; it may decline each one.
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if it has none.
 pub fn can_evict() -> io::Result<()> {
     if cfg!(unix) { Ok(()) } else { Err(crate::unsupported("dropping pages")) }
 }
