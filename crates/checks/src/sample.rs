@@ -109,11 +109,11 @@ pub(crate) fn is_short(sample: &Sample) -> bool {
 /// process's, so a resource is judged only if the trial itself cannot be what waited:
 ///
 /// - for a processor, if there are more of them than workers: as many or more wait for each other.
-/// What `other_cpus` shows is not reported twice.
+///   What `other_cpus` shows is not reported twice.
 /// - for input or output, in a warm read trial that fetched nothing from a device. Any other waits
-/// for the device because that is what is measured.
+///   for the device because that is what is measured.
 /// - for memory, unless it is limited: no other trial should make the system look for free pages,
-/// and one whose own data does so measures that instead of the store.
+///   and one whose own data does so measures that instead of the store.
 fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = FindingKind> {
     let Sample { load, .. } = sample;
     let workers = header.plan.workloads[sample.workload].workers();

@@ -39,7 +39,8 @@ pub enum Fitness {
     #[default]
     Fit,
     /// Something may mislead.
-    Doubts,
+    #[serde(rename = "doubts")]
+    FitWithFindings,
     /// Nothing can be written, or figures would be wrong.
     Unfit,
 }
@@ -51,7 +52,7 @@ impl DoctorReport {
         self.fitness = match worst {
             _ if self.folder.unwritable.is_some() => Fitness::Unfit,
             Some(Severity::Wrong) => Fitness::Unfit,
-            Some(Severity::Warning) => Fitness::Doubts,
+            Some(Severity::Warning) => Fitness::FitWithFindings,
             _ => Fitness::Fit,
         };
     }

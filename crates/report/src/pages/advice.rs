@@ -197,9 +197,10 @@ impl<'a> Advised<'a> {
     fn no_difference(&self) -> Option<String> {
         let Choice { chosen, best, .. } = self.choice;
         let ratio = self.costs.ratio(best, chosen)?;
-        let by = match best == chosen {
-            true => String::new(),
-            false => format!(", {}", faster(&ratio, &self.name(chosen))),
+        let by = if best == chosen {
+            String::new()
+        } else {
+            format!(", {}", faster(&ratio, &self.name(chosen)))
         };
         Some(format!("no difference is shown. Fastest so far: {}{by}.", self.name(best)))
     }

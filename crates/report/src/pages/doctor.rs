@@ -44,7 +44,9 @@ fn possible(sentence: &str) -> String {
 fn fitness(report: &DoctorReport) -> Lines {
     let what = match (&report.fitness, &report.folder.unwritable) {
         (Fitness::Fit, _) => "fit: figures taken here can be relied on",
-        (Fitness::Doubts, _) => "fit with findings: figures taken here may mislead, as said below",
+        (Fitness::FitWithFindings, _) => {
+            "fit with findings: figures taken here may mislead, as said below"
+        }
         (Fitness::Unfit, Some(_)) => "unfit: nothing can be written in this folder",
         (Fitness::Unfit, None) => "unfit: figures taken here are wrong, as said below",
     };

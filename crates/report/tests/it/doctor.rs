@@ -15,7 +15,7 @@ fn page(found: &DoctorReport, width: u16) -> String {
 fn full() -> DoctorReport {
     let path = "/srv/a rather long name of a folder/".repeat(4);
     DoctorReport {
-        fitness: Fitness::Doubts,
+        fitness: Fitness::FitWithFindings,
         environment: Environment {
             os: "linux".to_owned(),
             cpu: Cpu { count: 1, governor: Some("powersave".to_owned()), ..Cpu::default() },
@@ -137,7 +137,7 @@ fn the_worst_that_was_found_says_whether_the_machine_is_fit() {
         (report.fitness, page(&report, 100).lines().next().unwrap().to_owned())
     };
     let (fitness, said) = judged(vec![FindingKind::OtherLoad { cpus: 0.9 }], None);
-    assert!(fitness == Fitness::Doubts && said.starts_with("fit with findings"), "{said}");
+    assert!(fitness == Fitness::FitWithFindings && said.starts_with("fit with findings"), "{said}");
     assert_eq!(judged(vec![FindingKind::LoadUnknown], None).0, Fitness::Fit);
     assert_eq!(judged(vec![FindingKind::DebugBuild], None).0, Fitness::Unfit);
     let (fitness, said) = judged(vec![], Some("read-only"));

@@ -34,9 +34,9 @@ struct DrawnOp {
 /// The ops of all workers of a round.
 pub(crate) struct OpStream {
     workers: Vec<Vec<DrawnOp>>,
-    /// KeyChooser that are inserted.
+    /// Keys that are inserted.
     fresh: Dataset,
-    /// KeyChooser of the dataset.
+    /// Keys of the dataset.
     keys: u32,
 }
 
