@@ -187,7 +187,10 @@ impl<'a> Series<'a> {
     fn units_of_all(self, pairs: impl Iterator<Item = (&'a Sample, f64, f64)>) -> Values {
         let (samples, pairs): (Vec<_>, Vec<_>) =
             pairs.map(|(sample, own, other)| (sample, (own, other))).unzip();
-        let sums = || stats::ratios_of_sums(&pairs).filter(|_| sizes_differ(&samples));
+        let sums = || {
+            let evened = sizes_differ(&samples).then(|| parts_alike(&samples, &pairs));
+            evened.and_then(|pairs| stats::ratios_of_sums(&pairs))
+        };
         let ratios = || pairs.iter().map(|(own, other)| own / other).collect();
         let ratios: Vec<f64> = sums().unwrap_or_else(ratios);
         self.units(samples.into_iter().zip(ratios))
@@ -238,13 +241,27 @@ impl<'a> Series<'a> {
 /// The largest factor between the mean sizes of values of rounds with similar sizes.
 const SIMILAR: f64 = 1.1;
 
-/// Reports whether rounds touched parts of the keys whose values have other sizes.
+/// Reports whether rounds touched values of other sizes: other parts of the keys, or all but the few
+/// that came where nothing counts.
 fn sizes_differ(samples: &[&Sample]) -> bool {
-    let in_parts = samples.iter().any(|s| s.passes().is_some_and(|passes| passes.part.is_some()));
     let sizes = samples.iter().map(|sample| sample.bytes as f64 / sample.operations.max(1) as f64);
     let (least, most) = sizes
         .fold((f64::INFINITY, 0.0), |(least, most), size: f64| (size.min(least), size.max(most)));
-    in_parts && most > SIMILAR * least
+    most > SIMILAR * least
+}
+
+/// Returns the pairs with weights that have each part of the keys count as much as any other: after
+/// two and a half turns over all parts, some were read three times and others twice.
+fn parts_alike(samples: &[&Sample], pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let part = |sample: &Sample| sample.passes().and_then(|passes| passes.part);
+    let mut counts = BTreeMap::<_, f64>::new();
+    for sample in samples {
+        *counts.entry(part(sample)).or_default() += 1.0;
+    }
+    let each = samples.len() as f64 / counts.len().max(1) as f64;
+    let weight = |sample: &&Sample| each / counts[&part(sample)];
+    let weighted = samples.iter().map(weight).zip(pairs);
+    weighted.map(|(weight, (own, other))| (own * weight, other * weight)).collect()
 }
 
 /// Returns what is known of a target's store: the last facts that the record has; `None` if it has

@@ -239,3 +239,19 @@ fn a_case_that_has_not_started_is_open_though_another_one_is_over() {
     record.samples.push(model::Sample { workload: 1, ..sample(0, 0, COUNT, NS) });
     assert_eq!(open(&record, 1), [0; 0]);
 }
+
+/// Reads of two parts of the keys. The first has small values, of which the target takes twice the time;
+/// the second, which was read once less, one large value, of which it takes half.
+#[test]
+fn each_part_of_the_keys_counts_as_much_as_any_other() {
+    let mut record = run(21, &[(1_000, 0)]);
+    for own in &mut record.samples {
+        let part = u64::from(own.round % 2);
+        let (small, large) = if own.target == 1 { (2 * NS, 10 * NS) } else { (NS, 20 * NS) };
+        own.wall_ns = COUNT * if part == 0 { small } else { large };
+        own.bytes = COUNT * if part == 0 { 100 } else { 10_000 };
+        own.passes_mut().unwrap().part = Some(part);
+    }
+    let ratio = figures(&record)[1].ratio.unwrap();
+    assert!((ratio.point - 12.0 / 21.0).abs() < 1e-6, "{ratio:?}");
+}

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Action, Batch, Cache, Error, ErrorKind, Idle, Operation, Result, Sample, Session, Workload,
+    Action, Batch, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result, Sample,
+    Session, Workload,
     units::{option_duration, show_duration},
 };
 
@@ -59,6 +60,9 @@ pub(super) const FEWEST: u64 = 200;
 /// The part of a round's time in which its operations seem to fit: there is a first pass as well, and what
 /// was tried when the machine was idle takes longer later.
 const FITTED: f64 = 0.5;
+
+/// No value has more than one in so many bytes of a part.
+const LARGE: u64 = 4;
 
 /// Parts of keys that were drawn, at least: how far they differ shows what drawing keys adds.
 const FEWEST_PARTS: u64 = 10;
@@ -179,18 +183,29 @@ impl Blobs<'_> {
         let in_parts = may_part && (count < keys || is_drawn);
         let fewest = if is_drawn { FEWEST_PARTS } else { 1 };
         let parts = in_parts.then(|| (keys / (count + count / epoch::FIRST_PART)).max(fewest));
+        let parts = parts.map(|parts| self.even_parts(parts, &in_turns, share));
         let parts = earlier.and_then(|of| of.parts).or(parts);
-        if let (Some(parts), None) = (parts, asked) {
-            let part = keys / parts;
-            count = part - part / epoch::FIRST_PART;
+        let parts = parts.filter(|parts| *parts > 1 || is_drawn);
+        if in_parts && asked.is_none() {
+            let part = parts.map(|parts| keys / parts);
+            count = part.map_or(keys, |part| part - part / epoch::FIRST_PART);
         }
         let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
         Workload { slice, parts, ..self.job.workload(work, count, keys) }
     }
 
-    /// Returns the operations of a target that takes no turns, if others do: an epoch of fast
-    /// stores has so many that a server would work for minutes. `None` if they are as many as the
-    /// workload has.
+    /// Returns how many parts keys are read in, `parts` at most: so few that no value takes much of one and
+    /// decides alone which rounds are long, as far as reads of such a part fit into `share` seconds.
+    fn even_parts(&self, parts: u64, costs: &[f64], share: Option<f64>) -> u64 {
+        let DatasetSummary { count, bytes, largest, .. } = self.stores.dataset.summary();
+        let even = (bytes / largest.saturating_mul(LARGE).max(1)).max(1);
+        let reads = count as f64 / even as f64 * costs.iter().sum::<f64>();
+        let fits = share.is_none_or(|share| reads < share * FITTED);
+        if fits { parts.min(even) } else { parts }
+    }
+
+    /// Operations of a target that takes no turns, if others do: an epoch of fast stores has so many that
+    /// a server would work for minutes. `None`: as many as the workload has.
     fn settled_alone(
         &self,
         index: usize,

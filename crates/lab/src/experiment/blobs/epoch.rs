@@ -17,7 +17,7 @@ use model::{
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
 use crate::{
-    dataset::{Dataset, Part, Use, derive},
+    dataset::{Dataset, Part, PoolSpec, Use, derive},
     experiment::{
         Output, Trial,
         values::{latency, missed},
@@ -308,7 +308,9 @@ impl Blobs<'_> {
     /// Starts a worker process with the keys of a round.
     fn fresh_worker(&self, dataset: &Dataset) -> Result<Processes<'_>> {
         let launch = Launch::here(&self.job.request.worker, 1);
-        Processes::start(&launch, Some((dataset, self.pool.0)), self.job.stop)
+        // Reads need no values to write.
+        let pool = PoolSpec { largest: 0, ..self.pool.0 };
+        Processes::start(&launch, Some((dataset, pool)), self.job.stop)
     }
 
     /// Reads `stores` in turns without a worker process.
