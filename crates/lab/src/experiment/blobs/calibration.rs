@@ -204,8 +204,9 @@ impl Blobs<'_> {
         if fits { parts.min(even) } else { parts }
     }
 
-    /// Operations of a target that takes no turns, if others do: an epoch of fast stores has so many that
-    /// a server would work for minutes. `None`: as many as the workload has.
+    /// Returns the operations of a target that takes no turns, if others do: an epoch of fast
+    /// stores has so many that a server would work for minutes. `None` if they are as many as the
+    /// workload has.
     fn settled_alone(
         &self,
         index: usize,
