@@ -412,11 +412,10 @@ Pss_Shmem:             3 kB
 
     #[test]
     fn allocated_memory_is_occupied() {
-        let before = occupied_bytes(&[]).unwrap();
+        // Other tests of this process allocate and free some meanwhile.
         let block = std::hint::black_box(vec![1_u8; 64 << 20]);
-        let after = occupied_bytes(&[]).unwrap();
-        // Other tests of this process may free some meanwhile.
-        assert!(after > before + (32 << 20), "{before} {after}");
+        let occupied = occupied_bytes(&[]).unwrap();
+        assert!(occupied >= 64 << 20, "{occupied}");
         drop(block);
     }
 }
