@@ -1,8 +1,8 @@
 //! A table is declared once and printed by every form: the terminal, Markdown and the HTML page.
 //!
-//! `tables` builds a [`Table`] for each question from figures. Cells keep their numbers, so that a
-//! form chooses how to print them: [`Cell::text`] gives the words, [`Cell::estimate`] the interval
-//! behind them, `Cell::tone` their emphasis. [`Table::joined`] puts tables of several cases,
+//! `tables` builds a [`Table`](crate::table::Table) for each question from figures. Cells keep their numbers, so that a
+//! form chooses how to print them: [`Cell::text`](crate::table::Cell::text) gives the words, [`Cell::estimate`](crate::table::Cell::estimate) the interval
+//! behind them, `Cell::tone` their emphasis. [`Table::joined`](crate::table::Table::joined) puts tables of several cases,
 //! runs or machines below each other, with a column that names the origin of each row.
 
 use std::{borrow::Cow, collections::BTreeSet};
