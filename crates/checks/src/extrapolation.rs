@@ -9,7 +9,7 @@ use crate::series::{FEWEST_ROUNDS, Series};
 /// A ratio that moves less with twice the values is taken as the same on all of them.
 const MOVES: f64 = 0.03;
 
-/// Rounds over half of a sample without which nothing is known.
+/// The smallest number of rounds over half of a sample.
 const FEWEST_HALVES: usize = 2;
 
 /// Returns the factor by which the ratio to `baseline` is another one on all of the data, if it moves with

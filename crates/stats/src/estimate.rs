@@ -10,7 +10,7 @@ use crate::{
     student::two_sided_t,
 };
 
-/// Share of intervals that cover the truth.
+/// The share of intervals that cover the truth.
 pub(crate) const LEVEL: f64 = 0.95;
 
 /// A figure with its interval: of 95 %, or of a ratio that is judged the one that decides, which is
@@ -136,11 +136,11 @@ const WANDER: f64 = 6.0;
 #[derive(Clone, Copy)]
 pub(crate) struct Mean {
     pub(crate) value: f64,
-    /// Of the mean itself; infinite for a single value.
+    /// The variance of the mean itself; infinite for a single value.
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// What a margin never exceeds.
+    /// The largest margin.
     wander: f64,
 }
 

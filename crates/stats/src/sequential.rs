@@ -8,7 +8,7 @@
 //! the law of the iterated logarithm", Annals of Mathematical Statistics 41, 1970; T. L. Lai, "On
 //! confidence sequences", Annals of Statistics 4, 1976).
 
-/// Weight of the prior in values: the mean is expected within half a spread of zero. More makes
+/// The weight of the prior in values: the mean is expected within half a spread of zero. More makes
 /// verdicts after twenty values harder, less lets correlated values pass too soon; by simulation.
 const PRIOR: f64 = 4.0;
 

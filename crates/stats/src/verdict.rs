@@ -1,4 +1,4 @@
-//! What the ratios of a table show.
+//! The verdicts on the ratios of a table.
 
 use crate::{
     copies::Values,
@@ -8,16 +8,17 @@ use crate::{
     student::two_sided_t,
 };
 
-/// Share of tables in which a verdict may be false.
+/// The share of tables in which a verdict may be false.
 const ALPHA: f64 = 0.05;
 
-/// Targets whose times differ by less are the same for whoever chooses between them.
+/// The difference, as a share of the time, below which targets are the same for a user who chooses
+/// between them.
 pub const SAME: f64 = 0.03;
 
-/// From this many values on a run looks after each one whether they are enough.
+/// The number of values from which on a run checks after each one whether they are enough.
 pub const FIRST_LOOK: usize = FEWEST;
 
-/// What the ratio of a target's times to the baseline's shows.
+/// The verdict on the ratio of a target's times to the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It takes less time.
@@ -26,7 +27,7 @@ pub enum Verdict {
     Slower,
     /// Its time is within [`SAME`] of the baseline's.
     Same,
-    /// None of these is shown.
+    /// No difference and no equality is shown.
     Inconclusive,
 }
 
@@ -42,7 +43,7 @@ impl Verdict {
     }
 }
 
-/// How often it is asked whether the values are enough.
+/// How often a run checks whether the values are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Looks {
     /// Once: how many there are was fixed before.
@@ -59,7 +60,7 @@ pub enum Looks {
 /// A ratio, its interval, and what that interval shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// What the interval shows.
+    /// The verdict that the interval shows.
     pub verdict: Verdict,
     /// The ratio with the interval that decides; `None` without values.
     pub ratio: Option<Estimate>,
@@ -84,7 +85,7 @@ impl Judgement {
 /// The logarithms of a ratio.
 struct Ratio {
     mean: Mean,
-    /// The same as if there were no copies: more rounds of the same copies make no more of them.
+    /// The mean as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
     n: usize,
 }

@@ -31,7 +31,7 @@ use crate::{
     workload::interleaved::balanced_orders,
 };
 
-/// What the record does not contain.
+/// The results that the record does not contain.
 pub struct Outcome {
     /// Why no further round was run.
     pub ended: Ended,
@@ -39,7 +39,7 @@ pub struct Outcome {
     pub measuring: Duration,
     /// Labels of the targets that failed, in a trial or before; each is a finding too.
     pub failed: Vec<String>,
-    /// What each store's engine complains of, by target, if a check was asked for.
+    /// The damage that each store's engine reports, by target, if a check was asked for.
     pub integrity: Complaints,
 }
 
@@ -175,10 +175,10 @@ fn advice(time: &str, shorter: Option<&str>) -> String {
     shorter.map_or_else(String::new, |shorter| format!("; {time}, or {shorter} to shorten it"))
 }
 
-/// Trials about the same cases: they have rounds of their own, so that what is decided does not hold up
-/// the others.
+/// The trials about the same cases: they have rounds of their own, so that decided cases do not
+/// hold up the others.
 struct CaseRounds {
-    /// Those of a round that none has failed of.
+    /// The trials of a round without the targets that have failed.
     trials: Vec<Trial>,
     /// The number of the next round.
     next: u32,

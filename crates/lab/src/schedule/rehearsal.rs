@@ -10,10 +10,10 @@ use crate::{Stop, experiment::request::Request};
 /// The parts that are tried: one of so many. Two, because some of a trial takes as long whatever
 /// its size.
 const PARTS: [u32; 2] = [32, 8];
-/// Part of the time that trying may take.
+/// The part of the time that trying may take.
 const TRYING: u32 = 8;
 
-/// What is known of a round before the first.
+/// The expected time of a round before the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Expected {
     Nothing,

@@ -16,18 +16,20 @@ use crate::{
     workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
 };
 
-/// Operations of a calibrating pass at most: reads, and writes of small batches, which take longer.
+/// The largest number of operations of a calibrating pass: reads, and writes of small batches,
+/// which take longer.
 const READS: u64 = 1000;
 const WRITES: u64 = 100;
-/// The same if a target sends requests to a service, which take longer still and may cost money.
+/// The largest number of operations of a calibrating pass if a target sends requests to a service,
+/// which take longer still and may cost money.
 pub(super) const REQUESTS: u64 = 20;
 
-/// Seconds of passes.
+/// The lengths of passes in seconds.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
     /// A shorter one is made longer by going over the keys again.
     pub(super) shortest: f64,
-    /// None is made longer than this, and none touches more keys.
+    /// The length above which a pass is not made longer, and touches no more keys.
     longest: f64,
     /// One on schedule.
     pub(super) scheduled: f64,
@@ -51,10 +53,10 @@ impl Lengths {
     }
 }
 
-/// Seconds that a pass on schedule may last for a target that does not keep up.
+/// The seconds that a pass on schedule may last for a target that does not keep up.
 const LONGEST_SCHEDULE: f64 = 10.0;
 
-/// Operations of a pass at least, so that its time is that of the store.
+/// The smallest number of operations of a pass, so that its time is that of the store.
 pub(super) const FEWEST: u64 = 200;
 
 /// The part of a round's time in which its operations seem to fit: there is a first pass as well, and what
@@ -64,7 +66,8 @@ const FITTED: f64 = 0.5;
 /// No value has more than one in so many bytes of a part.
 const LARGE: u64 = 4;
 
-/// Parts of keys that were drawn, at least: how far they differ shows what drawing keys adds.
+/// The smallest number of parts of keys that were drawn: their differences show what drawing keys
+/// adds.
 const FEWEST_PARTS: u64 = 10;
 
 impl Blobs<'_> {
@@ -319,10 +322,10 @@ impl Blobs<'_> {
     }
 }
 
-/// What the trials of a workload on one target take, a trial in each cache state.
+/// The costs of the trials of a workload on one target, a trial in each cache state.
 pub(super) type Costs = Vec<Cost>;
 
-/// Seconds of a trial, as tried out.
+/// The costs of a trial in seconds, as tried.
 pub(super) struct Cost {
     cold: bool,
     sends_requests: bool,
@@ -330,7 +333,7 @@ pub(super) struct Cost {
     first: f64,
     /// An operation of the pass that counts.
     operation: f64,
-    /// The same without waits for a processor.
+    /// The seconds of an operation without waits for a processor.
     judged: f64,
     /// All that is not one of these: the cache state, opening, checking, flushing.
     apart: f64,

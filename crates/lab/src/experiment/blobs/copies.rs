@@ -8,15 +8,15 @@ use model::{Fill, Operation, Result};
 use super::{Job, PreparedTarget};
 use crate::{Amount, store::ReadyStore};
 
-/// Copies of a store with the first one: all of them or none, as fewer would not show how far they
-/// differ.
+/// The number of copies of a store with the first one: all of them or none, as fewer would not show
+/// how much they differ.
 const COPIES: u32 = 5;
 
-/// Making the others of one store takes this part of the time that is left at most.
+/// The largest part of the remaining time that creating the other copies of one store takes.
 const SHARE: f64 = 0.05;
-/// And they hold so many bytes at most, all of which are to stay in memory.
+/// The largest number of bytes of the copies, all of which are to stay in memory.
 const BYTES: u64 = 256 << 20;
-/// And this part of the memory that is left.
+/// The largest part of the remaining memory that the copies take.
 const MEMORY: u64 = 16;
 
 /// Returns the copy that is read in a round, if there are [`COPIES`]. In each three rounds with

@@ -1,19 +1,19 @@
-//! How long a run will take, before anything was tried.
+//! The time that a run will take, before anything was tried.
 
 use model::{Batch, Cache, Durability, Operation, Workload};
 
 use super::Job;
 use crate::{Amount, workload::BlobWork};
 
-/// What operations are taken to last, in seconds: on a small blob on a common disk, for want of a
-/// measurement. Engines take from a tenth to ten times of it.
+/// The assumed seconds of a read of a small blob on a common disk, for lack of a measurement.
+/// Engines take from a tenth to ten times of it.
 const READ: f64 = 10e-6;
 /// A read that waits for a device.
 const COLD_READ: f64 = 200e-6;
 const WRITE: f64 = 50e-6;
 /// A durable commit.
 const FLUSH: f64 = 1e-3;
-/// Each byte on top.
+/// The seconds of each byte in addition.
 const BYTE: f64 = 1e-9;
 
 /// Returns the seconds of the trials of a round.
@@ -23,7 +23,7 @@ pub(super) fn round(job: Job<'_>, data: Amount) -> f64 {
     job.part.work.iter().map(of).sum::<f64>() * job.part.targets.len() as f64
 }
 
-/// Seconds of the operations of a round at most, where their number is not asked for.
+/// The longest operations of a round in seconds, if their number is not asked for.
 const LONGEST_ROUND: f64 = 0.5;
 
 /// Returns the seconds of one target's trials of a workload in every state.

@@ -18,9 +18,9 @@ use crate::{
     dataset::{Dataset, Use, below, check_type, derive, value_size},
 };
 
-/// Draws after which it is known how many integers of the range are keys.
+/// The number of draws after which it is known how many integers of the range are keys.
 const TRIED: u64 = 1000;
-/// With fewer keys among them, drawing takes longer than listing.
+/// The smallest number of keys among them: with fewer, drawing takes longer than listing.
 const FEWEST: u64 = 50;
 
 /// Draws keys for so long: integers of the range in which keys are, of which those count that are

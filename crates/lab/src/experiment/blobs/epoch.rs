@@ -83,14 +83,14 @@ impl Blobs<'_> {
     }
 }
 
-/// All reads of an epoch together, in seconds by the wall clock: a process that is left by then has
-/// shown what its layout does. Where reads wait for a processor, that is fewer reads: more epochs show
-/// more than longer ones.
+/// The seconds of all reads of an epoch together, by the wall clock: a process that has run for
+/// that long has shown what its layout does. If reads wait for a processor, they are fewer: more
+/// epochs show more than longer ones.
 const EPOCH: f64 = 0.2;
-/// Where little time is left, at least so long, and so many in that time.
+/// The shortest epoch in seconds if little time is left.
 const SHORT_EPOCH: f64 = 0.1;
 const EPOCHS: f64 = 20.0;
-/// Fewer by this factor at most.
+/// The largest factor by which epochs are shortened.
 const MOST_SHORTENED: f64 = 3.0;
 /// A slice of the fastest store and one of the slowest, in seconds, as far as both can be.
 const SHORTEST: f64 = 1e-3;
@@ -121,28 +121,29 @@ pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64, epoch: f64) -> (
 
 /// The part of the keys of a round that a first pass touches before the one that counts.
 pub(super) const FIRST_PART: u64 = 8;
-/// Reads of a first pass over other keys, at least: after them a process is no longer new to its stores.
+/// The smallest number of reads of a first pass over other keys: after them a process is no longer
+/// new to its stores.
 const FIRST_READS: u64 = 2000;
 
-/// Operations of an epoch at least, and slices.
+/// The smallest number of operations of an epoch, and of slices.
 const FEWEST: u64 = 100;
 const FEWEST_SLICES: u64 = 4;
 
 /// A store's own cache of this size is filled by the first pass of an epoch.
 const SMALL_CACHE: u64 = 16 << 20;
 
-/// Before a slice, this part of it is done and does not count: it brings the store back into the
+/// The part of a slice that is done before it and does not count: it brings the store back into the
 /// processor's caches.
 const LEAD: u64 = 16;
-/// Slices are shorter and longer in turn, so that it shows if their length matters.
+/// The lengths of slices, shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// After the first epoch pages are looked at for this part of the time at most, and for this one where an
-/// epoch was lost to pages that had left the memory: then the stores are read again as well.
+/// The largest part of the time for which pages are examined after the first epoch, and the one if
+/// an epoch was lost to pages that had left the memory: then the stores are read again as well.
 const LOOKING: f64 = 0.05;
 const WARMING: f64 = 0.25;
 
-/// How long epochs have taken so far, and looking at pages.
+/// The time that epochs have taken so far, and that of examining pages.
 #[derive(Default)]
 pub(super) struct Looking {
     epochs: Duration,
@@ -333,7 +334,7 @@ impl Blobs<'_> {
     }
 }
 
-/// Stores that this process opens for an epoch.
+/// The stores that this process opens for an epoch.
 struct OwnStores<'a>(Vec<(&'static dyn model::Blobs, &'a Path, &'a OpenOptions)>);
 
 impl Opener for OwnStores<'_> {

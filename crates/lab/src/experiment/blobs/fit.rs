@@ -25,7 +25,7 @@ const FILLING: f64 = 0.4;
 /// The part of that which a sample may seem to take: what is left is for what takes longer than it
 /// seemed.
 const FILLED: f64 = 0.75;
-/// What seems to take less than this part of that is not tried out.
+/// The part of that time below which filling is not tried.
 const CLEARLY: f64 = 0.25;
 /// The part of the time in which it is tried out how long filling takes.
 const TRYING: f64 = 0.05;
@@ -106,7 +106,7 @@ fn say(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
     });
 }
 
-/// Seconds that filling all stores takes.
+/// The seconds that filling all stores takes.
 #[derive(Debug)]
 struct FillCosts {
     /// Whatever the number of values.

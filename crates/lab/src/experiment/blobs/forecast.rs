@@ -1,4 +1,4 @@
-//! What a run will take, as far as that is known before anything is made or measured.
+//! The forecast of a run, as far as it is known before anything is created or measured.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{Amount, Silent, Stop, experiment::request::Request, workload::BlobWo
 pub struct Forecast {
     /// Keys and bytes of the data.
     pub data: Amount,
-    /// What is done, with the least number of operations of a pass: where that takes no time, the
+    /// The workloads with the smallest number of operations of a pass: if that takes no time, the
     /// calibration makes it more.
     pub workloads: Vec<Workload>,
     /// Trials of a round.
@@ -27,11 +27,11 @@ pub struct Forecast {
     pub disk: Vec<Room>,
     /// Making the data and the stores ready, roughly.
     pub preparing: Duration,
-    /// The same after a run of the same [needs](super::Needs).
+    /// The time of preparing after a run of the same [needs](super::Needs).
     pub preparing_again: Duration,
     /// A round, roughly.
     pub round: Duration,
-    /// Requests to services that charge for them; `None`: no target sends any.
+    /// Requests to services that charge for them; `None` if no target sends any.
     pub requests: Option<RequestForecast>,
 }
 

@@ -1,4 +1,4 @@
-//! What is to be measured of values, and in how much time.
+//! The job of measuring values, and its time.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,14 @@ use crate::{
 
 pub(super) type BlobTarget = Target<dyn model::Blobs>;
 
-/// What is to be measured, and who listens.
+/// A job: the request of an experiment on values, and its listener.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) request: &'a Request,
     pub(super) part: &'a BlobsRequest,
     pub(super) progress: &'a dyn Progress,
     pub(super) stop: &'a Stop,
-    /// When its time is over; absent: never.
+    /// When its time is over; `None` if it has no end.
     pub(super) ends: Option<Instant>,
 }
 

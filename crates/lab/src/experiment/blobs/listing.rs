@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use crate::{Amount, dataset::Dataset};
 
-/// Keys of more data are a random part of them: 64 MiB of memory.
+/// The largest number of keys that are kept: those of more data are a random part of them, in 64
+/// MiB of memory.
 pub(super) const KEPT: usize = 1 << 22;
 
-/// Keys of a source with the lengths of their values.
+/// The keys of a source with the lengths of their values.
 pub(super) struct Listing {
     /// In key order: all, or a random choice of them.
     pub(super) dataset: Dataset,

@@ -9,13 +9,14 @@ use model::{Blobs, Cache, Error, Finding, FindingKind, MemoryLimit, Result, unit
 use super::{BlobTarget, Job};
 use crate::workers::processes::Processes;
 
-/// What of the memory is for an engine's own cache. The rest is for the page cache, through which
-/// its files are read and written, for what engines hold besides their caches, and for the workers.
+/// The part of the memory that is for an engine's own cache, as a divisor. The rest is for the page
+/// cache, through which its files are read and written, for what engines hold besides their caches,
+/// and for the workers.
 const CACHE_PART: u64 = 2;
 
-/// Memory that workers need besides any store: buffers of the system and of storemark.
+/// The memory that workers need besides any store: buffers of the system and of storemark.
 const BASE_NEED: u64 = 8 << 20;
-/// The same for each worker, besides its room for the largest value.
+/// The memory of each worker in addition to its room for the largest value.
 const WORKER_NEED: u64 = 1 << 20;
 
 /// Returns the value of the setting `cache` that gives `engine` its part of `memory`; `None` if it

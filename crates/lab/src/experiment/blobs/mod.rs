@@ -258,18 +258,18 @@ fn start_workers<'a>(
     Processes::start(&launches, values, job.stop).map(Some)
 }
 
-/// Longest time for flushing one file system.
+/// The longest time for flushing one file system.
 const FLUSHING: Duration = Duration::from_millis(300);
 
 struct Blobs<'a> {
     job: Job<'a>,
     /// Takes the stores for the next run.
     cache: &'a mut StoreCache,
-    /// What stores that are written to are filled from; `None`: they are there, or none is needed.
+    /// The source of stores that are written to; `None` if they exist already, or none is needed.
     source: Option<Source>,
-    /// Of the plan.
+    /// The workloads of the plan.
     workloads: Vec<Workload>,
-    /// By workload: the most operations of a target that takes no turns; `None`: the workload's.
+    /// The most operations of a target that takes no turns, by workload; `None` for the workload's.
     alone: Vec<Option<u64>>,
     caches: Vec<Cache>,
     /// By workload: the operations of the round, if they are drawn.
@@ -446,12 +446,12 @@ impl Blobs<'_> {
     }
 }
 
-/// What differs from trial to trial of a workload.
+/// The input that differs from trial to trial of a workload.
 struct TrialInput {
     cache: Cache,
     /// Names the trial, so that its payloads are its own.
     salt: u64,
-    /// What operations are drawn from.
+    /// The seed from which operations are drawn.
     seed: u64,
     first_round: bool,
     read_back: bool,

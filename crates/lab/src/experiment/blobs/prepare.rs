@@ -153,7 +153,8 @@ impl Job<'_> {
 
 /// The part of the time in which values are read to be checked, and so may be measured.
 const CHECKING: f64 = 0.3;
-/// More keys show hardly more, unless their values fit into the processor's cache a few times.
+/// The largest number of keys that are needed: more show hardly more, unless their values fit into
+/// the processor's cache a few times.
 const ENOUGH_KEYS: u64 = 500_000;
 const FEW_KEYS: u64 = 50_000;
 const CACHES: u64 = 4;

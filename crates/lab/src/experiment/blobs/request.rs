@@ -1,4 +1,4 @@
-//! What `storemark run` is asked for.
+//! The request of `storemark run`.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -14,21 +14,21 @@ use crate::{
     workload::BlobWork,
 };
 
-/// `storemark run`: values under keys.
+/// The request of `storemark run`: values under keys.
 #[expect(clippy::struct_excessive_bools, reason = "independent wishes, named one by one")]
 #[derive(Clone)]
 pub struct BlobsRequest {
-    /// Where scratch stores get their data.
+    /// The source of the data of scratch stores.
     pub data: Data,
     /// How much of it is measured.
     pub coverage: Coverage,
     /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
-    /// What is done with each; a workload each. Either all draw their keys or none does.
+    /// The work on each target, a workload for each. Either all draw their keys or none does.
     pub work: Vec<BlobWork>,
     /// The cache states in which each is measured.
     pub caches: Vec<Cache>,
-    /// Operations of a pass; absent: every key once, more often where that takes no time.
+    /// Operations of a pass; `None` for every key once, or more often if that takes no time.
     pub count: Option<u64>,
     /// The plan that is run again: where it did the same on as many keys, passes have its counts.
     pub repeated: Option<Plan>,
@@ -36,15 +36,15 @@ pub struct BlobsRequest {
     pub max_key: Option<i64>,
     /// First integer key of a fixed order.
     pub start: Option<i64>,
-    /// Operations per commit; absent: [`Batch::usual`].
+    /// Operations per commit; `None` for [`Batch::usual`].
     pub batch: Option<Batch>,
     /// Workers of each process.
     pub threads: u32,
-    /// Worker processes that work at the same time; absent: one worker process or this one.
+    /// Worker processes that work at the same time; `None` for one worker process or this one.
     pub processes: Option<u32>,
-    /// Other hosts that run those, so many each; absent: this one does.
+    /// Other hosts, each of which runs that many processes; `None` for this one.
     pub hosts: Option<Hosts>,
-    /// Memory for all that works for a target; absent: all there is.
+    /// Memory for all that works for a target; `None` for all of it.
     pub memory: Option<u64>,
     /// Make every pass long enough to show how it goes over time, and time all its operations.
     pub over_time: bool,
@@ -131,16 +131,16 @@ impl BlobsRequest {
     }
 }
 
-/// Hosts that run the worker processes.
+/// The hosts that run the worker processes.
 #[derive(Clone)]
 pub struct Hosts {
     /// Their names.
     pub names: Vec<String>,
-    /// What a shell runs to start a worker on `{host}`.
+    /// The command that a shell runs to start a worker on `{host}`.
     pub launch: String,
     /// Whether the run goes on without a host that is lost.
     pub go_on: bool,
-    /// How long a host may take to start a worker, or say nothing; `None`: the usual limit.
+    /// How long a host may take to start a worker, or send nothing; `None` for the usual limit.
     pub limit: Option<Duration>,
 }
 
@@ -157,19 +157,19 @@ impl Hosts {
     }
 }
 
-/// How much of the data is measured.
+/// The part of the data that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// All values.
     All,
-    /// So many values at most, stratified by size.
+    /// At most this many values, stratified by size.
     Sample(u64),
-    /// So many at most, or if these do not fit into the time as many as do, stratified by size.
+    /// At most this many, or if these do not fit into the time as many as do, stratified by size.
     Fitting(u64),
 }
 
 impl Coverage {
-    /// All that fits into the time.
+    /// The coverage of all values that fit into the time.
     pub const ALL_THAT_FITS: Self = Self::Fitting(u64::MAX);
 
     /// Returns how much of `all` is measured, as far as it is known without trying.
@@ -184,7 +184,7 @@ impl Coverage {
     }
 }
 
-/// Where scratch stores get their data.
+/// The source of the data of scratch stores.
 #[derive(Clone)]
 pub enum Data {
     /// Generated from a seed.

@@ -1,4 +1,4 @@
-//! How many requests a run will send to services that charge for them.
+//! The number of requests that a run will send to services that charge for them.
 
 use model::{Action, Operation, Requests};
 

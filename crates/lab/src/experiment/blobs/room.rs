@@ -1,4 +1,4 @@
-//! Whether there is room for the stores of a run.
+//! The room for the stores of a run.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -7,14 +7,14 @@ use model::{Error, Memory, Operation, Result, units::show_size};
 use super::{BlobTarget, Job};
 use crate::{Amount, dataset::Entry};
 
-/// Room on a file system.
+/// The room on a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Where.
+    /// A folder on it.
     pub folder: PathBuf,
-    /// What is needed there in bytes.
+    /// The bytes that are needed there.
     pub needed: u64,
-    /// What is free; absent: not known.
+    /// The bytes that are free; `None` if they are not known.
     pub free: Option<u64>,
 }
 

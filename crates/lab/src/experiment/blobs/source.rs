@@ -1,4 +1,4 @@
-//! Where scratch stores get their data: generated from a seed, or read from another store.
+//! The source of the data of scratch stores: generated from a seed, or read from another store.
 
 use std::{
     ops::ControlFlow::{self, Break, Continue},
@@ -362,7 +362,7 @@ fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_
     session.commit()
 }
 
-/// Items per commit when a scratch store is filled.
+/// The items per commit when a scratch store is filled.
 const FILL_BATCH: u64 = 4096;
-/// Bytes per commit: some engines keep a batch in memory.
+/// The bytes per commit: some engines keep a batch in memory.
 const FILL_BYTES: usize = 64 << 20;

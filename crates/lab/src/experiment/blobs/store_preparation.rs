@@ -1,4 +1,4 @@
-//! Makes the stores of a target: the user's own, a copy of it, or a scratch store that is filled.
+//! The preparation of the stores of one target.
 
 use std::{
     path::Path,
@@ -145,7 +145,7 @@ pub(super) struct StorePreparation<'a> {
     pub(super) index: usize,
     pub(super) target: &'a BlobTarget,
     pub(super) source: &'a Source,
-    /// What there is to fill stores with.
+    /// The values with which stores are filled.
     pub(super) amount: Amount,
 }
 

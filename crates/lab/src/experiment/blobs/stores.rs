@@ -1,5 +1,4 @@
-//! All that the rounds need: the dataset, and the targets that are ready to be measured; and what a
-//! run of a sweep leaves of them to the next one that needs the same.
+//! The stores and the data that the rounds need.
 
 use std::{cmp::Ordering, path::PathBuf};
 
@@ -19,7 +18,7 @@ use crate::{
 /// All that the rounds need.
 pub(super) struct Stores {
     pub(super) dataset: Dataset,
-    /// What each store holds, before `--max-id`.
+    /// The contents of each store, before `--max-id`.
     pub(super) all: Amount,
     /// Whether all keys of the user's stores are compared with each other.
     pub(super) is_compared: bool,
@@ -34,11 +33,11 @@ pub(super) struct Stores {
     pub(super) findings: Vec<Finding>,
     /// Labels of the targets that are left out.
     pub(super) failed: Vec<String>,
-    /// What holds the scratch stores; dropped after them.
+    /// The folders of the scratch stores; dropped after them.
     pub(super) scratches: Scratches,
 }
 
-/// What is measured instead of all of the data.
+/// The sample that is measured instead of all of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampled {
     pub(super) from: SampledFrom,
@@ -64,7 +63,7 @@ pub(super) struct PreparedTarget {
     pub(super) update: Option<ReadyStore>,
 }
 
-/// One in so many rounds touches half of a sample.
+/// The number of rounds of which one touches half of a sample.
 const HALF_ROUNDS: u32 = 4;
 
 impl Stores {
@@ -145,7 +144,8 @@ impl PreparedTarget {
     }
 }
 
-/// All that decides how a dataset and stores are made, and how those that are read are opened.
+/// The needs of a run: what decides how a dataset and stores are created, and how those that are
+/// read are opened.
 #[derive(PartialEq)]
 pub struct Needs {
     data: DatasetSpec,
@@ -156,7 +156,7 @@ pub struct Needs {
     targets: Vec<Need>,
 }
 
-/// Of a target: engine, location, address, settings, and the folder that it is placed on.
+/// The needs of a target: engine, location, address, settings, and the folder that it is placed on.
 type Need = (&'static str, Option<PathBuf>, Option<Secret>, Settings, Option<PathBuf>);
 
 impl Stores {

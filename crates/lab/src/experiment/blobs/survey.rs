@@ -1,11 +1,11 @@
-//! What is known of the data before anything is measured.
+//! The facts about the data before anything is measured.
 
 use model::{Error, Result, Settings};
 
 use super::{Job, Source};
 use crate::{Progress, Stop, experiment::request::Request};
 
-/// Data as they are now.
+/// The data as they are now.
 pub(crate) struct Survey {
     /// The lengths of all values, ascending.
     pub(crate) lengths: Vec<u64>,

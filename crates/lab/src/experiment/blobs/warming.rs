@@ -1,4 +1,4 @@
-//! How stores are brought into memory before they are read warm.
+//! Bringing stores into memory before they are read warm.
 
 use model::{Cache, Residency, Result};
 
@@ -22,7 +22,7 @@ pub(super) fn warm(
     cache_state::reach(ready, Cache::Warm).map(drop)
 }
 
-/// How a store is brought into memory before it is read warm.
+/// The way in which a store is brought into memory before it is read warm.
 enum Warming {
     /// From start to end, after it was evicted.
     Whole,
