@@ -129,7 +129,7 @@ impl Change {
 /// is undecided if one is, or if none is judged.
 impl Comparison {
     /// Judges whether any target takes longer than before by more than `share`: fails if one fails,
-    /// and cannot tell if one cannot or none is judged.
+    /// and is undecided if one is, or if none is judged.
     pub fn gate(&self, share: f64) -> Gate {
         if self.same {
             return Gate::Pass;
