@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 
 /// The version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
 /// wrong.
-pub const CALIBRATION_FORMAT: u32 = 2;
+pub const CALIBRATION_FORMAT: u32 = 3;
 
 /// The largest accepted share of wrong tables or gates.
 const WRONG: f64 = 0.05;

@@ -19,7 +19,7 @@ const Z_POWER: f64 = 1.281_552;
 pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     let logs = logs(ratios).filter(|logs| logs.len() > 1 && rounds > 1);
     let Some(logs) = logs else { return f64::INFINITY };
-    let mean = Mean::of(&logs);
+    let mean = Mean::from_logs(&logs);
     // So many times as many values, correlated in the same way.
     let times = rounds as f64 / logs.len() as f64;
     let freedom = (mean.independent() * times - 1.0).round().max(1.0);

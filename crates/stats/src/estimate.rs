@@ -70,7 +70,7 @@ impl Estimate {
 /// From twelve values on, the interval takes their correlation into account: values are in the
 /// order in which they were measured. Drift makes it wide, but not that of a [`paired_ratio`].
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
-    Some(Mean::of(&logs(values)?).estimate(values.len()))
+    Some(Mean::from_logs(&logs(values)?).estimate(values.len()))
 }
 
 impl Values {
@@ -83,7 +83,7 @@ impl Values {
     /// Reports whether the interval of the mean is as wide as copies differ: more rounds of the
     /// same copies do not narrow it.
     pub fn copies_decide(&self) -> bool {
-        logs(&self.values).is_some_and(|logs| wider(&logs, self, &Mean::of(&logs)).is_some())
+        logs(&self.values).is_some_and(|logs| wider(&logs, self, &Mean::from_logs(&logs)).is_some())
     }
 }
 
@@ -96,7 +96,7 @@ pub fn paired_ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> 
     // Not the logarithm of the quotient: two negative times have a positive one.
     let pairs = logs(numerator)?.into_iter().zip(logs(denominator)?);
     let logs: Vec<f64> = pairs.map(|(above, below)| above - below).collect();
-    Some(Mean::of(&logs).estimate(logs.len()))
+    Some(Mean::from_logs(&logs).estimate(logs.len()))
 }
 
 /// Returns the geometric mean of `numerator` divided by that of `denominator`, each of rounds of
@@ -156,7 +156,7 @@ impl Mean {
     /// copies differ more than rounds of one do, it is only as sure as their number allows.
     pub(crate) fn of_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
-        let rounds = Self::of(&logs);
+        let rounds = Self::from_logs(&logs);
         Some(match wider(&logs, values, &rounds) {
             Some((variance, freedom)) => {
                 Self { variance, freedom, wander: f64::INFINITY, ..rounds }
@@ -165,7 +165,7 @@ impl Mean {
         })
     }
 
-    pub(crate) fn of(logs: &[f64]) -> Self {
+    pub(crate) fn from_logs(logs: &[f64]) -> Self {
         let (n, value) = (logs.len() as f64, mean(logs));
         let squares = squares(logs, value);
         let independent = independent(logs, value, squares);
@@ -277,7 +277,7 @@ mod tests {
     /// R prints this interval for `t.test(paired = TRUE)` on its copy of the data, `sleep`.
     #[test]
     fn agrees_with_students_sleep_data() {
-        let Estimate { point, low, high, n } = Mean::of(&gains()).estimate(10);
+        let Estimate { point, low, high, n } = Mean::from_logs(&gains()).estimate(10);
         assert!(close(point.ln(), -1.58) && n == 10);
         assert!(close(low.ln(), -2.459_885_8), "{low}");
         assert!(close(high.ln(), -0.700_114_2), "{high}");
@@ -364,12 +364,12 @@ mod tests {
         }
     }
 
-    fn of(values: &[f64]) -> Values {
+    fn values(values: &[f64]) -> Values {
         values.to_vec().into()
     }
 
     fn unpaired(numerator: &[f64], denominator: &[f64]) -> Estimate {
-        unpaired_ratio(&of(numerator), &of(denominator)).expect("values are positive")
+        unpaired_ratio(&values(numerator), &values(denominator)).expect("values are positive")
     }
 
     /// R prints t = -1.8608 and df = 17.776 for `t.test(extra ~ group, data = sleep)`.
@@ -406,10 +406,10 @@ mod tests {
 
     #[test]
     fn what_has_no_logarithm_has_no_ratio() {
-        assert_eq!(unpaired_ratio(&of(&[]), &of(&[1.0])), None);
+        assert_eq!(unpaired_ratio(&values(&[]), &values(&[1.0])), None);
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(unpaired_ratio(&of(&[1.0, wrong]), &of(&[1.0])), None, "{wrong}");
-            assert_eq!(unpaired_ratio(&of(&[1.0]), &of(&[wrong, 1.0])), None, "{wrong}");
+            assert_eq!(unpaired_ratio(&values(&[1.0, wrong]), &values(&[1.0])), None, "{wrong}");
+            assert_eq!(unpaired_ratio(&values(&[1.0]), &values(&[wrong, 1.0])), None, "{wrong}");
         }
     }
 }

@@ -93,7 +93,7 @@ struct Ratio {
 impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
-        Some(Self { mean: Mean::of_values(values)?, rounds: Mean::of(&logs), n: logs.len() })
+        Some(Self { mean: Mean::of_values(values)?, rounds: Mean::from_logs(&logs), n: logs.len() })
     }
 
     /// Returns half of the width that decides at the level `alpha`, on the logarithm.

@@ -62,7 +62,7 @@ pub(super) fn open<'a>(
 /// Returns how much longer rounds go on at most if `passed` of them took the time `measuring`, and
 /// the whole run so far `spent`. If `all` rounds of a run are counted, it returns `None` until a
 /// trial has shown how long one takes.
-pub(super) fn left(
+pub(super) fn time_left(
     rounds: &Rounds,
     all: Option<usize>,
     passed: f64,
@@ -92,7 +92,7 @@ mod tests {
 
     fn seconds(max: Option<u32>, passed: f64, measuring: u32, spent: u32) -> Option<u64> {
         let (all, rounds) = (max.map(|max| max as usize), rounds(5, max, 45.0));
-        let left = left(&rounds, all, passed, SECOND * measuring, SECOND * spent);
+        let left = time_left(&rounds, all, passed, SECOND * measuring, SECOND * spent);
         left.map(|left| left.as_secs())
     }
 

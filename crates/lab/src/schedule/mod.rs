@@ -408,7 +408,7 @@ impl Schedule<'_> {
         let passed: f64 =
             self.cases.iter().map(|case| f64::from(case.next)).sum::<f64>() - 1.0 + part;
         let all = self.plan.rounds.max.map(|max| max as usize * self.cases.len());
-        let left = ending::left(&self.plan.rounds, all, passed, measuring, spent);
+        let left = ending::time_left(&self.plan.rounds, all, passed, measuring, spent);
         self.progress.rounds(&format!("round {}{what}", round + 1), left);
     }
 

@@ -135,7 +135,7 @@ fn describe_workload(workload: &Workload) -> String {
 
 /// Reports whether a run needs the same data and stores as the one before it.
 fn is_again(requests: &[Request], number: usize) -> bool {
-    let needs = |number: usize| Needs::of(&requests[number]);
+    let needs = |number: usize| Needs::new(&requests[number]);
     number > 0 && needs(number).is_some_and(|needed| needs(number - 1) == Some(needed))
 }
 

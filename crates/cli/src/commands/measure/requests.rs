@@ -49,7 +49,7 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
     for run in runs {
         built.push((request(&run.spec, placements)?, run.varied));
     }
-    let needs: Vec<_> = built.iter().map(|(request, _)| Needs::of(request)).collect();
+    let needs: Vec<_> = built.iter().map(|(request, _)| Needs::new(request)).collect();
     let first = |place: usize| {
         let same = |other: &Option<Needs>| other.is_some() && *other == needs[place];
         needs.iter().position(same).unwrap_or(place)

@@ -318,7 +318,7 @@ impl Blobs<'_> {
         let (sample, _) = self.trial(target, *workload, ops, &input)?;
         let operation = workload.work.operation().expect("a workload of values");
         let sends_requests = self.stores.targets[target].store(operation).sends_requests();
-        Ok(Cost { sends_requests, ..Cost::of(&sample, start.elapsed()) })
+        Ok(Cost { sends_requests, ..Cost::from_sample(&sample, start.elapsed()) })
     }
 }
 
@@ -341,7 +341,7 @@ pub(super) struct Cost {
 
 impl Cost {
     /// Returns the costs of a trial that gave `sample` in the time `took`.
-    fn of(sample: &Sample, took: Duration) -> Self {
+    fn from_sample(sample: &Sample, took: Duration) -> Self {
         let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
         let first = sample.first_pass();
         let passes = sample.wall_ns + first.map_or(0, |first| first.ns);

@@ -38,7 +38,7 @@ impl Job<'_> {
         let in_turns = self.part.work.iter().any(|work| self.takes_turns(*work));
         let bytes = amount.room(filled).saturating_mul(u64::from(COPIES) - 1);
         let free = host::memory().available_bytes.map_or(u64::MAX, |bytes| bytes / MEMORY);
-        let time = self.left().map_or(Duration::MAX, |left| left.mul_f64(SHARE));
+        let time = self.time_left().map_or(Duration::MAX, |left| left.mul_f64(SHARE));
         let fits = bytes <= BYTES.min(free) && took.saturating_mul(COPIES - 1) <= time;
         let wanted = in_turns && self.part.copies && self.part.memory.is_none() && fits;
         // Other stores are still to be made.

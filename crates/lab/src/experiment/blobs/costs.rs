@@ -19,15 +19,16 @@ const BYTE: f64 = 1e-9;
 /// Returns the seconds of the trials of a round.
 pub(super) fn round(job: Job<'_>, data: Amount) -> f64 {
     let count = job.part.count.unwrap_or(data.count);
-    let of = |work: &BlobWork| of_a_round(job, data, &job.workload(*work, count, data.count));
-    job.part.work.iter().map(of).sum::<f64>() * job.part.targets.len() as f64
+    let of_work =
+        |work: &BlobWork| seconds_of_round(job, data, &job.workload(*work, count, data.count));
+    job.part.work.iter().map(of_work).sum::<f64>() * job.part.targets.len() as f64
 }
 
 /// The longest operations of a round in seconds, if their number is not asked for.
 const LONGEST_ROUND: f64 = 0.5;
 
 /// Returns the seconds of one target's trials of a workload in every state.
-fn of_a_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
+fn seconds_of_round(job: Job<'_>, data: Amount, workload: &Workload) -> f64 {
     let bytes = data.bytes as f64 / (data.count.max(1)) as f64 * BYTE;
     let flushes = job.request.durability == Some(Durability::Durable);
     let flushing = match workload.batch {

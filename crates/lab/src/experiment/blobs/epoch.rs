@@ -145,7 +145,7 @@ const WARMING: f64 = 0.25;
 
 /// The time that epochs have taken so far, and that of examining pages.
 #[derive(Default)]
-pub(super) struct Looking {
+pub(super) struct PageLooks {
     epochs: Duration,
     looked: Duration,
     /// Something else may have moved pages out of memory.
@@ -154,7 +154,7 @@ pub(super) struct Looking {
     waited: bool,
 }
 
-impl Looking {
+impl PageLooks {
     /// Notes that stores that are read warm may have lost pages.
     pub(super) fn note_loss(&mut self) {
         self.pages_lost = true;
@@ -182,8 +182,8 @@ impl Blobs<'_> {
         let copy = copies.then(|| copies::turn(output.round));
         let parts = workload.parts;
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
-        let (start, is_due) = (Instant::now(), self.looking.is_due());
-        let waited = std::mem::take(&mut self.looking.waited);
+        let (start, is_due) = (Instant::now(), self.page_looks.is_due());
+        let waited = std::mem::take(&mut self.page_looks.waited);
         let reach = |ready: &&ReadyStore| {
             let is_filled = ready.filled.get();
             if is_filled && is_due && waited {
@@ -203,9 +203,9 @@ impl Blobs<'_> {
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
-        self.looking.looked += looked;
-        self.looking.epochs += start.elapsed().saturating_sub(looked);
-        self.looking.pages_lost = false;
+        self.page_looks.looked += looked;
+        self.page_looks.epochs += start.elapsed().saturating_sub(looked);
+        self.page_looks.pages_lost = false;
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
@@ -220,7 +220,7 @@ impl Blobs<'_> {
                     let (_, half) = self.stores.keys_in(output.round);
                     sample.passes_mut().into_iter().for_each(|passes| passes.half = half);
                     let is_warm = sample.state(workload.work) == State::Reached;
-                    self.looking.waited |= !is_warm;
+                    self.page_looks.waited |= !is_warm;
                     output.sample(Sample { workload: index, as_found, ..sample }, None)?;
                 }
                 Err(error) => output.failed.push((*target, error)),

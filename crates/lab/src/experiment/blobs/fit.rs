@@ -33,7 +33,7 @@ const TRYING: f64 = 0.05;
 /// Makes `source`, of which there is so much in `all`, the sample that was asked for or that fits into
 /// the time.
 pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Option<Sampled>> {
-    let wanted = job.part.coverage.of(all);
+    let wanted = job.part.coverage.amount(all);
     let is_asked = wanted.count < all.count;
     if is_asked && !can_sample(job) {
         return Err(Error::usage(

@@ -43,7 +43,7 @@ pub struct Forecast {
 pub fn forecast(request: &Request, stop: &Stop) -> Result<Forecast> {
     let part = request.blobs().ok_or_else(|| Error::usage("only `run` can be forecast"))?;
     let job = Job::new(request, part, &Silent, stop);
-    let data = part.coverage.of(Source::open(job)?.amount(stop)?);
+    let data = part.coverage.amount(Source::open(job)?.amount(stop)?);
     let rooms = needed(job, &job.operations(), data);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),

@@ -37,7 +37,7 @@ impl<'a> Job<'a> {
     }
 
     /// Returns the remaining time; `None` if it has no end.
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub(super) fn time_left(&self) -> Option<Duration> {
         self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
     }
 

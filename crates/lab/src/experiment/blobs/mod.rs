@@ -49,7 +49,7 @@ use crate::{
     workload::{OpStream, PassInput, drawn},
 };
 pub(super) use calibration::own_loop;
-use epoch::Looking;
+use epoch::PageLooks;
 pub use forecast::{Forecast, forecast};
 use job::{BlobTarget, Job};
 use listing::Listing;
@@ -147,7 +147,7 @@ const LISTING: f64 = 0.1;
 fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<Sampled>)> {
     if matches!(job.part.data, Data::Generated(_)) {
         // What fits nowhere is not worth listing.
-        let wanted = job.part.coverage.of(source.amount(job.stop)?);
+        let wanted = job.part.coverage.amount(source.amount(job.stop)?);
         room::check_room(job, &job.operations(), wanted)?;
     }
     let Some(time) = job.bound() else {
@@ -184,7 +184,7 @@ fn ready<'a>(
     let pool = (pool, Pool::from(pool));
     let hosts = part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
     let processes = start_workers(job, &stores, &hosts, pool.0)?;
-    processes.as_ref().map_or(Ok(()), |processes| look(processes, &stores))?;
+    processes.as_ref().map_or(Ok(()), |processes| check_there(processes, &stores))?;
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = caches.to_vec();
     let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
@@ -192,7 +192,7 @@ fn ready<'a>(
     let workloads: Vec<_> =
         part.work.iter().map(|work| job.workload(*work, count, count)).collect();
     let alone = vec![None; workloads.len()];
-    let (ops, looking) = Default::default();
+    let (ops, page_looks) = Default::default();
     // A source that is no longer needed may be a copy.
     let writes_later = job.operations().len() > 1;
     let source = Some(source).filter(|_| writes_later);
@@ -209,14 +209,14 @@ fn ready<'a>(
         hosts,
         pool,
         stores,
-        looking,
+        page_looks,
     };
     let round = blobs.calibrate_first()?;
     Ok((blobs, round))
 }
 
 /// Refuses stores that another host does not see as this one does.
-fn look(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
+fn check_there(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
     for target in &stores.targets {
         for ready in target.stores().filter(|ready| ready.retains()) {
             // A private server runs while its store is open.
@@ -281,7 +281,7 @@ struct Blobs<'a> {
     hosts: Vec<String>,
     pool: (PoolSpec, Pool),
     stores: Stores,
-    looking: Looking,
+    page_looks: PageLooks,
 }
 
 impl Blobs<'_> {
@@ -368,7 +368,7 @@ impl Blobs<'_> {
     /// Calibrates what can be measured before the first round; the others when their turn comes.
     fn calibrate_first(&mut self) -> Result<Duration> {
         let (mut round, works) = (Duration::ZERO, self.job.part.work.len());
-        let time = self.job.request.time().and(self.job.left());
+        let time = self.job.request.time().and(self.job.time_left());
         let time = time.map(|left| left.div_f64(works as f64));
         for index in 0..self.workloads.len() {
             let operation = self.job.part.work[index].operation;
@@ -515,7 +515,7 @@ impl Experiment for Blobs<'_> {
         }
         let (workload, ops) = (self.own_workload(index, target), self.ops[index].clone());
         if cache != Cache::Warm || workload.work.updates() {
-            self.looking.note_loss();
+            self.page_looks.note_loss();
         }
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));

@@ -335,7 +335,7 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
 /// Makes one target ready. One that takes more than half of the time that is left fails, so that the
 /// others can be measured.
 fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let half = job.left().map(|left| left / 2);
+    let half = job.time_left().map(|left| left / 2);
     let result = job.stop.within(half, work);
     match result {
         Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {

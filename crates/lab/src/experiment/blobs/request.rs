@@ -173,7 +173,7 @@ impl Coverage {
     pub const ALL_THAT_FITS: Self = Self::Fitting(u64::MAX);
 
     /// Returns how much of `all` is measured, as far as it is known without trying.
-    pub(crate) fn of(self, all: Amount) -> Amount {
+    pub(crate) fn amount(self, all: Amount) -> Amount {
         match self {
             Self::Sample(count) | Self::Fitting(count) if count < all.count => {
                 let bytes = u128::from(all.bytes) * u128::from(count) / u128::from(all.count);

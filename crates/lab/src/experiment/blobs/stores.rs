@@ -163,13 +163,13 @@ impl Stores {
     /// Takes those that the last run left, if `job` can be run on them. Others are removed.
     pub(super) fn take(cache: &mut StoreCache, job: Job<'_>) -> Option<Self> {
         let (needs, stores): (Needs, Self) = cache.take()?;
-        (Needs::of(job.request)? == needs).then_some(stores)
+        (Needs::new(job.request)? == needs).then_some(stores)
     }
 
     /// Keeps what was made ready for `job`, all of whose targets are still there, except stores
     /// that are written to: another run would start where this one has left them.
     pub(super) fn keep(mut self, cache: &mut StoreCache, job: Job<'_>) {
-        let Some(needs) = Needs::of(job.request) else { return };
+        let Some(needs) = Needs::new(job.request) else { return };
         self.targets.iter_mut().for_each(|target| target.update = None);
         self.scratches.keep_read();
         cache.put((needs, self));
@@ -178,7 +178,7 @@ impl Stores {
 
 impl Needs {
     /// Returns the needs of `request`; `None` if nothing that it runs on can be used again.
-    pub fn of(request: &Request) -> Option<Self> {
+    pub fn new(request: &Request) -> Option<Self> {
         let part = request.blobs()?;
         // What is written in place is not as it was found.
         if part.in_place {
