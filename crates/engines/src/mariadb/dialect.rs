@@ -1,6 +1,6 @@
 //! The language and the variables of MariaDB and MySQL.
 
-use std::{io, ops::Range, path::PathBuf, time::Duration};
+use std::{ffi::OsString, io, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
     DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Secret, Settings,
@@ -12,7 +12,7 @@ use super::{
     CLASSES,
     connection::{self, MariaDbClient},
     kind::StorageEngine,
-    program::SOFTWARE,
+    program::{self, SOFTWARE},
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Dialect, Failure, Grammar, LOOPBACK, Peer, ResultRow,
@@ -47,6 +47,18 @@ impl Peer for MariaDbClient {
 
     fn software() -> &'static Software {
         &SOFTWARE
+    }
+
+    fn install_arguments(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
+        program::install(folder, settings)
+    }
+
+    fn start_arguments(
+        folder: &ServerFolder,
+        facet: Facet,
+        settings: &Settings,
+    ) -> Result<Vec<OsString>> {
+        program::start(folder, facet, settings)
     }
 
     fn to_folder(

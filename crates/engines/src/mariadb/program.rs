@@ -42,8 +42,6 @@ pub(super) static SOFTWARE: Software = Software {
     folders: &["data", "tmp"],
     socket: "socket",
     pid: "pid",
-    install,
-    start,
     found: OnceLock::new(),
 };
 
@@ -84,7 +82,7 @@ fn path_option(name: &str, path: &Path) -> OsString {
 
 /// Returns the arguments that install a server. Nothing is flushed, because a power cut before the
 /// end leaves no store anyway.
-fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
+pub(super) fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--auth-root-authentication-method=normal",
@@ -103,7 +101,11 @@ fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
 
 /// Returns the arguments of a server that reaches nothing outside the folder, and reads no pages
 /// ahead of their first use, because a store that was just opened is measured.
-fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+pub(super) fn start(
+    folder: &ServerFolder,
+    facet: Facet,
+    settings: &Settings,
+) -> Result<Vec<OsString>> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--skip-log-bin",

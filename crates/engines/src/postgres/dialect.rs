@@ -1,6 +1,6 @@
 //! The language and the variables of PostgreSQL.
 
-use std::{ops::Range, path::PathBuf, time::Duration};
+use std::{ffi::OsString, ops::Range, path::PathBuf, time::Duration};
 
 use model::{DurabilitySettings, Facet, KeyKind, Mode, Settings};
 use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::Type};
@@ -8,7 +8,7 @@ use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::
 use super::{
     CLASSES,
     connection::{self, PostgresClient},
-    program::{FIXED, PORT, SOFTWARE, USER},
+    program::{self, FIXED, PORT, SOFTWARE, USER},
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Dialect, Grammar, LOOPBACK, Peer, ResultRow,
@@ -35,6 +35,18 @@ impl Peer for PostgresClient {
 
     fn software() -> &'static Software {
         &SOFTWARE
+    }
+
+    fn install_arguments(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
+        program::install(folder, settings)
+    }
+
+    fn start_arguments(
+        folder: &ServerFolder,
+        facet: Facet,
+        settings: &Settings,
+    ) -> model::Result<Vec<OsString>> {
+        program::start(folder, facet, settings)
     }
 
     fn to_folder(

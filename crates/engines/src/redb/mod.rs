@@ -3,7 +3,6 @@
 
 mod check;
 mod kind;
-mod session;
 mod store;
 
 use std::path::Path;

@@ -12,7 +12,7 @@ use rustix::{
 use super::{
     address::Link,
     client::{S3Client, Transfer, Upload},
-    store::transfer,
+    transfer::transfer,
 };
 
 /// The start of the prefixes of a run's objects.

@@ -8,10 +8,10 @@ mod leftovers;
 mod names;
 mod prices;
 mod private;
-mod session;
 mod software;
 mod store;
 mod sums;
+mod transfer;
 
 use std::path::Path;
 
@@ -218,11 +218,11 @@ impl Blobs for ObjectEngine {
     }
 
     fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
-        Some(store::transfer(settings).requests(action, bytes))
+        Some(transfer::transfer(settings).requests(action, bytes))
     }
 
     fn store_requests(&self, values: u64, settings: &Settings) -> Option<Requests> {
-        Some(store::transfer(settings).store_requests(values))
+        Some(transfer::transfer(settings).store_requests(values))
     }
 
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {

@@ -15,7 +15,7 @@ use super::{
     address::Link,
     client::{S3Client, Transfer},
     software::{KEY, ServerKind},
-    store::transfer,
+    transfer::transfer,
 };
 use crate::{
     lock,

@@ -113,8 +113,6 @@ const fn software(
         folders: &["data"],
         socket: "socket",
         pid: "pid",
-        install: |_, _| Vec::new(),
-        start: |_, _, _| Ok(Vec::new()),
         found: OnceLock::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! The differences among SQL servers: driver, language and variables.
 
 use std::{
+    ffi::OsString,
     io,
     ops::{ControlFlow, Range},
     path::{Path, PathBuf},
@@ -8,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use model::{DurabilitySettings, Error, Facet, KeyKind, Mode, Result, Settings, Visit};
+use model::{
+    BUSY_RETRIES, DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Settings,
+    Visit,
+};
 
 use super::{
     address::{Address, AddressForm},
@@ -160,6 +164,19 @@ pub(crate) trait Peer: Sized + Send + 'static {
 
     fn software() -> &'static Software;
 
+    /// Returns the arguments of the installer.
+    fn install_arguments(_: &ServerFolder, _: &Settings) -> Vec<OsString> {
+        Vec::new()
+    }
+
+    /// Returns the arguments of the server. The settings that were asked for come before those that
+    /// it must have: the server takes the last of two values.
+    fn start_arguments(
+        folder: &ServerFolder,
+        facet: Facet,
+        settings: &Settings,
+    ) -> Result<Vec<OsString>>;
+
     /// Returns a function that connects to a database of the server on `folder`, or to the server's
     /// own if `database` is `None`. It uses the socket unless `tcp` has an address.
     fn to_folder(folder: &ServerFolder, database: Option<&str>, tcp: Option<&Tcp>)
@@ -177,6 +194,12 @@ pub(crate) trait Peer: Sized + Send + 'static {
 
     /// Returns whether a variable has the value that was asked for.
     fn took_effect(name: &str, asked: &str, found: &str) -> bool;
+}
+
+/// Returns the counters of a session.
+pub(super) fn statistics(waits: Option<i64>, retries: i64) -> Vec<(&'static str, i64)> {
+    let waits = waits.map(|waits| (LOCK_WAITS, waits));
+    waits.into_iter().chain([(BUSY_RETRIES, retries)]).collect()
 }
 
 /// A kind of SQL server with tables of values and of rows.

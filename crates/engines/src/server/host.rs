@@ -10,9 +10,10 @@ use model::{Error, ErrorKind, Facet, Result, Settings};
 
 use super::{
     address::Address,
+    command::run,
     dialect::{Answer, Connect, Dialect, Failure, Peer, Why},
     folder::{ServerFolder, VIA},
-    process::{Server, run, server_error},
+    process::{Server, server_error},
     variables::{Variables, own_variables, variables},
     watch,
 };
@@ -51,7 +52,7 @@ impl<C: Peer> Host<C> {
                 folder.choose_tcp()?;
             }
             let Some(installer) = installer else { return Ok(()) };
-            run(installer, &(software.install)(folder, settings), software.account()).map(drop)
+            run(installer, &C::install_arguments(folder, settings), software.account()).map(drop)
         };
         let started =
             install().map_err(|error| software.explain(error, settings)).and_then(|()| start());
@@ -64,7 +65,7 @@ impl<C: Peer> Host<C> {
     /// Starts a server on `folder`.
     pub(crate) fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
-        let arguments = (software.start)(folder, facet, settings)?;
+        let arguments = C::start_arguments(folder, facet, settings)?;
         let limit = watch::limit(settings);
         let connect = limited(C::to_folder(folder, None, None), limit);
         let mut found = None;

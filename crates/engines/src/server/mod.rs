@@ -10,6 +10,7 @@
 
 mod address;
 mod at_end;
+mod command;
 mod dialect;
 mod engine;
 mod folder;
@@ -17,7 +18,6 @@ mod host;
 mod leftovers;
 mod process;
 mod rows;
-mod session;
 mod software;
 mod store;
 mod table;
@@ -79,8 +79,6 @@ mod tests {
             folders: &["data"],
             socket: "socket",
             pid: "pid",
-            install: |_, _| Vec::new(),
-            start: |_, _, _| Ok(Vec::new()),
             found: OnceLock::new(),
         }))
     }

@@ -2,20 +2,22 @@
 //! guard once storemark is gone.
 
 use std::{
-    env,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fs,
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use model::{Account, Error, Result};
+use model::{Error, Result};
 
-use super::folder::ServerFolder;
+use super::{
+    command::{command, important_lines},
+    folder::ServerFolder,
+};
 
 /// The script of the guard, a shell, because it must outlive storemark.
 const GUARD: &str = include_str!("server_guard.sh");
@@ -25,8 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 /// The longest time that a server takes to end after its connections broke.
 const ENDING: Duration = Duration::from_secs(3);
-/// The number of lines of a program's output that an error shows.
-const FEW: usize = 3;
 /// About as many lines as a server prints when it starts; earlier lines are of no interest.
 const LAST_START: usize = 30;
 
@@ -161,55 +161,6 @@ pub(crate) fn server_error(name: &str, why: &str, log: &Path) -> Error {
     Error::failed(format!("{name} {why}{said}"))
 }
 
-/// Joins a few lines of a program's output: the first errors, because later ones follow from them;
-/// without errors the last lines.
-fn important_lines(output: &str) -> String {
-    let said: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let errors: Vec<_> = said.iter().copied().filter(|line| is_error(line)).take(FEW).collect();
-    let few = if errors.is_empty() { &said[said.len().saturating_sub(FEW)..] } else { &errors };
-    few.join(" | ")
-}
-
-/// Returns whether a line shows an error. MariaDB's last line does not have the reason why it
-/// aborts.
-fn is_error(line: &str) -> bool {
-    !line.ends_with("[ERROR] Aborting")
-        && (["ERROR", "FATAL", "PANIC"].iter().any(|level| line.contains(level))
-            // Valkey shows the line of its configuration that is wrong in this way.
-            || line.starts_with(">>> "))
-}
-
-/// Runs a program that comes with a server to its end. Returns its output, or an error with the
-/// most important lines of it.
-pub(crate) fn run(
-    program: &Path,
-    arguments: &[impl AsRef<OsStr>],
-    account: Option<Account>,
-) -> Result<String> {
-    let mut command = command(program, account);
-    let output = command.args(arguments).stdin(Stdio::null()).output();
-    let output = output.map_err(|e| Error::io(program.display(), e))?;
-    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
-    if output.status.success() {
-        return Ok(out.trim().replace('\n', " | "));
-    }
-    let why = important_lines(&format!("{out}\n{err}"));
-    Err(Error::failed(format!("{} failed ({}): {why}", program.display(), output.status)))
-}
-
-/// Returns a command that runs `program` as `account` with messages in English. Some programs are
-/// shell scripts, which need the system's tools even if the path does not lead to them.
-fn command(program: &Path, account: Option<Account>) -> Command {
-    let mut path = env::var_os("PATH").unwrap_or_default();
-    path.push(":/usr/bin:/bin:/usr/sbin:/sbin");
-    let mut command = Command::new(program);
-    command.current_dir("/").env("LC_ALL", "C").env("PATH", path);
-    if let Some(Account { user, group }) = account {
-        command.uid(user).gid(group);
-    }
-    command
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -276,26 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_errors_are_shown() {
-        let log = "[Note] a\n[ERROR] b\n\n[ERROR] c\n[Note] d\nFATAL: e\nERROR f";
-        assert_eq!(important_lines(log), "[ERROR] b | [ERROR] c | FATAL: e");
-        assert_eq!(important_lines("a\nb\n c\n\nd"), "b | c | d");
-        assert_eq!(important_lines("why\n[ERROR] Aborting"), "why | [ERROR] Aborting");
-        assert_eq!(important_lines(""), "");
-    }
-
-    #[test]
     fn one_that_ends_by_itself_is_noticed() {
         let parent = tempfile::tempdir().unwrap();
         let mut server = start(&folder(&parent), "exit 1", || true).unwrap();
         assert!(server.dies().unwrap().to_string().contains("ended by itself"));
-    }
-
-    #[test]
-    fn the_output_of_a_tool_that_fails_is_shown() {
-        let run = |script: &str| run("/bin/sh".as_ref(), &["-c", script], None);
-        assert_eq!(run("echo a; echo b").unwrap(), "a | b");
-        let error = run("echo out; echo err >&2; exit 2").unwrap_err().to_string();
-        assert!(error.contains("exit status: 2") && error.contains("out | err"), "{error}");
     }
 }

@@ -8,10 +8,9 @@ use model::{
 };
 
 use super::{
-    dialect::{Answer, Dialect, Failure, ResultRow, SqlValue, Why},
+    dialect::{Answer, Dialect, Failure, ResultRow, SqlValue, Why, statistics},
     folder::{ServerFolder, VIA},
     host::Host,
-    session::statistics,
     store::{in_effect, with_fixed},
 };
 use crate::{

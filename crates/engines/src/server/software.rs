@@ -4,16 +4,15 @@
 use std::{
     cmp::Reverse,
     env,
-    ffi::OsString,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 use glob::glob;
-use model::{Account, Error, Facet, Library, Result, Settings, nearest};
+use model::{Account, Error, Library, Result, Settings, nearest};
 use nix::unistd::{User, geteuid};
 
-use super::{folder::ServerFolder, process::run, variables::variables};
+use super::{command::run, variables::variables};
 
 /// The variable that names folders of programs, which are searched before the path.
 const PROGRAMS: &str = "STOREMARK_PROGRAMS";
@@ -60,11 +59,6 @@ pub(crate) struct Software {
     pub(crate) socket: &'static str,
     /// The file in which a running server has its process id.
     pub(crate) pid: &'static str,
-    /// The arguments of the installer.
-    pub(crate) install: fn(&ServerFolder, &Settings) -> Vec<OsString>,
-    /// The arguments of the server. What is asked for comes before what must be so: the server
-    /// takes the last of two values.
-    pub(crate) start: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>>,
     pub(crate) found: OnceLock<Installed>,
 }
 

@@ -5,7 +5,6 @@ mod connection;
 mod engine;
 mod peer;
 mod program;
-mod session;
 mod store;
 mod stored;
 

@@ -1,13 +1,13 @@
 //! The connection to a server, its variables, and their meaning.
 
-use std::{sync::Arc, time::Duration};
+use std::{ffi::OsString, sync::Arc, time::Duration};
 
-use model::{Durability, Error, Result, Settings};
+use model::{Durability, Error, Facet, Result, Settings};
 
 use super::{
     CLASSES,
     connection::{ValkeyClient, other_failure},
-    program::{FIXED, software},
+    program::{self, FIXED, software},
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Failure, Peer, ServerFolder, Software, Tcp, Variables,
@@ -39,6 +39,14 @@ impl Peer for ValkeyClient {
 
     fn software() -> &'static Software {
         software()
+    }
+
+    fn start_arguments(
+        folder: &ServerFolder,
+        facet: Facet,
+        settings: &Settings,
+    ) -> Result<Vec<OsString>> {
+        program::start(folder, facet, settings)
     }
 
     fn to_folder(folder: &ServerFolder, _: Option<&str>, _: Option<&Tcp>) -> Connect<Self> {

@@ -39,8 +39,6 @@ const fn software_called(name: &'static str, servers: &'static [&'static str]) -
         folders: &["data"],
         socket: "socket",
         pid: "pid",
-        install: |_, _| Vec::new(),
-        start,
         found: OnceLock::new(),
     }
 }
@@ -63,7 +61,7 @@ pub(super) const FIXED: &[(&str, &str)] = &[
     ("cluster-enabled", "no"),
 ];
 
-fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+pub(super) fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
     let sync = match settings.get("sync") {
         Some("off" | "no") => "no",
         Some("always") => "always",

@@ -8,7 +8,6 @@
 
 mod blob;
 mod connection;
-mod handlers;
 mod loaded;
 mod statement;
 mod table;

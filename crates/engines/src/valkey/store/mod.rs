@@ -1,5 +1,7 @@
 //! An open store: its keys, and the private, joined or remote server.
 
+mod session;
+
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use model::{
@@ -11,7 +13,6 @@ use super::{
     connection::{ValkeyClient, other_failure},
     peer,
     program::software,
-    session::ValkeySession,
     stored::Stored,
 };
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
         limit_in_effect, mark, remove_unowned,
     },
 };
+use session::ValkeySession;
 
 /// The name of the store of a server that storemark starts.
 const OWN: &str = "kv";

@@ -1,5 +1,7 @@
 //! An open database.
 
+mod session;
+
 use std::{
     cell::Cell,
     fs::File,
@@ -22,7 +24,6 @@ use redb::{
 use super::{
     DECLARATION, check,
     kind::{Bytes, KeyType},
-    session::KeyTables,
 };
 use crate::{
     caught::catch,
@@ -30,6 +31,7 @@ use crate::{
     ordered::{self, TransactionSession},
     refusal,
 };
+use session::KeyTables;
 
 /// The default size of the cache, according to [`Builder::new`].
 const CACHE: u64 = 1 << 30;

@@ -1,5 +1,7 @@
 //! An open store: its table, and the private, joined or remote server.
 
+mod session;
+
 use std::path::Path;
 
 use model::{
@@ -13,11 +15,11 @@ use super::{
     folder::ServerFolder,
     host::Host,
     leftovers::{self, in_database},
-    session::{AROUND, TableSession, long_name, too_long},
     tls::TLS,
     variables::{Variables, add_asked},
     watch::{TIMEOUT, limit_in_effect},
 };
+use session::{AROUND, TableSession, long_name, too_long};
 
 /// The table of a server that storemark starts.
 const TABLE: &str = "kv";

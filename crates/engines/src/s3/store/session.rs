@@ -7,10 +7,10 @@ use model::{
     ValueType, Visitor,
 };
 
-use super::{
+use super::{ASKS, FORBIDS, ObjectStore, UNKNOWN};
+use crate::s3::{
     client::{S3Client, in_parallel},
     names,
-    store::{ASKS, FORBIDS, ObjectStore, UNKNOWN},
     sums::{self, Header},
 };
 use crate::{first::stop_after, refusal};

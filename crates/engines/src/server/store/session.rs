@@ -6,13 +6,13 @@ use std::{
 };
 
 use model::{
-    Access, BUSY_RETRIES, Error, Facet, How, Item, Key, KeyKind, LOCK_WAITS, Meta, Mode, Put,
-    Result, Scan, Session, Store, ValueType, Visit, Visitor, copy_value,
+    Access, Error, Facet, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store,
+    ValueType, Visit, Visitor, copy_value,
 };
 
-use super::{
-    dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why},
-    store::TableStore,
+use super::TableStore;
+use crate::server::{
+    dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why, statistics},
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
 use crate::{
@@ -236,12 +236,6 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         statistics(self.conn.borrow_mut().waits(), self.retries.take())
     }
-}
-
-/// Returns the counters of a session.
-pub(super) fn statistics(waits: Option<i64>, retries: i64) -> Vec<(&'static str, i64)> {
-    let waits = waits.map(|waits| (LOCK_WAITS, waits));
-    waits.into_iter().chain([(BUSY_RETRIES, retries)]).collect()
 }
 
 fn bytes(row: &impl ResultRow, column: usize) -> Result<&[u8]> {

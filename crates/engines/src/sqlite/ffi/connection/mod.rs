@@ -1,5 +1,7 @@
 //! Connections.
 
+mod handlers;
+
 use std::{
     ffi::{CString, c_int, c_uint},
     ops::ControlFlow,
@@ -11,7 +13,8 @@ use std::{
 use libsqlite3_sys as sys;
 use model::{Error, Result};
 
-use super::{Functions, Statement, handlers::Handlers, loaded::OnOneThread};
+use super::{Functions, Statement, loaded::OnOneThread};
+use handlers::Handlers;
 
 /// The first SQLite that reads a database in WAL mode without side files.
 const IMMUTABLE: c_int = 3_008_005;
@@ -34,7 +37,7 @@ pub(crate) struct Connection {
     pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3,
     file: Rc<str>,
-    pub(super) handlers: Rc<Handlers>,
+    handlers: Rc<Handlers>,
     /// The mark of a session with a build that is not threadsafe.
     alone: Option<OnOneThread>,
 }

@@ -8,10 +8,8 @@ use redb::{
     WriteTransaction,
 };
 
-use super::{
-    kind::{KeyType, Sought},
-    store::RedbStore,
-};
+use super::RedbStore;
+use crate::redb::kind::{KeyType, Sought};
 use crate::{
     meta,
     ordered::{Library, Txn},

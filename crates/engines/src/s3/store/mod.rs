@@ -1,5 +1,7 @@
 //! An open store: its objects, and the private or existing server.
 
+mod session;
+
 use std::{path::Path, sync::atomic::AtomicU8};
 
 use model::{
@@ -12,16 +14,17 @@ use super::{
     address::{ENDPOINT, Link, REGION},
     client::{S3Client, Transfer},
     leftovers, names,
-    prices::{self, PRICES, Prices},
+    prices::{self, PRICES},
     private::Private,
-    session::ObjectSession,
     software::SERVER,
     sums::CHECK,
+    transfer::transfer,
 };
 use crate::{
     refusal,
-    server::{TIMEOUT, limit, limit_in_effect},
+    server::{TIMEOUT, limit_in_effect},
 };
+use session::ObjectSession;
 
 /// The most bytes of a part of a path in a server's folder.
 const LONGEST_PART: usize = 255;
@@ -64,19 +67,6 @@ impl Removal {
             _ => {}
         }
         S3Client::new(&self.owner, self.transfer).delete_all()
-    }
-}
-
-/// Returns the parameters of moving values with `settings`.
-pub(super) fn transfer(settings: &Settings) -> Transfer {
-    Transfer {
-        part: settings.parse(PART.name).unwrap_or(8 << 20),
-        concurrency: settings.parse(CONCURRENCY.name).unwrap_or(4),
-        check: settings.parse(CHECK.name).unwrap_or_default(),
-        counted: true,
-        // They are checked before a store is opened.
-        prices: Prices::from_settings(settings).ok().flatten(),
-        limit: limit(settings),
     }
 }
 

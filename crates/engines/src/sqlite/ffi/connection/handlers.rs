@@ -12,7 +12,8 @@ use std::{
 use libsqlite3_sys as sys;
 use model::{BUSY_RETRIES, Error, FinishedWork, LOCK_WAITS, Result};
 
-use super::{Connection, Functions};
+use super::Connection;
+use crate::sqlite::ffi::Functions;
 
 /// The longest wait: another process may hold the lock for a whole batch, and a longer wait is a
 /// failure.

@@ -8,10 +8,10 @@ use model::{
 };
 use redis::Value;
 
-use super::{
+use super::ValkeyStore;
+use crate::valkey::{
     batch::{BatchedKey, CommandBatch},
     connection::{ValkeyClient, bytes, pack, unexpected},
-    store::ValkeyStore,
 };
 use crate::{meta, refusal::read_only, server::Answer};
 
