@@ -326,7 +326,7 @@ fn show(verified: &Verified, stores: &[String; 2]) -> String {
     let (same, bytes) = (show_count(verified.same), show_size(verified.bytes));
     let _ = writeln!(text, "same: {same} values, {bytes}");
     let [left, right] = verified.totals.map(amount);
-    let _ = writeln!(text, "totals at: {a}: {left}; {b}: {right}");
+    let _ = writeln!(text, "looked at: {a}: {left}; {b}: {right}");
     for (name, digest) in stores.iter().zip(&verified.digests) {
         let _ = writeln!(text, "blake3 {digest} {name}");
     }
