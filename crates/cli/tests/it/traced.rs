@@ -73,10 +73,10 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
     }
     // Those that remove a scratch store are no workers.
     let removes = |call: &Call| ["unlink", "rmdir"].contains(&call.name.as_str());
-    let lists = |call: &Call| call.name == "getdents64";
+    let opens_folder = |call: &Call| call.name == "open" && call.file.is_empty();
     for calls in &mut workers {
-        // A worker process opens the folder as well, and looks how its files are named.
-        if calls.iter().any(lists) {
+        // A worker process opens the folder as well.
+        if calls.iter().any(opens_folder) {
             calls.retain(|call| !call.file.is_empty() || removes(call));
         }
     }
