@@ -186,7 +186,12 @@ impl Blobs<'_> {
         let in_parts = may_part && (count < keys || is_drawn);
         let fewest = if is_drawn { FEWEST_PARTS } else { 1 };
         let parts = in_parts.then(|| (keys / (count + count / epoch::FIRST_PART)).max(fewest));
-        let parts = parts.map(|parts| self.even_parts(parts, &in_turns, share));
+        let summary = self.stores.dataset.summary();
+        let seconds = judged.iter().sum();
+        // Of keys that were drawn, what differs among many parts shows what drawing adds.
+        let few =
+            |parts| if is_drawn { parts } else { even_parts(parts, &summary, seconds, share) };
+        let parts = parts.map(few);
         let parts = earlier.and_then(|of| of.parts).or(parts);
         let parts = parts.filter(|parts| *parts > 1 || is_drawn);
         if in_parts && asked.is_none() {
@@ -195,16 +200,6 @@ impl Blobs<'_> {
         }
         let slice = slice.map(|own| earlier.and_then(|of| of.slice).unwrap_or(own).min(count));
         Workload { slice, parts, ..self.job.workload(work, count, keys) }
-    }
-
-    /// Returns how many parts keys are read in, `parts` at most: so few that no value takes much of one and
-    /// decides alone which rounds are long, as far as reads of such a part fit into `share` seconds.
-    fn even_parts(&self, parts: u64, costs: &[f64], share: Option<f64>) -> u64 {
-        let DatasetSummary { count, bytes, largest, .. } = self.stores.dataset.summary();
-        let even = (bytes / largest.saturating_mul(LARGE).max(1)).max(1);
-        let reads = count as f64 / even as f64 * costs.iter().sum::<f64>();
-        let fits = share.is_none_or(|share| reads < share * FITTED);
-        if fits { parts.min(even) } else { parts }
     }
 
     /// Returns the operations of a target that takes no turns, if others do: an epoch of fast
@@ -435,9 +430,39 @@ pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f6
     Ok(fastest)
 }
 
+/// Returns how many parts keys are read in, `parts` at most: so few that no value takes much of one and
+/// decides alone which rounds are long, as far as a part fits into `share` seconds, each operation of which
+/// takes `seconds` on all targets together.
+fn even_parts(parts: u64, summary: &DatasetSummary, seconds: f64, share: Option<f64>) -> u64 {
+    let DatasetSummary { count, bytes, largest, .. } = *summary;
+    let even = (bytes / largest.saturating_mul(LARGE).max(1)).max(1);
+    let takes = count as f64 / even as f64 * seconds;
+    let fits = share.is_none_or(|share| takes < share * FITTED);
+    if fits { parts.min(even) } else { parts }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_large_value_makes_parts_larger_where_they_fit() {
+        let summary = |largest| DatasetSummary {
+            keys: model::KeyKind::Integers,
+            count: 1000,
+            bytes: 4_000_000,
+            smallest: 1,
+            largest,
+            half_in: None,
+            deflated: None,
+        };
+        let parts = |largest, seconds, share| even_parts(10, &summary(largest), seconds, share);
+        assert_eq!(parts(4_000, 1e-6, Some(1.0)), 10, "no value is large");
+        assert_eq!(parts(250_000, 1e-6, Some(1.0)), 4);
+        assert_eq!(parts(2_000_000, 1e-6, Some(1.0)), 1, "half of all bytes");
+        assert_eq!(parts(2_000_000, 1e-3, Some(1.0)), 10, "all keys take a second");
+        assert_eq!(parts(2_000_000, 1e-3, None), 1);
+    }
 
     #[test]
     fn waits_for_a_processor_stretch_warm_operations() {
