@@ -1,5 +1,5 @@
 //! Prints how often drift and two modes are seen where there are none, and where there are: the
-//! tables of "Drift and two modes" in `docs/method.md`.
+//! tables of "Drift and two modes" in `docs/method-proof.md`.
 
 #[path = "../tests/series/mod.rs"]
 mod series;

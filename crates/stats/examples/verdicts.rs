@@ -1,4 +1,4 @@
-//! Prints how often verdicts and intervals are right: the tables of `docs/method.md`.
+//! Prints how often verdicts and intervals are right: the tables of `docs/method-proof.md`.
 
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;

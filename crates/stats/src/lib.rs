@@ -6,7 +6,7 @@
 //! [`unpaired_ratio`] compares times of different runs, [`judge_changes`] says what that shows, and
 //! [`detectable_change`] how small a change it can show.
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
-//! `docs/method.md` explains why it is done this way; the examples `verdicts` and `steadiness`
+//! `docs/method-proof.md` has the formulas; the examples `verdicts` and `steadiness`
 //! (`cargo run -p storemark-stats --release --example verdicts`) show how often it is right.
 //! [`knee`] finds up to how many clients one more adds, and [`proportion`] says how far a share that was counted can be trusted.
 //!

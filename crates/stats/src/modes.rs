@@ -42,7 +42,7 @@ pub fn two_modes(figures: &[f64]) -> Option<Modes> {
 /// Returns how many times the spread within the groups the spread between them may be in a sample
 /// of one group. The halves of an even spread have 3; the addition for few values is fitted to
 /// simulations, so that samples of one group are seldom beyond it, as a run may have thirty such
-/// series. See "Drift and two modes" in `docs/method.md`.
+/// series. See "Drift and two modes" in `docs/method-proof.md`.
 fn too_large_by_chance(n: usize) -> f64 {
     3.5 + 110.0 / (n as f64 - 6.0)
 }

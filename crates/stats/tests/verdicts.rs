@@ -1,6 +1,6 @@
 //! How often the verdicts of a table, and the intervals next to them, are right, by simulation with
 //! fixed seeds. A share of 5 % of 500 tables has a standard error of one point; larger runs are in
-//! `docs/method.md`.
+//! `docs/method-proof.md`.
 
 mod simulation;
 

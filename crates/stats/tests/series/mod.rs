@@ -1,6 +1,6 @@
 //! Made-up times of one target over rounds, of known shape: what is seen in them?
 //!
-//! Shared by the tests and by the example that prints the tables of `docs/method.md`.
+//! Shared by the tests and by the example that prints the tables of `docs/method-proof.md`.
 #![allow(dead_code, reason = "each user needs a part of it")]
 
 #[path = "../simulation/random.rs"]

@@ -1,7 +1,7 @@
 //! Runs on a simulated machine whose true ratios are known: how often are the verdicts of a table and
 //! its intervals right?
 //!
-//! Shared by the tests and by the example that prints the tables of `docs/method.md`.
+//! Shared by the tests and by the example that prints the tables of `docs/method-proof.md`.
 #![allow(dead_code, unused_imports, reason = "each user needs a part of it")]
 
 mod noise;
