@@ -3,7 +3,7 @@
 # Features that are in no usual build, and are tested.
 FEATURES = rocksdb
 
-.PHONY: run build charts test tools format lint walls check browser docs release bench deny torture
+.PHONY: run build charts test tools components format lint walls check browser docs release bench deny torture
 
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
@@ -19,14 +19,18 @@ build: tools charts
 charts:
 	@! command -v npm >/dev/null || test -e crates/report/web/dist/stamp || touch crates/report/build.rs
 
-test: tools programs format lint walls check browser docs release
+test: tools components programs format lint walls check browser docs release
 
 # One line about what is missing, before anything fails half-way.
 tools:
 	@command -v cargo >/dev/null || { echo "storemark: cargo is missing: install Rust 1.89 or newer (https://rustup.rs)" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
 
-# What the tests use beside Rust: the sqlite3 shell, to see that it reads what storemark wrote,
+# A minimal toolchain, as in the container of the workflow, has neither.
+components:
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
+
+# What the tests use in addition to Rust: the sqlite3 shell, to see that it reads what storemark wrote,
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
 # for its pages, ClamAV's daemon, which is asked before files are opened, ssh, rsync, which compares what

@@ -130,15 +130,41 @@ fn every_page_is_in_the_index() {
     }
 }
 
+/// The workflow of each push runs the second command of the README, and nothing else.
+#[test]
+fn the_workflow_runs_the_gate() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let gate = readme.lines().filter_map(|line| line.strip_prefix("    ")).nth(1).unwrap();
+    let workflow = fs::read_to_string(root().join(".github/workflows/ci.yml")).unwrap();
+    let steps = workflow.lines().filter_map(|line| line.trim_start().strip_prefix("- "));
+    let expected = ["uses: actions/checkout@v4".to_owned(), format!("run: {gate}")];
+    assert!(steps.eq(expected), "{gate}: {workflow}");
+}
+
+/// The anchor of each heading of a page.
+fn anchors(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap();
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let text = heading.trim_start_matches('#').trim_start().to_lowercase().replace(' ', "-");
+        text.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "")
+    };
+    headings.map(anchor).collect()
+}
+
 #[test]
 fn every_link_to_a_file_leads_to_it() {
     let mut links = 0;
     for document in documents() {
         let text = fs::read_to_string(&document).unwrap();
-        let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-        for target in targets.filter(|to| !to.is_empty() && !to.contains("://")) {
-            let path = document.parent().unwrap().join(target);
-            assert!(path.exists(), "{}: {target}", document.display());
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|to| !to.contains("://")) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let name = document.file_name().unwrap().to_str().unwrap();
+            let path = document.with_file_name(if file.is_empty() { name } else { file });
+            let leads =
+                path.exists() && (anchor.is_empty() || anchors(&path).contains(&anchor.to_owned()));
+            assert!(leads, "{}: {target}", document.display());
             links += 1;
         }
     }
