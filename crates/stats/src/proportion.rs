@@ -1,5 +1,7 @@
 //! The interval of a share that was counted.
 
+use statrs::distribution::{Beta, ContinuousCDF};
+
 /// Returns the 95 % interval of the share that `k` of `n` shows: exact, after C. J. Clopper and E.
 /// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
 /// Biometrika 26 (1934). It covers at least 95 %, whatever the share. If `n` is 0, everything is
@@ -24,30 +26,8 @@ fn upper(tail: f64, k: u64, n: u64) -> f64 {
     if k == n {
         return 1.0;
     }
-    // The probability falls as the share grows; sixty halvings are the precision of a float.
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if at_most(k, n, middle) > tail {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-/// Returns the probability of `k` or fewer of `n`, each with probability `share`. Its terms are
-/// carried as logarithms, so that a first one too small for a float does not make all of them zero.
-fn at_most(k: u64, n: u64, share: f64) -> f64 {
-    let odds = share.ln() - (-share).ln_1p();
-    let mut log = n as f64 * (-share).ln_1p();
-    let mut sum = log.exp();
-    for i in 0..k {
-        log += ((n - i) as f64 / (i + 1) as f64).ln() + odds;
-        sum += log.exp();
-    }
-    sum
+    let share = Beta::new((k + 1) as f64, (n - k) as f64).expect("both parameters are positive");
+    share.inverse_cdf(1.0 - tail)
 }
 
 #[cfg(test)]
