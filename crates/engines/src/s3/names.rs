@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use model::{Error, Key, KeyKind, OwnedKey, Result};
 
-use crate::refusal::wrong_kind;
+use crate::{refusal::wrong_kind, server::percent_decode};
 
 /// The most bytes of an object's key.
 const LONGEST: usize = 1024;
@@ -43,7 +43,7 @@ pub(super) fn key(object: &str, held: KeyKind) -> Option<OwnedKey> {
             let negative = digits.len() < object.len();
             whole.then_some(OwnedKey::Int(if negative { number | i64::MIN } else { number }))
         }
-        KeyKind::Names => unescape(object).map(|name| OwnedKey::Name(name.into())),
+        KeyKind::Names => percent_decode(object).map(|name| OwnedKey::Name(name.into())),
     }
 }
 
@@ -83,16 +83,6 @@ fn escape(name: &[u8], object: &mut String) {
         }
         escaped(object, chunk.invalid());
     }
-}
-
-fn unescape(object: &str) -> Option<Vec<u8>> {
-    let mut parts = object.split('%');
-    let mut name = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        name.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
-        name.extend_from_slice(&part.as_bytes()[2..]);
-    }
-    Some(name)
 }
 
 #[cfg(test)]

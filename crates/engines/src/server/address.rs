@@ -62,6 +62,7 @@ impl Address {
             login.split_once(':').map_or((login, None), |(user, password)| (user, Some(password)));
         let decode = |text: &str| {
             percent_decode(text)
+                .and_then(|bytes| String::from_utf8(bytes).ok())
                 .ok_or_else(|| wrong("a % is followed by no two hexadecimal digits"))
         };
         let alone = password.and(form.password_of).unwrap_or_default();
@@ -108,14 +109,14 @@ fn host_and_port(text: &str, default: u16) -> Result<(&str, u16), &'static str> 
 }
 
 /// Decodes the `%XX` of a text; returns `None` if a `%` is followed by anything else.
-fn percent_decode(text: &str) -> Option<String> {
+pub(crate) fn percent_decode(text: &str) -> Option<Vec<u8>> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
     for part in parts {
         bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
         bytes.extend_from_slice(&part.as_bytes()[2..]);
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 #[cfg(test)]

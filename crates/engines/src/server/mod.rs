@@ -25,7 +25,7 @@ mod tls;
 mod variables;
 mod watch;
 
-pub(crate) use address::{Address, AddressForm};
+pub(crate) use address::{Address, AddressForm, percent_decode};
 pub(crate) use at_end::{AtEnd, RETURN};
 pub(crate) use dialect::{
     Answer, Connect, Dialect, EachRow, Failure, Peer, ResultRow, SqlConnection, SqlValue, Why,
