@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Evictor, Names, Pages, Span, has_gone, names, open, warm, with_path};
+use crate::{
+    Evictor, Names, Pages, Span, has_gone, names, open, warm, warm::warm_missing, with_path,
+};
 
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
@@ -111,6 +113,22 @@ impl Files {
         let mut bytes = 0;
         self.visit_files(|path| {
             bytes += warm(&open(path, false)?.file, Span::ALL, &mut buffer)?;
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Reads those parts of [`crate::BUFFER`] bytes of the files that are not whole in memory, and
+    /// all of a file whose pages the system does not report. Returns the bytes read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be read.
+    pub fn warm_missing(&self) -> io::Result<u64> {
+        let mut buffer = vec![0; crate::BUFFER];
+        let mut bytes = 0;
+        self.visit_files(|path| {
+            bytes += warm_missing(&open(path, false)?.file, &mut buffer)?;
             Ok(())
         })?;
         Ok(bytes)

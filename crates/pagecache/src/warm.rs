@@ -5,7 +5,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
 };
 
-use crate::Span;
+use crate::{Span, pages::pages, residency_map};
 
 /// The bytes of the buffer that fills the cache: one size for every file of every store.
 pub const BUFFER: usize = 1 << 20;
@@ -33,6 +33,28 @@ pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
             }
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Reads those parts of `file` that are not whole in memory, each as long as `buffer`; all of it if
+/// the system does not report its pages. Returns the bytes read.
+pub(crate) fn warm_missing(file: &File, buffer: &mut [u8]) -> io::Result<u64> {
+    let part = buffer.len() as u64;
+    let parts = match residency_map(file, Span::ALL, pages(part)) {
+        Ok(Some(parts)) => parts,
+        Ok(None) => return warm(file, Span::ALL, buffer),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            return warm(file, Span::ALL, buffer);
+        }
+        Err(error) => return Err(error),
+    };
+    let size = file.metadata()?.len();
+    let mut bytes = 0;
+    for (start, resident) in (0..size).step_by(buffer.len()).zip(parts) {
+        if resident < pages(part.min(size - start)) {
+            bytes += warm(file, Span { start, end: Some(start + part) }, buffer)?;
         }
     }
     Ok(bytes)

@@ -62,7 +62,9 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
         ready.filled.set(true);
         return pages(&files).map(Some);
     }
-    if cache != Cache::Warm || !ready.filled.get() {
+    if cache == Cache::Warm && ready.filled.get() {
+        files.warm_missing().map_err(wrong)?;
+    } else {
         evict(&files)?;
         // Pages that were read under no limit, or another one, count against that until they are
         // gone.
@@ -97,15 +99,6 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     pagecache::drop_all().map_err(wrong)?;
     let names = files.names().map_err(wrong)?;
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
-}
-
-/// Reads a store that was filled into memory from start to end again. One that is measured as it was
-/// found stays so.
-pub(crate) fn refill(ready: &ReadyStore) -> Result<()> {
-    match files(ready)? {
-        Some(files) if !ready.as_found.get() => fill(&files, Cache::Warm),
-        _ => Ok(()),
-    }
 }
 
 /// Returns what is in memory of the store now; looking at it loads its names.

@@ -138,8 +138,8 @@ const LEAD: u64 = 16;
 /// The lengths of slices, shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// The largest part of the time for which pages are examined after the first epoch, and the one if
-/// an epoch was lost to pages that had left the memory: then the stores are read again as well.
+/// The largest part of the time for which pages are examined, and missing ones read, after the first
+/// epoch, and the one if an epoch was lost to pages that had left the memory.
 const LOOKING: f64 = 0.05;
 const WARMING: f64 = 0.25;
 
@@ -183,14 +183,9 @@ impl Blobs<'_> {
         let parts = workload.parts;
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
         let (start, is_due) = (Instant::now(), self.page_looks.is_due());
-        let waited = std::mem::take(&mut self.page_looks.waited);
+        self.page_looks.waited = false;
         let reach = |ready: &&ReadyStore| {
-            let is_filled = ready.filled.get();
-            if is_filled && is_due && waited {
-                // Too few pages are missing to show, and enough to make reads wait.
-                cache_state::refill(ready)?;
-            }
-            let look = is_due || !is_filled;
+            let look = is_due || !ready.filled.get();
             if look { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
         };
         let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
