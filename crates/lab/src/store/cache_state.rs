@@ -62,9 +62,8 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
         ready.filled.set(true);
         return pages(&files).map(Some);
     }
-    if cache == Cache::Warm && ready.filled.get() {
-        files.warm_missing().map_err(wrong)?;
-    } else {
+    let is_filled = cache == Cache::Warm && ready.filled.get();
+    if !is_filled {
         evict(&files)?;
         // Pages that were read under no limit, or another one, count against that until they are
         // gone.
@@ -79,6 +78,10 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     // What the state asks of the pages alone.
     let asked = if cache == Cache::Cold { Cache::DataCold } else { cache };
     let mut seen = pages(&files)?;
+    if is_filled && seen.resident < seen.pages {
+        files.warm_missing().map_err(wrong)?;
+        seen = pages(&files)?;
+    }
     for _ in 0..AGAIN {
         if seen.shows(asked) {
             break;
