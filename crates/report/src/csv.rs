@@ -113,6 +113,15 @@ const COLUMNS: &[CsvColumn] = &[
     // The pass.
     ("operations", "operations of the pass", |t| t.operations.into()),
     ("bytes", "bytes it read or wrote", |t| t.bytes.into()),
+    ("part", "the part of the keys that it touched, from 1; empty: all", |t| {
+        t.passes().and_then(|passes| passes.part).map(|part| part + 1).into()
+    }),
+    ("copy", "the copy of a scratch store that it read, from 1; empty: there is one", |t| {
+        t.passes().and_then(|passes| passes.copy).map(|copy| u64::from(copy) + 1).into()
+    }),
+    ("half", "whether it touched keys of half of a sample", |t| {
+        t.passes().map(|passes| passes.half).into()
+    }),
     ("wall_ns", "its time, ns", |t| t.wall_ns.into()),
     (
         "waited_ns",
