@@ -292,7 +292,9 @@ impl Schedule<'_> {
             self.cases[place].next = round + 1;
             let start = Instant::now();
             experiment.start_round(round, &trial)?;
-            self.round(place, round, experiment, recorder)?;
+            if !self.round(place, round, experiment, recorder)? {
+                break;
+            }
             let case = &mut self.cases[place];
             case.longest = case.longest.max(start.elapsed());
             let (longest, elapsed) = (case.longest, self.began.elapsed());
@@ -324,7 +326,8 @@ impl Schedule<'_> {
         let left = self.plan.rounds.max.is_none().then_some(left);
         for (target, error) in experiment.start_case(&trial, left, recorder)? {
             self.lose(target, &trial, Loss::Trial);
-            self.note_lost((target, &trial), 0, &error, recorder)?;
+            let kind = FindingKind::NotUsable { why: error.to_string() };
+            self.note_lost((target, &trial), 0, kind, recorder)?;
         }
         Ok(())
     }
@@ -353,19 +356,22 @@ impl Schedule<'_> {
         }
     }
 
-    /// Runs the trials of the targets that are not settled.
+    /// Runs the trials of the targets that are not settled. Returns whether there was any: all that
+    /// are open may have failed.
     fn round(
         &mut self,
         place: usize,
         round: u32,
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
-    ) -> Result<()> {
+    ) -> Result<bool> {
+        let mut any = false;
         let open = ending::open(self.plan, recorder.record());
         let trials = self.in_order(place, round);
         for (position, trial) in (0..).zip(&trials) {
             let goes_on = |target| self.has(target, trial) && open(target, trial);
             let Some(trial) = trial.retain(goes_on) else { continue };
+            any = true;
             self.stop.check()?;
             self.show(&trial, round, f64::from(position) / trials.len() as f64);
             let (target, run, failed) = (trial.target(), self.run, Vec::new());
@@ -375,7 +381,7 @@ impl Schedule<'_> {
             let failed = output.failed;
             self.take_out(&trial, round, (run, failed), experiment, recorder)?;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Reports whether a target has not failed in such a trial.
@@ -458,7 +464,8 @@ impl Schedule<'_> {
     ) -> Result<()> {
         let Some(loss) = experiment.loss(target, &error) else { return Err(error) };
         self.lose(target, trial, loss);
-        self.note_lost((target, trial), round, &error, recorder)
+        let kind = FindingKind::TrialFailed { why: error.to_string() };
+        self.note_lost((target, trial), round, kind, recorder)
     }
 
     /// Takes a target out of all trials, or of those like `trial`.
@@ -478,10 +485,9 @@ impl Schedule<'_> {
         &self,
         (target, trial): (usize, &Trial),
         round: u32,
-        error: &Error,
+        kind: FindingKind,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        let kind = FindingKind::TrialFailed { why: error.to_string() };
         let finding = Finding::target(kind, &self.plan.targets[target].label);
         let all = trial.workloads.len() == self.plan.workloads.len();
         let finding = finding.in_round(round);

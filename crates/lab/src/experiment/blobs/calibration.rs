@@ -13,6 +13,7 @@ use crate::{
     Stop,
     dataset::{Cursor, Dataset, Pool},
     experiment::{Experiment, values::first_operations},
+    store::cache_state,
     workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
 };
 
@@ -81,7 +82,7 @@ impl Blobs<'_> {
     ) -> Result<(Duration, Vec<(usize, Error)>)> {
         let work = self.job.part.work[index];
         let keys = self.stores.dataset.summary().count;
-        let tried = self.tried(work, keys)?;
+        let (start, tried) = (Instant::now(), self.tried(work, keys)?);
         let (mut costs, mut failed) = (Vec::new(), Vec::new());
         let is_first = index == 0;
         while costs.len() < self.stores.targets.len() {
@@ -103,7 +104,8 @@ impl Blobs<'_> {
             }
         }
         let time = time.filter(|_| self.job.bound().is_some());
-        let share = time.map(|time| time.as_secs_f64() / self.least_rounds());
+        let left = time.map(|time| time.saturating_sub(start.elapsed()));
+        let share = left.map(|left| left.as_secs_f64() / self.least_rounds());
         while let Some((target, error)) = share.and_then(|share| self.too_slow(&costs, share)) {
             if is_first {
                 costs.remove(target);
@@ -309,10 +311,15 @@ impl Blobs<'_> {
         // The rounds look at what was written. Requests to a service may cost money.
         let read_back = !self.job.sends_requests();
         let input = TrialInput { cache, salt: 0, seed: 0, first_round: false, read_back };
+        let operation = workload.work.operation().expect("a workload of values");
+        let ready = self.stores.targets[target].store(operation);
+        if cache == Cache::Warm {
+            // A warm store is filled once, not in each trial.
+            cache_state::reach(ready, cache)?;
+        }
         let start = Instant::now();
         let (sample, _) = self.trial(target, *workload, ops, &input)?;
-        let operation = workload.work.operation().expect("a workload of values");
-        let sends_requests = self.stores.targets[target].store(operation).sends_requests();
+        let sends_requests = ready.sends_requests();
         Ok(Cost { sends_requests, ..Cost::from_sample(&sample, start.elapsed()) })
     }
 }

@@ -442,6 +442,13 @@ impl Blobs<'_> {
             processes: processes.map(|processes| (processes, seed)),
         }
         .run();
+        if workload.work.writes() && self.job.part.in_place {
+            // The store that is read is the same.
+            targets[target].stores().for_each(|ready| ready.filled.set(false));
+        } else if workload.work.writes() {
+            // It is as all writes find it: nobody reads it to be measured.
+            ready.filled.set(cache == Cache::Warm && tried.is_ok());
+        }
         self.limiter.as_ref().map_or(Ok(()), MemoryLimiter::check).and(tried)
     }
 }
@@ -529,13 +536,6 @@ impl Experiment for Blobs<'_> {
                 e.context(format!("{} ({})", prepared.planned.label, workload.work))
             })?,
         };
-        if workload.work.writes() && self.job.part.in_place {
-            // The store that is read is the same.
-            prepared.stores().for_each(|ready| ready.filled.set(false));
-        } else if workload.work.writes() {
-            // It is as all writes find it: nobody reads it to be measured.
-            prepared.store(Operation::Update).filled.set(cache == Cache::Warm);
-        }
         let mut sample = Sample { workload: index, ..sample };
         if let (Some(parts), Some(passes)) = (workload.parts, sample.passes_mut()) {
             passes.part = Some(Part::in_round(output.round, parts).number);
