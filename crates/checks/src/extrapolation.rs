@@ -1,7 +1,6 @@
 //! A sample of the data, of which some rounds touch half: how the ratio moves with the number of values,
 //! and what it is on all of them.
 
-use model::Experiment;
 use stats::{Estimate, unpaired_ratio};
 
 use crate::series::{FEWEST_ROUNDS, Series};
@@ -20,12 +19,9 @@ pub(crate) fn factor(series: Series<'_>, baseline: Series<'_>) -> Option<f64> {
 
 /// Returns how often the sample has to be doubled to be all of the data; `None` if it is all.
 fn doublings(series: Series<'_>) -> Option<f64> {
-    match &series.record.header.plan.experiment {
-        Experiment::Blobs { sampled_from: Some(all), summary, .. } => {
-            Some((all.count as f64 / summary.count.max(1) as f64).log2())
-        }
-        _ => None,
-    }
+    let experiment = &series.record.header.plan.experiment;
+    let (all, summary) = (experiment.sampled_from()?, experiment.summary()?);
+    Some((all.count as f64 / summary.count.max(1) as f64).log2())
 }
 
 /// Returns the ratio on the whole sample over that on half of it, if they are apart.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Durability, Experiment, Finding, FindingKind, Measured, Sample, Work,
+    Durability, Finding, FindingKind, Sample,
     record::{Header, Record},
     rows::{DELAYED_ROWS, RowOperation},
 };
@@ -50,18 +50,12 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings.extend(figures.iter().flat_map(|row| of_interval(record, row, ended)));
     findings.extend(all_series(record).flat_map(|series| about(series, of_times(series))));
     findings.extend(other_load(&record.samples).map(Finding::run));
-    match record.header.plan.experiment {
-        Experiment::Blobs { .. } => {
-            findings.extend(passes(record));
-            findings.extend(client_limits(record, figures));
-        }
-        Experiment::Rows { .. } => findings.extend(not_delayed(record)),
-        Experiment::Tasks { .. } | Experiment::Backup { .. } | Experiment::Life { .. } => {}
-        Experiment::Ageing { .. } => {
-            findings.extend(extents_unknown(record));
-            findings.extend(passes(record));
-        }
+    findings.extend(extents_unknown(record));
+    if record.header.plan.first_workload(|work| work.operation().is_some()).is_some() {
+        findings.extend(passes(record));
     }
+    findings.extend(client_limits(record, figures));
+    findings.extend(not_delayed(record));
     findings
 }
 
@@ -266,7 +260,7 @@ fn not_delayed(record: &Record) -> Vec<Finding> {
     let of = |sample: &Sample| {
         let target = plan.targets.get(sample.target)?;
         let work = plan.workloads.get(sample.workload)?.work;
-        let inserts = matches!(work, Work::Rows { operation: RowOperation::Insert, .. });
+        let inserts = work.rows().is_some_and(|rows| rows.operation == RowOperation::Insert);
         let asked = target.settings.get("style") == Some("delayed");
         let delayed = sample.counters.get(DELAYED_ROWS).copied().unwrap_or(0).unsigned_abs();
         (asked && inserts && delayed < sample.operations).then(|| {
@@ -279,10 +273,7 @@ fn not_delayed(record: &Record) -> Vec<Finding> {
 
 /// Finds targets whose files' extents the file system does not report.
 fn extents_unknown(record: &Record) -> Vec<Finding> {
-    let unknown = |sample: &&Sample| match &sample.measured {
-        Measured::Ageing { fragments: Some(fragments), .. } => fragments.extents.is_none(),
-        _ => false,
-    };
+    let unknown = |sample: &&Sample| sample.fragments().is_some_and(|of| of.extents.is_none());
     let targets: BTreeSet<_> = record.samples.iter().filter(unknown).map(|s| s.target).collect();
     let filesystem = record.header.environment.filesystems.first();
     let kind = filesystem.map_or("the file system", |filesystem| &filesystem.kind);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Case, Durability, Experiment, Paced, Sample, StoreFacts, record::Record};
+use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Values, geometric_mean};
 
 /// The option that sets how many clients there are.
@@ -201,11 +201,8 @@ impl<'a> Series<'a> {
     fn group(self, sample: &Sample) -> Option<u64> {
         let passes = sample.passes()?;
         let copy = passes.copy.map(u64::from);
-        let drawn = matches!(
-            self.record.header.plan.experiment,
-            Experiment::Blobs { drawn: Some(_), .. }
-                | Experiment::Blobs { sampled_from: Some(_), .. }
-        );
+        let blobs = self.record.header.plan.experiment.blobs();
+        let drawn = blobs.is_some_and(|of| of.drawn.is_some() || of.sampled_from.is_some());
         copy.or(passes.part.filter(|_| drawn))
     }
 

@@ -39,7 +39,7 @@ pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, StoreTotals, Verified, check, verify};
 pub use workers::{Finders, failure, serve};
-pub use workload::{BlobWork, Op, Probe, ProbePass, Tally};
+pub use workload::{Op, Probe, ProbePass, Tally};
 
 /// Returns what a thread did; its panic goes on here.
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {

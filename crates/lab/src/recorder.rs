@@ -101,7 +101,7 @@ fn not_written(cause: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use model::{Environment, Experiment, FindingKind, Plan, Rounds, record::FORMAT};
+    use model::{Environment, FindingKind, Plan, Rounds, record::FORMAT};
 
     use super::*;
 
@@ -124,7 +124,7 @@ mod tests {
     fn header() -> Header {
         let plan = Plan {
             seed: 1,
-            experiment: Experiment::Rows { rows: 1 },
+            experiment: model::RowsData { rows: 1 }.into(),
             targets: vec![],
             baseline: 0,
             workloads: vec![],

@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn work(operation: Operation) -> Work {
-        Work::Blobs { operation, order: crate::Order::Permutation, rate: None }
+        crate::BlobWork { operation, order: crate::Order::Permutation, rate: None }.into()
     }
 
     const SECOND: u64 = 1_000_000_000;

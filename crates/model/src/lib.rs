@@ -8,7 +8,6 @@
 #![warn(missing_docs)]
 
 mod access_list;
-pub mod backup;
 mod cache;
 mod cache_state;
 mod dataset;
@@ -21,10 +20,10 @@ mod experiment;
 mod finding;
 mod idle;
 mod key;
-pub mod life;
 mod mix;
 mod order;
 mod over_time;
+mod passes;
 mod plan;
 pub mod record;
 mod requests;
@@ -55,13 +54,18 @@ pub use engine::{
 };
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
-pub use experiment::{Experiment, Work};
+pub use experiment::{
+    AgeData, AgeMeasured, AgeWork, BackupBytes, BackupData, BackupMeasured, BlobWork, BlobsData,
+    Experiment, LifeData, LifeMeasured, Measured, QueueData, QueueMeasured, RowsData, RowsMeasured,
+    RowsWork, Work, backup, life,
+};
 pub use finding::{Finding, FindingKind, RatioInterval, Severity, Suggestion};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta, OwnedKey, ValueType};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
+pub use passes::{First, Latency, Paced, Passes};
 pub use plan::{
     Batch, COPY_OF, Case, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart,
     Workload,
@@ -70,10 +74,7 @@ pub use requests::{
     BYTES_RECEIVED, BYTES_SENT, COST, DELETES, GETS, PUTS, RequestCeiling, Requests,
     count_requests, limit_requests, requests_sent,
 };
-pub use sample::{
-    BackupBytes, Cost, Device, First, HostClock, HostPart, Io, Latency, Load, Measured, Paced,
-    Passes, Sample, Worker,
-};
+pub use sample::{Cost, Device, HostClock, HostPart, Io, Load, Sample, Worker};
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{

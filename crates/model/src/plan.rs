@@ -180,9 +180,9 @@ pub struct Workload {
 
 impl Workload {
     /// Creates the workload of one worker that works in one batch.
-    pub fn alone(work: Work, count: u64) -> Self {
+    pub fn alone(work: impl Into<Work>, count: u64) -> Self {
         let (slice, parts, batch) = (None, None, Batch::All);
-        Self { work, count, slice, parts, batch, threads: 1, processes: 1 }
+        Self { work: work.into(), count, slice, parts, batch, threads: 1, processes: 1 }
     }
 
     /// Returns the workers of all processes together.

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Cache, FileBytes, Fragments, OverTime, Residency, tasks::TaskStep};
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
+use crate::{
+    AgeMeasured, BackupBytes, BackupMeasured, Cache, FileBytes, First, Fragments, Latency,
+    LifeMeasured, Measured, OverTime, Paced, Passes, QueueMeasured, Residency, RowsMeasured,
+    tasks::TaskStep,
+};
 
 /// A timed trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +30,7 @@ pub struct Sample {
     pub cache: Cache,
     /// Whether the store was read as it was found, because it is too large to be brought into
     /// memory.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_found: bool,
     /// The pages and names in memory when the store was opened; `None` if it has no files, or they
     /// were not counted before this round.
@@ -92,128 +91,6 @@ pub struct Sample {
     pub measured: Measured,
 }
 
-/// The figures of a trial that depend on the experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Measured {
-    /// Passes over values.
-    Blobs(Passes),
-    /// Operations on rows.
-    Rows {
-        /// The bytes of the tables afterwards; `None` if they are not in files.
-        files: Option<FileBytes>,
-    },
-    /// Tasks that went through all steps.
-    Tasks {
-        /// The first pass after opening.
-        first: Option<First>,
-        /// The latencies of the tasks.
-        latency: Latency,
-        /// The latency of each kind of step.
-        steps: BTreeMap<TaskStep, Latency>,
-        /// The bytes of the queue afterwards.
-        files: FileBytes,
-    },
-    /// A pass over objects at a storage age.
-    Ageing {
-        /// The passes.
-        #[serde(flatten)]
-        passes: Passes,
-        /// The bytes of the store after a write; `None` if it was a read, or the store has no
-        /// files.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        files: Option<FileBytes>,
-        /// The fragmentation of its files then.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        fragments: Option<Fragments>,
-    },
-    /// A step of a backup.
-    Backup {
-        /// The part of the time that the store of the catalogue took; all of it in a replay.
-        catalogue_ns: u64,
-        /// The bytes that the step added to packs.
-        added_bytes: u64,
-        /// The bytes of the catalogue afterwards; `None` if it has no files.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        files: Option<FileBytes>,
-    },
-    /// A step in the life of a store.
-    Life {
-        /// The bytes of the closed store afterwards; `None` if it has no files.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        files: Option<FileBytes>,
-        /// The bytes that an incremental backup must copy after the changes of a day.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        backup: Option<BackupBytes>,
-    },
-}
-
-/// The bytes of a store's files that an incremental backup must copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BackupBytes {
-    /// The bytes for a backup of whole files: those that are new, or have another length or time of
-    /// change.
-    pub files: u64,
-    /// The bytes for a backup of blocks of 4 KiB: those that hold other bytes than before.
-    pub blocks: u64,
-}
-
-/// The figures of passes over values, in addition to the time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Passes {
-    /// The first pass after opening, if a steady one follows it: the other fields of the sample are
-    /// then about the steady one. In a cold state the first pass is the only one, and this is
-    /// `None`.
-    pub first: Option<First>,
-    /// The latencies of its operations.
-    pub latency: Latency,
-    /// The operations of a slice if stores took turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slice: Option<u64>,
-    /// The copy of a scratch store that was read, from 0 on, if copies take turns, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub copy: Option<u32>,
-    /// The part of the keys that was touched, from 0 on, if each round touches one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<u64>,
-    /// Whether only keys of the first half of a sample were touched: the figures of all data are
-    /// extrapolated from the two sizes.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub half: bool,
-    /// The share of the store's own cache that was filled before the first pass; `None` if it was
-    /// full, or nothing had to be filled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_filled: Option<f64>,
-    /// The pass over time; `None` if it took no longer than a slice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_time: Option<OverTime>,
-    /// How the pass kept its schedule; latencies then count from the time at which an operation was
-    /// due. `None` if it had none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paced: Option<Paced>,
-}
-
-impl Default for Measured {
-    fn default() -> Self {
-        Self::Blobs(Passes::default())
-    }
-}
-
-/// The precision with which a pass kept its schedule.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Paced {
-    /// The operations a second that were to start.
-    pub asked: f64,
-    /// The operations a second that finished.
-    pub reached: f64,
-    /// The median of how late operations started.
-    pub lag_p50_ns: u64,
-    /// The 99th percentile of how late operations started.
-    pub lag_p99_ns: u64,
-    /// The histogram of how late operations started, in the form of [`Latency::histogram`].
-    pub lag: String,
-}
-
 /// The least share of the operations asked for that a target does which keeps up.
 const KEEPS_UP: f64 = 0.95;
 
@@ -259,15 +136,6 @@ pub struct HostClock {
     pub uncertainty_ns: u64,
     /// By how much the time of day is ahead there.
     pub time_of_day_ns: i64,
-}
-
-/// The first pass after opening a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct First {
-    /// The number of its operations: at most one on each key.
-    pub operations: u64,
-    /// Its time without waiting for a processor, as far as that is known.
-    pub ns: u64,
 }
 
 /// The cost of this process and of others that work for it. A figure that the system does not report
@@ -336,107 +204,82 @@ pub struct Load {
     pub mhz: Option<f64>,
 }
 
-/// The latencies of the operations of a pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Latency {
-    /// The number of operations. The last one of a batch includes the commit.
-    pub operations: u64,
-    /// The operations that were timed one by one: if operations are short, a few, each counted for
-    /// those around it, and all that took far longer.
-    pub timed: u64,
-    /// The time of the pass, without what is flushed after its last operation.
-    pub wall_ns: u64,
-    /// The sum of all latencies, exact; with several workers more than `wall_ns`. If not all were
-    /// timed, the time of all operations together.
-    pub sum_ns: u64,
-    /// The median.
-    pub p50_ns: u64,
-    /// The 99th percentile.
-    pub p99_ns: u64,
-    /// The 99.9th percentile.
-    pub p999_ns: u64,
-    /// The largest, as the histogram holds it (within 0.1 %).
-    pub max_ns: u64,
-    /// All latencies: an HDR histogram, V2 with DEFLATE, in base64.
-    pub histogram: String,
-    /// The latencies of each kind of operation in a mix: histograms that add up to the whole one,
-    /// except for long operations that were not timed, whose kind is not known.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub actions: BTreeMap<Action, String>,
-}
-
 impl Sample {
     /// Returns the passes over values; `None` for experiments without values.
     pub fn passes(&self) -> Option<&Passes> {
         match &self.measured {
-            Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. }
-            | Measured::Tasks { .. }
-            | Measured::Backup { .. }
-            | Measured::Life { .. } => None,
+            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => Some(passes),
+            _ => None,
         }
     }
 
     /// Returns the passes over values for changes; `None` for experiments without values.
     pub fn passes_mut(&mut self) -> Option<&mut Passes> {
         match &mut self.measured {
-            Measured::Blobs(passes) | Measured::Ageing { passes, .. } => Some(passes),
-            Measured::Rows { .. }
-            | Measured::Tasks { .. }
-            | Measured::Backup { .. }
-            | Measured::Life { .. } => None,
+            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => Some(passes),
+            _ => None,
         }
+    }
+
+    /// Returns the figures of tasks; `None` for other experiments.
+    pub fn queue(&self) -> Option<&QueueMeasured> {
+        if let Measured::Queue(queue) = &self.measured { Some(queue) } else { None }
     }
 
     /// Returns the latencies of the operations; `None` if none was timed one by one.
     pub fn latency(&self) -> Option<&Latency> {
-        match &self.measured {
-            Measured::Tasks { latency, .. } => Some(latency),
-            _ => self.passes().map(|passes| &passes.latency),
-        }
+        let of_tasks = self.queue().map(|queue| &queue.latency);
+        of_tasks.or_else(|| Some(&self.passes()?.latency))
     }
 
     /// Returns the latencies of the operations for changes; `None` if none was timed one by one.
     pub fn latency_mut(&mut self) -> Option<&mut Latency> {
         match &mut self.measured {
-            Measured::Blobs(Passes { latency, .. })
-            | Measured::Ageing { passes: Passes { latency, .. }, .. }
-            | Measured::Tasks { latency, .. } => Some(latency),
-            Measured::Rows { .. } | Measured::Backup { .. } | Measured::Life { .. } => None,
+            Measured::Queue(queue) => Some(&mut queue.latency),
+            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => {
+                Some(&mut passes.latency)
+            }
+            _ => None,
         }
     }
 
     /// Returns the latency of each kind of step; `None` for experiments without tasks.
     pub fn steps(&self) -> Option<&BTreeMap<TaskStep, Latency>> {
-        if let Measured::Tasks { steps, .. } = &self.measured { Some(steps) } else { None }
+        self.queue().map(|queue| &queue.steps)
     }
 
-    /// Returns the nanoseconds that the catalogue of a backup took, and the bytes added to packs;
-    /// `None` for other experiments.
-    pub fn backup(&self) -> Option<(u64, u64)> {
-        match self.measured {
-            Measured::Backup { catalogue_ns, added_bytes, .. } => Some((catalogue_ns, added_bytes)),
-            _ => None,
-        }
+    /// Returns the figures of a step of a backup; `None` for other experiments.
+    pub fn backup(&self) -> Option<&BackupMeasured> {
+        if let Measured::Backup(backup) = &self.measured { Some(backup) } else { None }
     }
 
     /// Returns the bytes that an incremental backup must copy afterwards; `None` if they were not
     /// measured.
     pub fn backup_bytes(&self) -> Option<BackupBytes> {
-        if let Measured::Life { backup, .. } = self.measured { backup } else { None }
+        if let Measured::Life(life) = &self.measured { life.backup } else { None }
     }
 
     /// Returns how fragmented the store's files are afterwards; `None` if that is not known.
     pub fn fragments(&self) -> Option<&Fragments> {
-        let Measured::Ageing { fragments, .. } = &self.measured else { return None };
-        fragments.as_ref()
+        if let Measured::Age(age) = &self.measured { age.fragments.as_ref() } else { None }
     }
 
     /// Returns the first pass after opening; `None` if no steady one follows it.
     pub fn first_pass(&self) -> Option<First> {
+        let of_tasks = self.queue().map(|queue| queue.first);
+        of_tasks.unwrap_or_else(|| self.passes()?.first)
+    }
+
+    /// Returns the bytes of the store afterwards; `None` if trials do not create a store each, or
+    /// it has no files.
+    pub fn files(&self) -> Option<FileBytes> {
         match &self.measured {
-            Measured::Tasks { first, .. } => *first,
-            _ => self.passes()?.first,
+            Measured::Blobs(_) => None,
+            Measured::Rows(RowsMeasured { files })
+            | Measured::Age(AgeMeasured { files, .. })
+            | Measured::Backup(BackupMeasured { files, .. })
+            | Measured::Life(LifeMeasured { files, .. }) => *files,
+            Measured::Queue(QueueMeasured { files, .. }) => Some(*files),
         }
     }
 
@@ -448,19 +291,6 @@ impl Sample {
     /// Returns how the pass kept its schedule; `None` if it had none.
     pub fn paced(&self) -> Option<&Paced> {
         self.passes()?.paced.as_ref()
-    }
-
-    /// Returns the bytes of the store afterwards; `None` if trials do not create a store each, or
-    /// it has no files.
-    pub fn files(&self) -> Option<FileBytes> {
-        match &self.measured {
-            Measured::Blobs(_) => None,
-            Measured::Rows { files }
-            | Measured::Ageing { files, .. }
-            | Measured::Backup { files, .. }
-            | Measured::Life { files, .. } => *files,
-            Measured::Tasks { files, .. } => Some(*files),
-        }
     }
 
     /// Returns the time of the pass that verdicts use: without waiting for a processor, as far as

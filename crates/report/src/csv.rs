@@ -160,17 +160,17 @@ const COLUMNS: &[CsvColumn] = &[
     ("delete_p50_ns", "median of deleting it, ns", |t| step(t, TaskStep::Delete)),
     // A step of a backup.
     ("catalogue_ns", "the part of its time that the catalogue took, ns", |t| {
-        t.sample.backup().map(|(ns, _)| ns).into()
+        t.backup().map(|step| step.catalogue_ns).into()
     }),
     ("added_bytes", "bytes that it added to packs", |t| {
-        t.sample.backup().map(|(_, bytes)| bytes).into()
+        t.backup().map(|step| step.added_bytes).into()
     }),
     // A day of changes in the life of a store.
     ("backup_files_bytes", "bytes that a backup of whole files must copy after it", |t| {
-        t.sample.backup_bytes().map(|bytes| bytes.files).into()
+        t.backup_bytes().map(|bytes| bytes.files).into()
     }),
     ("backup_blocks_bytes", "the same of one of blocks of 4 KiB", |t| {
-        t.sample.backup_bytes().map(|bytes| bytes.blocks).into()
+        t.backup_bytes().map(|bytes| bytes.blocks).into()
     }),
     // The costs of the pass.
     ("user_ns", "processor time in user mode, ns", |t| t.cost.user_ns.into()),

@@ -7,8 +7,8 @@ mod work;
 use std::collections::BTreeSet;
 
 use model::{
-    Experiment, Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings,
-    StoreFacts, Work,
+    Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings, StoreFacts,
+    Work,
     record::{Header, Record},
 };
 
@@ -20,7 +20,7 @@ pub fn of_stores(record: &Record) -> Vec<Finding> {
     let mut findings = machine::findings(record);
     findings.extend(work::outnumbering(record));
     findings.extend(work::findings(record));
-    if let Experiment::Blobs { .. } = record.header.plan.experiment {
+    if record.header.plan.experiment.blobs().is_some() {
         let kinds = [fits_cpu_cache(record), memory_small(record), few_hold_most(record)];
         findings.extend(kinds.into_iter().flatten().map(Finding::run));
     }
@@ -33,15 +33,13 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     let mut kinds = setting_not_in_effect(plan, facts);
     kinds.extend(durability_differs(record, facts));
     kinds.extend(linked_differently(record, facts));
-    match plan.experiment {
-        Experiment::Blobs { .. } => {
-            kinds.extend(filesystem_differs(record, facts));
-            kinds.extend(memory_differs(record, facts));
-            kinds.extend(server(record, facts));
-        }
-        Experiment::Ageing { .. } | Experiment::Life { .. } => kinds.extend(server(record, facts)),
-        // Servers and libraries are compared by intent.
-        Experiment::Rows { .. } | Experiment::Tasks { .. } | Experiment::Backup { .. } => {}
+    if plan.experiment.blobs().is_some() {
+        kinds.extend(filesystem_differs(record, facts));
+        kinds.extend(memory_differs(record, facts));
+    }
+    // Without values, servers and libraries are compared by intent.
+    if plan.experiment.summary().is_some() {
+        kinds.extend(server(record, facts));
     }
     let label = &plan.targets[facts.target].label;
     let findings = kinds.into_iter().map(|kind| Finding::target(kind, label));
@@ -144,17 +142,17 @@ const CACHES: u64 = 4;
 /// Returns a finding if the data fits into the processor's cache. Data that does not fit is not
 /// blamed for a part that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
-    let experiment = &record.header.plan.experiment;
-    let summary = experiment.summary()?;
+    let blobs = record.header.plan.experiment.blobs()?;
+    let summary = &blobs.summary;
     let cache = record.header.environment.cpu.last_level_cache_bytes?;
-    let (measured, all) = match experiment {
-        Experiment::Blobs { sampled_from: Some(all), .. } => (summary.bytes, all.bytes),
-        Experiment::Blobs { drawn: Some(drawn), .. } => {
-            let bytes = u128::from(summary.bytes) * u128::from(*drawn);
+    let (measured, all) = match (blobs.sampled_from, blobs.drawn) {
+        (Some(all), _) => (summary.bytes, all.bytes),
+        (None, Some(drawn)) => {
+            let bytes = u128::from(summary.bytes) * u128::from(drawn);
             let bytes = bytes / u128::from(summary.count.max(1));
             (u64::try_from(bytes).unwrap_or(u64::MAX), summary.bytes)
         }
-        _ => (summary.bytes, summary.bytes),
+        (None, None) => (summary.bytes, summary.bytes),
     };
     if all < cache {
         return Some(FindingKind::FitsCpuCache { bytes: all, cache, all: None });

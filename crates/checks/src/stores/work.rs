@@ -2,8 +2,8 @@
 //! large, writes that are not counted.
 
 use model::{
-    Batch, Cache, Experiment, Finding, FindingKind, Operation, Order, StoreFacts, Work, Workload,
-    record::Record,
+    Batch, BlobWork, BlobsData, Cache, Finding, FindingKind, Operation, Order, StoreFacts, Work,
+    Workload, record::Record,
 };
 
 /// Finds workloads with more workers than processors.
@@ -23,11 +23,13 @@ pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
 /// Returns the findings about each workload on values.
 pub(super) fn findings(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
-    let Experiment::Blobs { summary, available, drawn, .. } = plan.experiment else {
+    let Some(BlobsData { summary, available, drawn, .. }) = plan.experiment.blobs().cloned() else {
         return Vec::new();
     };
     let of = |(index, workload): (usize, &Workload)| {
-        let Work::Blobs { operation, order, .. } = workload.work else { return Vec::new() };
+        let Some(BlobWork { operation, order, .. }) = workload.work.blobs() else {
+            return Vec::new();
+        };
         // Rounds that touch parts of the keys touch all of them in turn.
         let touched = match workload.parts {
             Some(_) => available,

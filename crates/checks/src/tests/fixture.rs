@@ -1,8 +1,8 @@
 //! A small valid record, which tests change and judge.
 
 use model::{
-    Batch, Cache, Cpu, DatasetSpec, DatasetSummary, Durability, Environment, Experiment,
-    Filesystem, Io, KeyKind, Latency, Measured, Operation, Order, Owner, Passes, Plan,
+    Batch, BlobWork, BlobsData, Cache, Cpu, DatasetSpec, DatasetSummary, Durability, Environment,
+    Experiment, Filesystem, Io, KeyKind, Latency, Measured, Operation, Order, Owner, Passes, Plan,
     PlannedTarget, Rounds, Sample, Settings, StoreFacts, Work, Workload,
     record::{FORMAT, Header, Record},
 };
@@ -52,13 +52,13 @@ fn plan(labels: &[&str], count: u64) -> Plan {
     };
     Plan {
         seed: 42,
-        experiment: Experiment::Blobs {
+        experiment: Experiment::Blobs(BlobsData {
             dataset: DatasetSpec::Targets,
             summary,
             available: count,
             sampled_from: None,
             drawn: None,
-        },
+        }),
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,
         workloads: vec![workload(Operation::Read, count)],
@@ -91,7 +91,7 @@ pub(super) fn target(label: &str) -> PlannedTarget {
 
 /// One thread that touches each of `count` values once.
 pub(super) fn workload(operation: Operation, count: u64) -> Workload {
-    let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+    let work = Work::Blobs(BlobWork { operation, order: Order::Permutation, rate: None });
     Workload { batch: Batch::Of(100), ..Workload::alone(work, count) }
 }
 

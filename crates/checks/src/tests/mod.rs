@@ -9,7 +9,9 @@ mod verdict;
 mod writes;
 
 use hdrhistogram::Histogram;
-use model::{Cache, Experiment, Finding, FindingKind, Operation, Sample, Workload, record::Record};
+use model::{
+    BlobsData, Cache, Experiment, Finding, FindingKind, Operation, Sample, Workload, record::Record,
+};
 
 use crate::histogram;
 
@@ -39,7 +41,9 @@ pub(crate) fn workload(operation: Operation) -> Workload {
 
 /// Changes what is known of the data of `record`.
 fn data(record: &mut Record, change: impl FnOnce(&mut model::DatasetSummary, &mut u64)) {
-    let Experiment::Blobs { summary, available, .. } = &mut record.header.plan.experiment else {
+    let Experiment::Blobs(BlobsData { summary, available, .. }) =
+        &mut record.header.plan.experiment
+    else {
         panic!("the fixture is of blobs");
     };
     change(summary, available);

@@ -1,9 +1,9 @@
 //! Findings about plan, machine and stores.
 
 use model::{
-    Batch, Cache, Cpu, Durability, Environment, Experiment, Filesystem, FindingKind, Flush,
-    Generated, Library, MemoryLimit, Operation, Order, SampledFrom, Server, Severity, Work,
-    Workload, record::Record, rows,
+    AgeData, AgeWork, Batch, BlobWork, BlobsData, Cache, Cpu, Durability, Environment, Experiment,
+    Filesystem, FindingKind, Flush, Generated, Library, MemoryLimit, Operation, Order, QueueData,
+    RowsData, RowsWork, SampledFrom, Server, Severity, Work, Workload, record::Record, rows,
 };
 
 use super::{
@@ -61,7 +61,8 @@ fn keys_left_out_and_fixed_orders_are_findings() {
     let ordered = |order, count| {
         early(|r| {
             let operation = Operation::Read;
-            r.header.plan.workloads[0].work = Work::Blobs { operation, order, rate: None };
+            r.header.plan.workloads[0].work =
+                Work::Blobs(BlobWork { operation, order, rate: None });
             r.header.plan.workloads[0].count = count;
         })
     };
@@ -169,7 +170,7 @@ fn more_workers_than_processors_are_a_finding_unless_they_sleep() {
     let workers = |threads, processes, rate| {
         early(|r| {
             let (operation, order) = (Operation::Read, Order::Permutation);
-            let work = Work::Blobs { operation, order, rate };
+            let work = Work::Blobs(BlobWork { operation, order, rate });
             r.header.environment.cpu.count = 4;
             r.header.plan.workloads[0] =
                 Workload { work, threads, processes, ..workload(operation) };
@@ -333,7 +334,8 @@ fn data_should_be_larger_than_the_processors_cache_and_smaller_than_memory() {
     let sample_of = |all: u64| {
         early(|r| {
             r.header.environment.cpu.last_level_cache_bytes = Some(DATA + 1);
-            let Experiment::Blobs { sampled_from, .. } = &mut r.header.plan.experiment else {
+            let Experiment::Blobs(BlobsData { sampled_from, .. }) = &mut r.header.plan.experiment
+            else {
                 panic!()
             };
             *sampled_from = Some(SampledFrom { count: 1_000, bytes: all });
@@ -410,14 +412,18 @@ fn each_experiment_has_the_findings_that_matter_to_it() {
     let differs =
         FindingKind::DurabilityDiffers { class: Durability::Durable, baseline: Durability::None };
     let (operation, own_databases) = (rows::RowOperation::Insert, false);
-    let rows = of(Experiment::Rows { rows: 10 }, Work::Rows { operation, own_databases });
+    let rows = of(
+        Experiment::Rows(RowsData { rows: 10 }),
+        Work::Rows(RowsWork { operation, own_databases }),
+    );
     assert_eq!(rows, std::slice::from_ref(&differs));
-    let tasks = of(Experiment::Tasks { tasks: 10, rewrites: 1, output: 10 }, Work::Tasks);
+    let tasks =
+        of(Experiment::Queue(QueueData { tasks: 10, rewrites: 1, output: 10 }), Work::Queue);
     assert_eq!(tasks, std::slice::from_ref(&differs));
     let data = Generated { seed: 1, count: 10, size: 10, random_percent: 100, variance: 0 };
     let summary = *sound(&[Cache::Warm]).header.plan.experiment.summary().unwrap();
-    let ageing = Work::Ageing { operation: Operation::Insert, age: 0 };
-    let ageing = of(Experiment::Ageing { data, summary }, ageing);
+    let ageing = Work::Age(AgeWork { operation: Operation::Insert, age: 0 });
+    let ageing = of(Experiment::Age(AgeData { data, summary }), ageing);
     assert_eq!(ageing, [differs, FindingKind::OverSocket, FindingKind::ServerUnseen]);
 }
 

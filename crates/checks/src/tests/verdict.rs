@@ -183,7 +183,9 @@ fn waiting_for_a_processor_is_not_the_stores_time() {
 /// takes so many thousandths of the baseline's time, on the whole sample 700.
 fn sampled(on_half: u64) -> Record {
     let mut record = run(20, &[(700, 5)]);
-    if let model::Experiment::Blobs { sampled_from, .. } = &mut record.header.plan.experiment {
+    if let model::Experiment::Blobs(model::BlobsData { sampled_from, .. }) =
+        &mut record.header.plan.experiment
+    {
         *sampled_from = Some(model::SampledFrom { count: 16 * COUNT, bytes: 16 });
     }
     for round in (3..20).step_by(4) {

@@ -8,7 +8,7 @@ use std::{
 
 use checks::Gate;
 use clap::{Args, ValueEnum};
-use model::{DatasetSpec, Error, ErrorKind, Experiment, Owner, Result, record::Record, units};
+use model::{DatasetSpec, Error, ErrorKind, Owner, Result, record::Record, units};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 
 use crate::{
@@ -186,10 +186,10 @@ pub(super) const EXPORT_HDR: Form<'_> =
 fn measured(record: &Record) -> Vec<PathBuf> {
     let plan = &record.header.plan;
     let stores = plan.targets.iter().filter(|target| target.owner != Owner::Scratch);
-    let data = match &plan.experiment {
-        Experiment::Blobs { dataset: DatasetSpec::Directory { path }, .. } => Some(path.as_str()),
+    let data = plan.experiment.blobs().and_then(|blobs| match &blobs.dataset {
+        DatasetSpec::Directory { path } => Some(path.as_str()),
         _ => None,
-    };
+    });
     let places = stores.map(|target| target.location.as_str()).chain(data).map(PathBuf::from);
     places.filter(|path| path.exists()).collect()
 }

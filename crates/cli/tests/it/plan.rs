@@ -1,6 +1,6 @@
 //! Plan files, and records asked for again.
 
-use model::{Order, Work, Workload, record::Header};
+use model::{BlobWork, Order, Work, Workload, record::Header};
 
 use crate::world::World;
 
@@ -35,7 +35,7 @@ fn what_stands_beside_a_plan_wins() {
     world.ok("run plan.toml --keys 7 --desc pack: --json run.json");
     let plan = header(&world, "run.json").plan;
     assert_eq!(plan.experiment.summary().unwrap().count, 7);
-    assert!(matches!(plan.workloads[0].work, Work::Blobs { order: Order::Desc, .. }));
+    assert!(matches!(plan.workloads[0].work, Work::Blobs(BlobWork { order: Order::Desc, .. })));
     let labels: Vec<_> = plan.targets.iter().map(|target| target.label.as_str()).collect();
     assert_eq!(labels, ["pack"]);
 }

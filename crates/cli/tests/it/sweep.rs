@@ -1,7 +1,8 @@
 //! Lists of values: a run each, in one record.
 
 use model::{
-    DatasetSpec, Durability, Experiment, Generated, StoreFacts, record::Header, spec::Options,
+    BlobsData, DatasetSpec, Durability, Experiment, Generated, StoreFacts, record::Header,
+    spec::Options,
 };
 
 use crate::{running::signal, world::World};
@@ -23,7 +24,7 @@ fn filled(world: &World, name: &str) -> Vec<bool> {
 
 fn data(header: &Header) -> Generated {
     match &header.plan.experiment {
-        Experiment::Blobs { dataset: DatasetSpec::Generated(data), .. } => *data,
+        Experiment::Blobs(BlobsData { dataset: DatasetSpec::Generated(data), .. }) => *data,
         other => panic!("{other:?}"),
     }
 }

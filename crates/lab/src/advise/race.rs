@@ -6,14 +6,14 @@ use std::{
 };
 
 use model::{
-    Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Rounds,
+    BlobWork, Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Rounds,
     record::{Ended, Record},
     spec::MIN_ROUNDS,
 };
 
 use super::{AdviseRequest, COLD, candidates::Runner};
 use crate::{
-    BlobWork, Data, LifeRequest, Progress, Recorder, Request, Stop, StoreCache, Target,
+    Data, LifeRequest, Progress, Recorder, Request, Stop, StoreCache, Target,
     experiment::blobs::Coverage, measure_with,
 };
 

@@ -163,7 +163,7 @@ impl Request {
     /// Returns the plan of an experiment with these targets and workloads.
     pub(crate) fn plan(
         &self,
-        experiment: Experiment,
+        experiment: impl Into<Experiment>,
         targets: Vec<PlannedTarget>,
         workloads: Vec<Workload>,
         caches: Vec<Cache>,
@@ -175,7 +175,7 @@ impl Request {
         let durability = self.durability.filter(|_| self.adopted_from.is_none());
         Plan {
             seed,
-            experiment,
+            experiment: experiment.into(),
             targets,
             baseline,
             workloads,

@@ -10,7 +10,7 @@ use std::{
 
 use host::RunClock;
 use model::{
-    Batch, Cache, Error, Experiment as Data, Facet, Latency, Measured, Owner, Result, Sample,
+    Batch, Cache, Error, Facet, Latency, Owner, QueueData, QueueMeasured, Result, Sample,
     StoreFacts, Work, Workload,
     tasks::{Queue, QueueWorker, TaskStep},
 };
@@ -76,12 +76,12 @@ fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     let TasksRequest { tasks, rewrites, output, workers, .. } = *part;
     let count = tasks * u64::from(workers);
-    let workload = Workload::alone(Work::Tasks, count);
+    let workload = Workload::alone(Work::Queue, count);
     let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
     let planned =
         |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
     let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
-    let experiment = Data::Tasks { tasks, rewrites, output };
+    let experiment = QueueData { tasks, rewrites, output };
     let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
     let folders: Vec<_> = part.targets.iter().map(|target| request.parent(target)).collect();
     let libraries = part.targets.iter().filter_map(Target::library);
@@ -192,7 +192,7 @@ impl TaskTrial<'_> {
         let first = Some(measure(first)?.0.as_first());
         let (steady, files, done) = measure(steady)?;
         let (latency, steps) = latencies(&done)?;
-        Ok(Sample { measured: Measured::Tasks { first, latency, steps, files }, ..steady })
+        Ok(Sample { measured: QueueMeasured { first, latency, steps, files }.into(), ..steady })
     }
 
     /// Fails if a deleted task still exists.

@@ -5,8 +5,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use model::{
-    Action, Cache, Cost, Error, ErrorKind, HostClock, HostPart, Latency, Load, Measured, Paced,
-    Passes, Result, Sample, Store, Workload, units::show_count,
+    Action, Cache, Cost, Error, ErrorKind, HostClock, HostPart, Latency, Load, Paced, Passes,
+    Result, Sample, Store, Workload, units::show_count,
 };
 
 use super::meter::{PassMeter, flush, soon_ns};
@@ -96,7 +96,7 @@ impl ValuesTrial<'_> {
         for pass in passes {
             let (sample, measured) = self.pass(store, pass, workers)?;
             let first = last.as_ref().map(Sample::as_first);
-            let measured = Measured::Blobs(Passes { first, ..measured });
+            let measured = Passes { first, ..measured }.into();
             last = Some(Sample { measured, ..sample });
         }
         Ok(last.expect("a trial has at least one pass"))
@@ -327,7 +327,7 @@ pub(super) fn latency<'a>(
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Operation, Order, Work};
+    use model::{BlobWork, Operation, Order};
 
     use super::*;
 
@@ -342,7 +342,7 @@ mod tests {
         count: u64,
         keys: u64,
     ) -> Vec<(u64, Timing)> {
-        let work = Work::Blobs { operation, order: Order::Permutation, rate };
+        let work = BlobWork { operation, order: Order::Permutation, rate };
         let workload = Workload::alone(work, count);
         let passes = passes(&workload, keys, cache, false, 7);
         let salts: BTreeSet<_> = passes.iter().map(|pass| pass.salt).collect();
@@ -365,7 +365,7 @@ mod tests {
         for (operation, threads, first) in
             [(Operation::Read, 1, 10), (Operation::Update, 4, 10), (Operation::Read, 64, 64)]
         {
-            let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+            let work = BlobWork { operation, order: Order::Permutation, rate: None };
             let workload = Workload { threads, ..Workload::alone(work, 500) };
             let passes = passes(&workload, 500, Cache::Warm, true, 7);
             let counts: Vec<_> = passes.iter().map(|pass| pass.count).collect();
@@ -375,8 +375,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_keys_is_touched_once() {
-        let work =
-            Work::Blobs { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
         let workload = Workload { parts: Some(9), ..Workload::alone(work, 700) };
         let passes = passes(&workload, 800, Cache::Warm, false, 7);
         let ranges: Vec<_> = passes.iter().map(|pass| (pass.skip, pass.count)).collect();

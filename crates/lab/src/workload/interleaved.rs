@@ -297,13 +297,14 @@ mod tests {
         sync::{Arc, Mutex},
     };
 
-    use model::{Key, KeyKind, Operation, Order, Put, Result, Session, Store, Visitor, Workload};
+    use model::{
+        BlobWork, Key, KeyKind, Operation, Order, Put, Result, Session, Store, Visitor, Workload,
+    };
 
     use super::*;
     use crate::{
         Stop,
         dataset::{Dataset, Pool},
-        workload::BlobWork,
     };
 
     #[test]
@@ -384,7 +385,7 @@ mod tests {
         let keys = u64::from(KEYS);
         let turns = Turns { first: keys, pass: keys, count: 180, slice: 9, lead: 1, seed: 1 };
         let (pool, stop) = (Pool::new(0, keys, 100), Stop::new());
-        let workload = Workload::alone(work.planned(), turns.count);
+        let workload = Workload::alone(work, turns.count);
         let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
         let log = Log::default();
         let opener = Logged(log.clone());

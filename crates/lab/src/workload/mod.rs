@@ -2,7 +2,6 @@
 //! clock starts, and the loops between two clock reads.
 
 mod background_work;
-mod blob_work;
 mod clock;
 mod common_time;
 mod every_nth;
@@ -18,7 +17,6 @@ mod verify;
 pub(crate) mod worker_report;
 
 pub(crate) use background_work::during;
-pub use blob_work::BlobWork;
 pub(crate) use clock::{Latencies, NoClock};
 pub(crate) use common_time::common_time;
 pub(crate) use latency::nanoseconds;

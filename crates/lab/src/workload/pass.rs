@@ -3,12 +3,11 @@
 use std::{ops::Range, sync::Arc};
 
 use host::{RunClock, now_ns};
-use model::{BackgroundWork, Result, Session, Workload};
+use model::{BackgroundWork, BlobWork, Result, Session, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::{
     background_work,
-    blob_work::BlobWork,
     clock::{Clock, EachOperation, Latencies, NoClock, OpSchedule},
     every_nth::EveryNth,
     op::{self, Op, Tally, Walk, WorkerPass},
@@ -72,7 +71,7 @@ pub(crate) fn drawn(
     dataset: &Dataset,
     seed: u64,
 ) -> Result<Option<Arc<OpStream>>> {
-    let work = BlobWork::from_planned(workload.work)?;
+    let work = workload.work.on_values()?;
     let draw = || {
         let counts: Vec<_> = counts(workload, workload.count).collect();
         OpStream::draw(work, dataset, &counts, seed).map(Arc::new)
@@ -96,7 +95,7 @@ impl<'a> PassInput<'a> {
         ops: Option<Arc<OpStream>>,
         stop: &'a Stop,
     ) -> Result<Self> {
-        let work = BlobWork::from_planned(workload.work)?;
+        let work = workload.work.on_values()?;
         Ok(Self { workload, work, dataset, pool, process: 0, ops, stop })
     }
 

@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use host::RunClock;
-use model::{Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
+use model::{BlobWork, Key, KeyKind, Operation, Result, Session, Workload, Ycsb};
 
 use super::{
-    blob_work::BlobWork,
     op::{Op, Tally},
     pass::{Pass, PassInput, Timing, drawn},
 };
@@ -36,7 +35,7 @@ impl Probe {
             dataset.push_sized(Key::Int(key.into()), RECORD)?;
         }
         let (operation, order) = (Operation::Mix(ycsb.mix()), ycsb.order());
-        let work = BlobWork { operation, order, rate: None }.planned();
+        let work = BlobWork { operation, order, rate: None };
         let workload = Workload::alone(work, count);
         let pool = Pool::new(0, Ycsb::RECORD, 100);
         Ok(Self { workload, dataset, pool, stop: Stop::new() })

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use lab::{Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
 use model::{
-    FindingKind, Measured, Result, Rounds, Sample, Tasks, record::Record, tasks::TaskStep,
+    FindingKind, Measured, QueueMeasured, Result, Rounds, Sample, Tasks, record::Record,
+    tasks::TaskStep,
 };
 use tempfile::TempDir;
 
@@ -59,7 +60,9 @@ fn all_workers_see_all_tasks_through_in_every_pass() {
     assert!(outcome.unwrap().failed.is_empty());
     assert_eq!(record.samples.len(), 2);
     for sample in &record.samples {
-        let Measured::Tasks { latency, steps, .. } = &sample.measured else { panic!("{sample:?}") };
+        let Measured::Queue(QueueMeasured { latency, steps, .. }) = &sample.measured else {
+            panic!("{sample:?}")
+        };
         assert_eq!((sample.operations, latency.operations), (15, 15));
         assert_eq!(sample.first_pass().unwrap().operations, 15);
         let steps: Vec<_> = steps.iter().map(|(step, of)| (*step, of.operations)).collect();
@@ -86,7 +89,9 @@ fn what_is_owed_and_what_the_steps_take_is_measured() {
     let least = |ns: u64, least: Duration| assert!(Duration::from_nanos(ns) >= least, "{ns} ns");
     for sample in &record.samples {
         let Sample { settle_ns, wall_ns, measured, .. } = sample;
-        let Measured::Tasks { latency, steps, .. } = measured else { panic!("{sample:?}") };
+        let Measured::Queue(QueueMeasured { latency, steps, .. }) = measured else {
+            panic!("{sample:?}")
+        };
         least(*settle_ns, made_up::OWED);
         // Five tasks of each worker, one after the other.
         least(*wall_ns, made_up::OWED + made_up::DELETING * 5);

@@ -9,7 +9,7 @@ use super::{
     },
 };
 use crate::{
-    Batch, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Work, Ycsb,
+    Batch, BlobWork, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Ycsb,
     words::words,
 };
 
@@ -304,12 +304,12 @@ impl BlobsSpec {
 
     /// Returns a workload for each operation at each rate. `located` is whether a target is a store
     /// of the user.
-    pub fn work(&self, located: bool) -> Vec<Work> {
+    pub fn work(&self, located: bool) -> Vec<BlobWork> {
         let rates = match self.work.rate.as_slice() {
             [] => vec![None],
             rates => rates.iter().map(|rate| Some(rate.value())).collect(),
         };
-        let work = |(operation, order), rate| Work::Blobs { operation, order, rate };
+        let work = |(operation, order), rate| BlobWork { operation, order, rate };
         let operations = self.operations(located);
         let at_each =
             |operation| rates.iter().map(move |rate| work(operation, *rate)).collect::<Vec<_>>();
@@ -365,9 +365,9 @@ impl BlobsSpec {
     /// own. A single target is measured as it is set. Several that are written to are compared with
     /// equal durability: if the user does not choose a class, every value is whole after a power
     /// cut.
-    pub fn durability(&self, targets: usize, work: &[Work]) -> Option<Durability> {
+    pub fn durability(&self, targets: usize, work: &[BlobWork]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
-        let compared = several && work.iter().any(|work| work.writes());
+        let compared = several && work.iter().any(|work| work.operation.writes());
         given_value(&self.work.durability).or(compared.then_some(Durability::Consistent))
     }
 }

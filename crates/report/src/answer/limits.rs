@@ -3,8 +3,8 @@
 use std::{ffi::OsStr, path::Path};
 
 use model::{
-    Batch, Cache, DatasetSpec, Durability, Experiment, Owner, Plan, PlannedTarget, Severity, Work,
-    Workload,
+    Batch, BlobsData, Cache, DatasetSpec, Durability, Experiment, LifeData, Owner, Plan,
+    PlannedTarget, Severity, Work, Workload,
     record::Record,
     spec::{RunSpec, SharedSetting},
 };
@@ -16,7 +16,8 @@ use crate::{MergedFinding, words};
 /// generated, the one that measures the user's own files; `None` if neither applies.
 pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<String> {
     let plan = &run.header.plan;
-    let (Experiment::Blobs { dataset, .. } | Experiment::Life { dataset, .. }) = &plan.experiment
+    let (Experiment::Blobs(BlobsData { dataset, .. }) | Experiment::Life(LifeData { dataset, .. })) =
+        &plan.experiment
     else {
         return None;
     };

@@ -1,7 +1,7 @@
 //! The store to take for reads and updates together, chosen as `advise` chooses it.
 
 use checks::Costs;
-use model::{Case, Operation, Plan, Work, record::Record};
+use model::{BlobWork, Case, Operation, Plan, Work, record::Record};
 
 use super::{
     and,
@@ -58,7 +58,11 @@ fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
     let is_plain = |work: &Work| {
         matches!(
             work,
-            Work::Blobs { operation: Operation::Read | Operation::Update, rate: None, .. }
+            Work::Blobs(BlobWork {
+                operation: Operation::Read | Operation::Update,
+                rate: None,
+                ..
+            })
         )
     };
     if plan.workloads.len() > 1 && !plan.workloads.iter().all(|of| is_plain(&of.work)) {

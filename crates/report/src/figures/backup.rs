@@ -35,8 +35,10 @@ fn row(record: &Record, figures: &Figures) -> Option<BackupFigures> {
     let Work::Backup(step) = workload.work else { return None };
     let series = Series::new(record, figures.case, figures.target);
     let samples: Vec<_> = series.samples().collect();
-    let share =
-        || sum(&samples, |s| s.backup().map_or(0, |(ns, _)| ns)) / sum(&samples, |s| s.wall_ns);
+    let share = || {
+        sum(&samples, |s| s.backup().map_or(0, |step| step.catalogue_ns))
+            / sum(&samples, |s| s.wall_ns)
+    };
     let mean = |part: fn(&Sample) -> Option<u64>| per(&samples, |_| 1, part);
     series.is_tried().then(|| BackupFigures {
         step,
@@ -45,7 +47,7 @@ fn row(record: &Record, figures: &Figures) -> Option<BackupFigures> {
         catalogue: (!samples.is_empty()).then(share),
         written_bytes: mean(|s| Some(s.device?.written_bytes)),
         read_bytes: mean(|s| Some(s.device?.read_bytes)),
-        added_bytes: mean(|s| Some(s.backup()?.1)),
+        added_bytes: mean(|s| Some(s.backup()?.added_bytes)),
         catalogue_bytes: mean(|s| Some(s.files()?.allocated)),
     })
 }

@@ -10,7 +10,7 @@ use std::{cmp::Reverse, ffi::OsStr, path::Path};
 use checks::Gate;
 use itertools::Itertools;
 use model::{
-    Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
+    BlobsData, Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
     record::Record, units::show_count,
 };
 use schemars::JsonSchema;
@@ -317,7 +317,9 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 /// records.
 fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
     let is_own = |plan: &Plan| match &plan.experiment {
-        Experiment::Blobs { dataset, .. } => !matches!(dataset, DatasetSpec::Generated(_)),
+        Experiment::Blobs(BlobsData { dataset, .. }) => {
+            !matches!(dataset, DatasetSpec::Generated(_))
+        }
         _ => false,
     };
     match data_difference(&both) {

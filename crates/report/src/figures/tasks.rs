@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Experiment, PlannedTarget, Sample, record::Record, study, tasks::TaskStep};
+use model::{Experiment, PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
 use stats::Estimate;
 
 use super::counterpart;
@@ -80,7 +80,9 @@ fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigu
     let plan = &record.header.plan;
     let published = studies::tasks();
     let workers = plan.workloads.first().map(|workload| workload.threads);
-    let Experiment::Tasks { rewrites, output, .. } = plan.experiment else { return vec![] };
+    let Experiment::Queue(QueueData { rewrites, output, .. }) = plan.experiment else {
+        return vec![];
+    };
     let facts = facts(record, target);
     let Some((target, facts)) = plan.targets.get(target).zip(facts) else { return vec![] };
     let work = published.work;

@@ -10,7 +10,8 @@ use std::fmt;
 
 use itertools::Itertools;
 use model::{
-    DatasetSpec, Environment, Experiment, Filesystem, Generated, Library, MemoryLimit, Plan,
+    AgeData, BackupData, BlobsData, DatasetSpec, Environment, Experiment, Filesystem, Generated,
+    Library, LifeData, MemoryLimit, Plan, QueueData, RowsData,
     record::Record,
     units::{show_count, show_size},
 };
@@ -219,20 +220,20 @@ pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
 
 fn data(plan: &Plan) -> String {
     match &plan.experiment {
-        Experiment::Life { dataset, summary, days } => {
+        Experiment::Life(LifeData { dataset, summary, days }) => {
             format!("{}, {days} days", values(dataset, summary.count, summary.bytes))
         }
-        Experiment::Blobs { dataset, summary, available, .. } => {
+        Experiment::Blobs(BlobsData { dataset, summary, available, .. }) => {
             values(dataset, *available, summary.bytes)
         }
-        Experiment::Ageing { data, .. } => generated(data),
-        Experiment::Backup { files, bytes, copies, .. } => {
+        Experiment::Age(AgeData { data, .. }) => generated(data),
+        Experiment::Backup(BackupData { files, bytes, copies, .. }) => {
             let copies = copies.map(|copies| format!(", a replay for {copies} of it"));
             let copies = copies.unwrap_or_default();
             format!("a folder of {} files ({}){copies}", show_count(*files), show_size(*bytes))
         }
-        Experiment::Rows { rows } => format!("{} rows a process", show_count(*rows)),
-        Experiment::Tasks { tasks, rewrites, output } => {
+        Experiment::Rows(RowsData { rows }) => format!("{} rows a process", show_count(*rows)),
+        Experiment::Queue(QueueData { tasks, rewrites, output }) => {
             let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));
             format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
         }

@@ -1,7 +1,7 @@
 //! The title of a page: the question that it answers.
 
 use itertools::Itertools;
-use model::{Experiment, Operation, Plan, Work, rows};
+use model::{BlobWork, Experiment, Operation, Plan, RowsWork, Work, rows};
 
 use super::part::Part;
 use crate::{answer::and, words};
@@ -10,12 +10,12 @@ use crate::{answer::and, words};
 pub(super) fn page_title(part: &Part<'_>) -> String {
     let plan = part.plan();
     let what = match plan.experiment {
-        Experiment::Blobs { .. } => "these blobs",
-        Experiment::Rows { .. } => "these rows",
-        Experiment::Tasks { .. } => "these tasks",
-        Experiment::Ageing { .. } => return ageing(plan),
-        Experiment::Backup { .. } => return backup(plan),
-        Experiment::Life { .. } => return life(plan),
+        Experiment::Blobs(_) => "these blobs",
+        Experiment::Rows(_) => "these rows",
+        Experiment::Queue(_) => "these tasks",
+        Experiment::Age(_) => return ageing(plan),
+        Experiment::Backup(_) => return backup(plan),
+        Experiment::Life(_) => return life(plan),
     };
     let sizes = part.varies("size");
     match plan.targets.as_slice() {
@@ -64,14 +64,14 @@ fn verbs(plan: &Plan, s: &str) -> String {
 /// Returns the verb of a workload; `None` for a mix of operations.
 fn verb(work: Work) -> Option<&'static str> {
     Some(match work {
-        Work::Blobs { operation: Operation::Mix(_), .. } => return None,
-        Work::Blobs { operation: Operation::Update, .. }
-        | Work::Rows { operation: rows::RowOperation::Add, .. } => "update",
-        Work::Blobs { operation: Operation::Insert, .. }
-        | Work::Rows { operation: rows::RowOperation::Insert, .. } => "insert",
-        Work::Rows { operation: rows::RowOperation::Sum, .. } => "sum",
-        Work::Blobs { operation: Operation::Read, .. } | Work::Ageing { .. } => "read",
-        Work::Tasks => "complete",
+        Work::Blobs(BlobWork { operation: Operation::Mix(_), .. }) => return None,
+        Work::Blobs(BlobWork { operation: Operation::Update, .. })
+        | Work::Rows(RowsWork { operation: rows::RowOperation::Add, .. }) => "update",
+        Work::Blobs(BlobWork { operation: Operation::Insert, .. })
+        | Work::Rows(RowsWork { operation: rows::RowOperation::Insert, .. }) => "insert",
+        Work::Rows(RowsWork { operation: rows::RowOperation::Sum, .. }) => "sum",
+        Work::Blobs(BlobWork { operation: Operation::Read, .. }) | Work::Age(_) => "read",
+        Work::Queue => "complete",
         Work::Backup(_) => "back up",
         Work::Life(_) => "keep",
     })

@@ -116,12 +116,12 @@ pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail
 fn run(record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
     let tables = match record.header.plan.experiment {
-        Experiment::Blobs { .. } => blobs(record, &figures, detail),
-        Experiment::Rows { .. } => rows(record, detail),
-        Experiment::Tasks { .. } => tasks(record, detail),
-        Experiment::Ageing { .. } => ageing(record, &figures, detail),
-        Experiment::Backup { .. } => backup(record, &figures, detail),
-        Experiment::Life { .. } => life(record, &figures, detail),
+        Experiment::Blobs(_) => blobs(record, &figures, detail),
+        Experiment::Rows(_) => rows(record, detail),
+        Experiment::Queue(_) => tasks(record, detail),
+        Experiment::Age(_) => ageing(record, &figures, detail),
+        Experiment::Backup(_) => backup(record, &figures, detail),
+        Experiment::Life(_) => life(record, &figures, detail),
     };
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }

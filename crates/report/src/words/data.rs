@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use model::{
-    Batch, DatasetSpec, DatasetSummary, Environment, Experiment, Plan,
+    AgeData, BackupData, Batch, BlobsData, DatasetSpec, DatasetSummary, Environment, Experiment,
+    LifeData, Plan, QueueData, RowsData,
     record::Record,
     units::{show_count, show_size},
 };
@@ -15,7 +16,7 @@ pub(crate) fn what_and_where(record: &Record) -> [String; 2] {
 
 pub(crate) fn data(plan: &Plan) -> String {
     match &plan.experiment {
-        Experiment::Blobs { dataset, summary, available, sampled_from, .. } => {
+        Experiment::Blobs(BlobsData { dataset, summary, available, sampled_from, .. }) => {
             let source = source(dataset);
             let all = sampled_from.map_or(*available, |all| all.count);
             let source = if sampled_from.is_some() {
@@ -25,13 +26,13 @@ pub(crate) fn data(plan: &Plan) -> String {
             };
             values(summary, all, &source)
         }
-        Experiment::Life { dataset, summary, .. } => {
+        Experiment::Life(LifeData { dataset, summary, .. }) => {
             values(summary, summary.count, &source(dataset))
         }
-        Experiment::Ageing { data, summary } => {
+        Experiment::Age(AgeData { data, summary }) => {
             values(summary, summary.count, &format!(" from seed {}", data.seed))
         }
-        Experiment::Backup { folder, files, bytes, copies } => {
+        Experiment::Backup(BackupData { folder, files, bytes, copies }) => {
             let what = match copies {
                 None => "backups".to_owned(),
                 Some(1) => "the catalogue's operations of backups".to_owned(),
@@ -50,14 +51,14 @@ pub(crate) fn data(plan: &Plan) -> String {
                 ),
             }
         }
-        Experiment::Rows { rows } => {
+        Experiment::Rows(RowsData { rows }) => {
             let batch = match plan.workloads.first().map(|workload| workload.batch) {
                 Some(Batch::Of(batch)) => format!("{} a transaction", show_count(batch)),
                 _ => "all in one transaction".to_owned(),
             };
             format!("{} rows of two integers by each process, {batch}", show_count(*rows))
         }
-        Experiment::Tasks { tasks, rewrites, output } => {
+        Experiment::Queue(QueueData { tasks, rewrites, output }) => {
             let workers = plan.workloads.first().map_or(0, |workload| workload.threads);
             format!(
                 "{}, {} each: created, status changed, output of {} rewritten {}, deleted",

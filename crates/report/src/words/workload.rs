@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use model::{
-    Batch, Case, Experiment, Operation, Owner, Plan, PlannedTarget, Sample, Work, Workload, Ycsb,
+    AgeWork, Batch, BlobWork, BlobsData, Case, Experiment, Operation, Owner, Plan, PlannedTarget,
+    RowsWork, Sample, Work, Workload, Ycsb,
     record::Record,
     rows,
     units::{show_count, show_percent, show_rate},
@@ -60,7 +61,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
     };
     let rate = workload.work.rate().map(|rate| format!("at {}/s", show_rate(rate)));
     let age = workload.work.age().map(|age| format!("age {age}"));
-    let own = matches!(workload.work, Work::Rows { own_databases: true, .. });
+    let own = matches!(workload.work, Work::Rows(RowsWork { own_databases: true, .. }));
     let own = own.then(|| "a database each".to_owned());
     let more = [Some(conditions(workload)), rate, age, own].into_iter().flatten();
     [what].into_iter().chain(more).join(", ")
@@ -91,13 +92,15 @@ pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
         return format!("workload {}", workload + 1);
     };
     match one.work {
-        Work::Ageing { operation: Operation::Insert, .. } => "filling".to_owned(),
-        Work::Ageing { operation: Operation::Update, age } => format!("replacing up to age {age}"),
-        Work::Ageing { operation, age } => format!("{operation} at age {age}"),
-        Work::Rows { operation, .. } => rows_name(plan, one, operation),
+        Work::Age(AgeWork { operation: Operation::Insert, .. }) => "filling".to_owned(),
+        Work::Age(AgeWork { operation: Operation::Update, age }) => {
+            format!("replacing up to age {age}")
+        }
+        Work::Age(AgeWork { operation, age }) => format!("{operation} at age {age}"),
+        Work::Rows(RowsWork { operation, .. }) => rows_name(plan, one, operation),
         Work::Backup(step) => step.to_string(),
         Work::Life(step) => step.to_string(),
-        Work::Blobs { .. } | Work::Tasks => {
+        Work::Blobs(_) | Work::Queue => {
             let name = blobs_name(one);
             let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name);
             if namesakes.count() == 1 { name } else { format!("{name} {}", workload + 1) }
@@ -118,7 +121,7 @@ fn rows_name(plan: &Plan, workload: &Workload, operation: rows::RowOperation) ->
 
 /// Returns the name of the operation, or of the benchmark that has this mix.
 fn blobs_name(workload: &Workload) -> String {
-    let Work::Blobs { operation, order, rate } = workload.work else {
+    let Work::Blobs(BlobWork { operation, order, rate }) = workload.work else {
         return workload.work.to_string();
     };
     let name =
@@ -131,7 +134,9 @@ fn blobs_name(workload: &Workload) -> String {
 pub(crate) fn processes(workload: &Workload) -> String {
     match (workload.processes, workload.work) {
         (1, _) => "1 process".to_owned(),
-        (n, Work::Rows { own_databases: true, .. }) => format!("{n} processes, a database each"),
+        (n, Work::Rows(RowsWork { own_databases: true, .. })) => {
+            format!("{n} processes, a database each")
+        }
         (n, _) => format!("{n} processes on one database"),
     }
 }
@@ -186,7 +191,9 @@ fn touched(record: &Record, case: Case) -> Option<f64> {
     let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
     let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
     let drawn = match plan.experiment {
-        Experiment::Blobs { drawn: Some(drawn), available, .. } => drawn as f64 / available as f64,
+        Experiment::Blobs(BlobsData { drawn: Some(drawn), available, .. }) => {
+            drawn as f64 / available as f64
+        }
         _ => 1.0,
     };
     Some(seen.len() as f64 / parts as f64 * drawn)

@@ -1,8 +1,8 @@
 //! The page of stores that aged.
 
 use model::{
-    Arrangement, Cache, Experiment, FileBytes, Fragments, Measured, Operation, Residency, Sample,
-    Work, Workload, record::Record,
+    AgeData, AgeMeasured, AgeWork, Arrangement, Cache, Experiment, FileBytes, Fragments, Measured,
+    Operation, Residency, Sample, Work, Workload, record::Record,
 };
 use storemark_report::{
     Style, Verdict, age_groups, age_spaces, figures,
@@ -16,9 +16,11 @@ use crate::fixture::{generated, page, record, sample, style, summary, workload};
 fn aged() -> Record {
     let mut record = record(&["files", "sqlite"]);
     let plan = &mut record.header.plan;
-    plan.experiment = Experiment::Ageing { data: generated(), summary: summary() };
-    let of =
-        |operation, age| Workload { work: Work::Ageing { operation, age }, ..workload(operation) };
+    plan.experiment = Experiment::Age(AgeData { data: generated(), summary: summary() });
+    let of = |operation, age| Workload {
+        work: Work::Age(AgeWork { operation, age }),
+        ..workload(operation)
+    };
     plan.workloads = vec![
         of(Operation::Insert, 0),
         of(Operation::Read, 0),
@@ -43,7 +45,7 @@ fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
     let passes = plain.passes_mut().unwrap().clone();
     if workload % 2 == 1 {
         let before = Some(Residency { pages: 100, ..Residency::default() });
-        let measured = Measured::Ageing { passes, files: None, fragments: None };
+        let measured = Measured::Age(AgeMeasured { passes, files: None, fragments: None });
         return Sample { cache: Cache::DataCold, before, measured, ..plain };
     }
     let runs = if workload == 0 { 1000 } else { 4000 };
@@ -56,7 +58,8 @@ fn trial(round: u32, target: usize, workload: usize, ns: u64) -> Sample {
         arrangement: Some(if target == 0 { Arrangement::FileEach } else { pages }),
     };
     let files = FileBytes { apparent: 12_500_000, allocated: 12_000_000 };
-    plain.measured = Measured::Ageing { passes, files: Some(files), fragments: Some(fragments) };
+    plain.measured =
+        Measured::Age(AgeMeasured { passes, files: Some(files), fragments: Some(fragments) });
     plain
 }
 

@@ -315,6 +315,6 @@ fn advice_names_only_options_that_the_command_has() {
     };
     let blobs = typical().header.plan.experiment;
     assert!(advised(blobs).contains("use a smaller --count"));
-    let rows = advised(model::Experiment::Rows { rows: 10 });
+    let rows = advised(model::Experiment::Rows(model::RowsData { rows: 10 }));
     assert!(rows.contains("larger than the free memory") && !rows.contains("--count"), "{rows}");
 }

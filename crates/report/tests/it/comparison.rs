@@ -2,7 +2,7 @@
 
 use checks::Gate;
 use model::{
-    Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation, Owner,
+    BlobsData, Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation, Owner,
     record::{Point, Record},
 };
 use storemark_report::{
@@ -255,7 +255,8 @@ fn the_users_own_data_may_grow() {
     for record in [&mut old, &mut new] {
         *dataset(record) = DatasetSpec::Directory { path: "mine".to_owned() };
     }
-    let Experiment::Blobs { available, summary, .. } = &mut new.header.plan.experiment else {
+    let Experiment::Blobs(BlobsData { available, summary, .. }) = &mut new.header.plan.experiment
+    else {
         panic!("blobs");
     };
     *available += 1;

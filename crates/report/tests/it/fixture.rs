@@ -8,10 +8,10 @@ use hdrhistogram::{
 use std::collections::BTreeMap;
 
 use model::{
-    Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability, Environment, Experiment,
-    Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind, Latency, Library, Load,
-    Measured, Memory, Operation, Order, Owner, Passes, Plan, PlannedTarget, Residency, Rounds,
-    Sample, Settings, StoreFacts, Work, Workload,
+    BlobWork, BlobsData, Cache, Cost, Cpu, DatasetSpec, DatasetSummary, Device, Durability,
+    Environment, Experiment, Filesystem, Finding, FindingKind, First, Generated, Io, KeyKind,
+    Latency, Library, Load, Measured, Memory, Operation, Order, Owner, Passes, Plan, PlannedTarget,
+    Residency, Rounds, Sample, Settings, StoreFacts, Work, Workload,
     record::{End, Ended, FORMAT, Header, Line, Record},
 };
 
@@ -205,7 +205,7 @@ pub(crate) fn store(
 
 /// Another workload on the same targets.
 pub(crate) fn workload(operation: Operation) -> Workload {
-    let work = Work::Blobs { operation, order: Order::Permutation, rate: None };
+    let work = Work::Blobs(BlobWork { operation, order: Order::Permutation, rate: None });
     Workload::alone(work, OPERATIONS)
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn summary() -> DatasetSummary {
 /// Where the blobs come from.
 pub(crate) fn dataset(record: &mut Record) -> &mut DatasetSpec {
     match &mut record.header.plan.experiment {
-        Experiment::Blobs { dataset, .. } => dataset,
+        Experiment::Blobs(BlobsData { dataset, .. }) => dataset,
         other => panic!("no blobs: {other:?}"),
     }
 }
@@ -238,7 +238,7 @@ pub(crate) fn dataset(record: &mut Record) -> &mut DatasetSpec {
 /// Keys in each target.
 pub(crate) fn available(record: &mut Record) -> &mut u64 {
     match &mut record.header.plan.experiment {
-        Experiment::Blobs { available, .. } => available,
+        Experiment::Blobs(BlobsData { available, .. }) => available,
         other => panic!("no blobs: {other:?}"),
     }
 }
@@ -256,13 +256,13 @@ pub(crate) fn passes(sample: &mut Sample) -> &mut Passes {
 fn plan(labels: &[&str]) -> Plan {
     Plan {
         seed: 42,
-        experiment: Experiment::Blobs {
+        experiment: Experiment::Blobs(BlobsData {
             dataset: DatasetSpec::Generated(generated()),
             summary: summary(),
             available: OPERATIONS,
             sampled_from: None,
             drawn: None,
-        },
+        }),
         targets: labels.iter().map(|label| target(label)).collect(),
         baseline: 0,
         workloads: vec![workload(Operation::Read)],

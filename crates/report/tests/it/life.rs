@@ -1,8 +1,8 @@
 //! The page of the life of stores.
 
 use model::{
-    BackupBytes, Batch, Cache, DatasetSpec, Experiment, FileBytes, Measured, Residency, Sample,
-    Work, Workload, life::LifeStep, record::Record,
+    BackupBytes, Batch, Cache, DatasetSpec, Experiment, FileBytes, LifeData, LifeMeasured,
+    Measured, Residency, Sample, Work, Workload, life::LifeStep, record::Record,
 };
 use storemark_report::{
     Style, figures, life_figures, life_spaces,
@@ -18,7 +18,7 @@ fn lived() -> Record {
     let mut record = record(&["files", "sqlite"]);
     let plan = &mut record.header.plan;
     let dataset = DatasetSpec::Generated(generated());
-    plan.experiment = Experiment::Life { dataset, summary: summary(), days: 30 };
+    plan.experiment = Experiment::Life(LifeData { dataset, summary: summary(), days: 30 });
     let workload =
         |step| Workload { batch: Batch::Of(1), ..Workload::alone(Work::Life(step), 1000) };
     plan.workloads = LifeStep::ALL.map(workload).into();
@@ -46,7 +46,7 @@ fn trial(round: u32, target: usize, step: LifeStep, mb: u64) -> Sample {
         workload: step as usize,
         cache: if cold { Cache::DataCold } else { Cache::Warm },
         before: cold.then(|| Residency { pages: 100, ..Residency::default() }),
-        measured: Measured::Life { files, backup },
+        measured: Measured::Life(LifeMeasured { files, backup }),
         ..sample(round, target, ns)
     }
 }

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use model::{
-    Batch, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency, Work,
+    Batch, BlobWork, Cache, Cost, Finding, FindingKind, Io, Operation, Order, Residency, Work,
     record::{End, Ended, Record},
 };
 use proptest::prelude::*;
@@ -242,7 +242,7 @@ fn what_was_not_measured_is_dashes() {
 fn each_workload_has_its_table() {
     let mut record = typical();
     let fixed = model::Workload {
-        work: Work::Blobs { operation: Operation::Read, order: Order::Asc, rate: None },
+        work: Work::Blobs(BlobWork { operation: Operation::Read, order: Order::Asc, rate: None }),
         batch: Batch::Of(100),
         threads: 2,
         ..workload(Operation::Read)

@@ -1,8 +1,8 @@
 //! The page of rows: measured figures, published ones beside them.
 
 use model::{
-    Batch, Durability, Experiment, FileBytes, Measured, Sample, Work, Workload, record::Record,
-    rows::RowOperation,
+    Batch, Durability, Experiment, FileBytes, Measured, RowsData, RowsMeasured, RowsWork, Sample,
+    Work, Workload, record::Record, rows::RowOperation,
 };
 use storemark_report::{RowFigures, Verdict, row_groups};
 
@@ -17,12 +17,12 @@ fn rows() -> Record {
         ["sqlite text", "sqlite bulk", "mariadb engine=innodb text", "mariadb engine=innodb bulk"];
     let mut record = record(&labels);
     let plan = &mut record.header.plan;
-    plan.experiment = Experiment::Rows { rows: ROWS };
+    plan.experiment = Experiment::Rows(RowsData { rows: ROWS });
     plan.workloads = vec![];
     for (processes, own_databases) in [(1, true), (2, false)] {
         plan.workloads.extend(RowOperation::ALL.map(|operation| {
             let (work, count) =
-                (Work::Rows { operation, own_databases }, ROWS * u64::from(processes));
+                (Work::Rows(RowsWork { operation, own_databases }), ROWS * u64::from(processes));
             Workload { batch: Batch::Of(100_000), processes, ..Workload::alone(work, count) }
         }));
     }
@@ -60,7 +60,7 @@ fn trial(round: u32, target: usize, workload: usize, seconds: f64) -> Sample {
         workload,
         operations: ROWS * processes,
         wall_ns: (seconds * slower * 1e9) as u64,
-        measured: Measured::Rows { files },
+        measured: Measured::Rows(RowsMeasured { files }),
         ..Sample::default()
     };
     if processes > 1 {
@@ -125,7 +125,7 @@ fn what_was_not_published_is_not_compared() {
     record.stores[0].in_effect.set("sync", "off");
     assert!(!has_published(&row_groups(&record)[0].targets[0]), "another setting");
     let mut record = rows();
-    record.header.plan.experiment = Experiment::Rows { rows: 1000 };
+    record.header.plan.experiment = Experiment::Rows(RowsData { rows: 1000 });
     assert!(!has_published(&row_groups(&record)[0].targets[0]), "another number of rows");
     assert!(!page(&record).contains("2012"));
 }
@@ -133,7 +133,7 @@ fn what_was_not_published_is_not_compared() {
 #[test]
 fn a_tenth_of_the_rows_has_published_ratios_and_no_published_times() {
     let mut record = rows();
-    record.header.plan.experiment = Experiment::Rows { rows: 20_000 };
+    record.header.plan.experiment = Experiment::Rows(RowsData { rows: 20_000 });
     let groups = row_groups(&record);
     assert!(!has_published(&groups[0].targets[0]));
     let ratio = groups[0].targets.iter().find_map(|row| row.cells[0].published_ratio);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use model::{
-    Cache, Durability, Operation, Residency, Work, Workload, backup,
+    Cache, Durability, Operation, Residency, RowsWork, Work, Workload, backup,
     record::Record,
     rows,
     spec::Options,
@@ -171,7 +171,7 @@ fn record_of(step: &StudyCommand, missing: &str) -> Option<Record> {
         let backup = backup::BackupStep::ALL.into_iter().map(Work::Backup);
         let rows = rows::RowOperation::ALL
             .into_iter()
-            .map(|operation| Work::Rows { operation, own_databases: true });
+            .map(|operation| Work::Rows(RowsWork { operation, own_databases: true }));
         let found = work.chain(backup).chain(rows).find(|work| work.to_string() == name);
         Workload { processes, ..Workload::alone(found?, OPERATIONS) }.into()
     };

@@ -1,8 +1,8 @@
 //! The page of queues: measured figures, published ones beside them.
 
 use model::{
-    Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, Sample, Settings,
-    Work, Workload, record::Record, tasks::TaskStep,
+    Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, QueueData,
+    QueueMeasured, Sample, Settings, Work, Workload, record::Record, tasks::TaskStep,
 };
 use storemark_report::{
     Style, Verdict,
@@ -18,9 +18,9 @@ const TASKS: u64 = 1000;
 pub(crate) fn queue() -> Record {
     let mut record = record(&["files on ext4", "sqlite on ext4", "files on xfs", "sqlite on xfs"]);
     let plan = &mut record.header.plan;
-    plan.experiment = Experiment::Tasks { tasks: TASKS / 100, rewrites: 10, output: 33 };
+    plan.experiment = Experiment::Queue(QueueData { tasks: TASKS / 100, rewrites: 10, output: 33 });
     plan.workloads = vec![Workload {
-        work: Work::Tasks,
+        work: Work::Queue,
         threads: 100,
         count: TASKS,
         ..workload(Operation::Update)
@@ -53,12 +53,12 @@ fn trial(round: u32, target: usize, ms: u64) -> Sample {
         wall_ns,
         settle_ns: wall_ns / 4,
         device: Some(Device { read_bytes: 0, written_bytes: 5_000 * TASKS }),
-        measured: Measured::Tasks {
+        measured: Measured::Queue(QueueMeasured {
             first: None,
             latency: latency(ms * 13_000_000, TASKS),
             steps: steps.collect(),
             files: FileBytes { apparent: 0, allocated: 4_096_000 },
-        },
+        }),
         ..Sample::default()
     };
     sample.counters.insert(model::LOCK_WAITS.to_owned(), 2 * TASKS.cast_signed());
@@ -119,7 +119,8 @@ fn other_numbers_of_workers_or_rewrites_have_no_published_figure() {
     assert!(published(|_| {}).is_some());
     assert_eq!(published(|r| r.header.plan.workloads[0].threads = 99), None);
     let output = |r: &mut Record| {
-        r.header.plan.experiment = Experiment::Tasks { tasks: 10, rewrites: 10, output: 34 };
+        r.header.plan.experiment =
+            Experiment::Queue(QueueData { tasks: 10, rewrites: 10, output: 34 });
     };
     assert_eq!(published(output), None);
     assert_eq!(published(|r| r.stores[0].in_effect.set("sync", "full")), None);

@@ -1,8 +1,8 @@
 //! What differs between environments and between plans.
 
 use model::{
-    Cache, DatasetSpec, Durability, Environment, Experiment, Flush, Library, MemoryLimit,
-    Operation, Plan,
+    BlobsData, Cache, DatasetSpec, Durability, Environment, Experiment, Flush, Library,
+    MemoryLimit, Operation, Plan,
 };
 use storemark_report::{environment_differences, plan_differences};
 
@@ -109,7 +109,9 @@ fn plans_differ_in_what_is_done() {
         plan.targets[0].settings.0.insert("layout".to_owned(), "tree".to_owned());
         plan.workloads.push(workload(Operation::Update));
         plan.caches = vec![Cache::Warm, Cache::Cold];
-        let Experiment::Blobs { dataset, .. } = &mut plan.experiment else { panic!("blobs") };
+        let Experiment::Blobs(BlobsData { dataset, .. }) = &mut plan.experiment else {
+            panic!("blobs")
+        };
         *dataset = DatasetSpec::Targets;
         plan.baseline = 1;
         plan.durability = Some(Durability::Durable);

@@ -4,10 +4,10 @@ use std::{ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobWork, BlobsRequest, Coverage, Data, Target};
+use lab::{BlobsRequest, Coverage, Data, Target};
 use model::{
-    Access, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions, Result,
-    Settings, Work,
+    Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
+    Result, Settings,
     spec::{BlobsSpec, given_value},
     units::show_count,
 };
@@ -34,7 +34,7 @@ pub(super) fn request(
         data: data(spec, &resolved, seed)?,
         coverage: coverage(spec),
         targets,
-        work: work.into_iter().filter_map(blob_work).collect(),
+        work,
         caches: spec.caches(),
         count: given_value(&spec.work.count),
         repeated: None,
@@ -60,7 +60,7 @@ pub(super) type Class = (Option<Durability>, Option<String>);
 /// Returns the durability class, and the label of the server that determines it. An existing server
 /// is not changed: if no class is asked for, it keeps its own, and the others get the same if they
 /// have it.
-fn class(spec: &BlobsSpec, work: &[Work], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
+fn class(spec: &BlobsSpec, work: &[BlobWork], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
     let Some(class) = default.filter(|_| given_value(&spec.work.durability).is_none()) else {
         return Ok((default, None));
@@ -102,13 +102,6 @@ fn coverage(spec: &BlobsSpec) -> Coverage {
             Coverage::ALL_THAT_FITS
         }
         None => Coverage::All,
-    }
-}
-
-fn blob_work(work: Work) -> Option<BlobWork> {
-    match work {
-        Work::Blobs { operation, order, rate } => Some(BlobWork { operation, order, rate }),
-        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt::Write, time::Duration};
 
 use lab::{Forecast, Needs, Request, Room, Stop};
 use model::{
-    Batch, Error, Result, Work, Workload,
+    Batch, Error, Result, Workload,
     units::{duration_of, show_count, show_duration, show_size},
 };
 
@@ -117,10 +117,7 @@ fn rooms(forecasts: &[Forecast]) -> Vec<Room> {
 
 fn describe_workload(workload: &Workload) -> String {
     let Workload { work, count, batch, .. } = workload;
-    let order = match work {
-        Work::Blobs { order, .. } => format!(", {order}"),
-        _ => String::new(),
-    };
+    let order = work.order().map_or_else(String::new, |order| format!(", {order}"));
     let batch = match batch {
         Batch::All => "all in one batch".to_owned(),
         Batch::Of(n) => format!("{} a batch", show_count(*n)),

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use host::Scratch;
 use model::{
-    Access, Batch, Blobs, Cache, DatasetSummary, Error, Experiment as Data, Facet, FileBytes,
-    Finding, Fragments, Generated, KeyKind, Measured, OpenOptions, Operation, Owner, Result,
+    Access, AgeData, AgeMeasured, AgeWork, Batch, Blobs, Cache, DatasetSummary, Error, Facet,
+    FileBytes, Finding, Fragments, Generated, KeyKind, OpenOptions, Operation, Owner, Result,
     Sample, StoreFacts, Work, Workload, units::show_size,
 };
 
@@ -83,7 +83,7 @@ fn prepare<'a>(
     let libraries = part.targets.iter().filter_map(Target::library);
     let mut environment = environment(&[folder], libraries);
     environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
-    let experiment = Data::Ageing { data: part.data, summary: ages[0].live.summary() };
+    let experiment = AgeData { data: part.data, summary: ages[0].live.summary() };
     let plan = request.plan(experiment, targets, workloads(part), planned_caches(&caches));
     let workloads = plan.workloads.clone();
     let ageing = Ageing { request, part, caches, workloads, pool, scratch, ages, progress, stop };
@@ -110,7 +110,7 @@ fn draw(
 fn workloads(part: &AgeingRequest) -> Vec<Workload> {
     let workload = |operation, age, count| Workload {
         batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
-        ..Workload::alone(Work::Ageing { operation, age }, count)
+        ..Workload::alone(AgeWork { operation, age }, count)
     };
     let all = part.data.count;
     let mut workloads = vec![workload(Operation::Insert, 0, all)];
@@ -237,7 +237,7 @@ impl AgeingTrial<'_> {
 
     /// Returns the index of a workload of the plan; `None` if the plan lacks it.
     fn workload(&self, age: u32, operation: Operation) -> Option<usize> {
-        let work = Work::Ageing { operation, age };
+        let work = Work::from(AgeWork { operation, age });
         self.of.workloads.iter().position(|workload| workload.work == work)
     }
 
@@ -274,11 +274,8 @@ impl AgeingTrial<'_> {
 
 /// Converts a sample of values into one at a storage age.
 fn aged(sample: Sample, files: Option<FileBytes>, fragments: Option<Fragments>) -> Sample {
-    let measured = match sample.measured {
-        Measured::Blobs(passes) => Measured::Ageing { passes, files, fragments },
-        other => other,
-    };
-    Sample { measured, ..sample }
+    let passes = sample.passes().cloned().unwrap_or_default();
+    Sample { measured: AgeMeasured { passes, files, fragments }.into(), ..sample }
 }
 
 /// Returns how fragmented the closed store is.

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use backup::{Replay, Repository};
 use host::Scratch;
 use model::{
-    Access, Blobs, Cache, Error, Experiment as Data, Facet, KeyKind, OpenOptions, Owner, Plan,
-    Result, Work, Workload,
+    Access, BackupData, Blobs, Cache, Error, Facet, KeyKind, OpenOptions, Owner, Plan, Result,
+    Workload,
     backup::BackupStep,
     units::{show_count, show_size},
 };
@@ -83,7 +83,7 @@ fn prepare<'a>(
     check_room(&source, &scratch)?;
     let replay = part.replay.then(|| record(request, part, &source, &scratch, stop)).transpose()?;
     let copies = replay.as_ref().map(|replay| copies(part, replay)).transpose()?;
-    let experiment = Data::Backup {
+    let experiment = BackupData {
         folder: part.folder.as_ref().map(|folder| folder.display().to_string()),
         files: source.count,
         bytes: source.bytes,
@@ -92,7 +92,7 @@ fn prepare<'a>(
     let steps =
         BackupStep::ALL.into_iter().filter(|step| !part.replay || *step != BackupStep::Restore);
     let count = source.count * u64::from(copies.unwrap_or(1));
-    let workloads = steps.map(|step| Workload::alone(Work::Backup(step), count)).collect();
+    let workloads = steps.map(|step| Workload::alone(step, count)).collect();
     let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
     check_classes(request, part, &plan, &scratch)?;
     let libraries = part.targets.iter().filter_map(Target::library);

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use backup::{Replay, Repository};
 use host::RunClock;
-use model::{Blobs, Error, Measured, Result, Sample, Store, StoreFacts, backup::BackupStep};
+use model::{BackupMeasured, Blobs, Error, Result, Sample, Store, StoreFacts, backup::BackupStep};
 
 use super::Backup;
 use crate::{
@@ -149,7 +149,7 @@ impl BackupTrial<'_> {
         // A checkpoint is the catalogue's too.
         let catalogue_ns = did.catalogue_ns.map(|ns| ns + sample.settle_ns);
         let catalogue_ns = catalogue_ns.unwrap_or(sample.wall_ns);
-        let measured = Measured::Backup { catalogue_ns, added_bytes: did.added, files };
+        let measured = BackupMeasured { catalogue_ns, added_bytes: did.added, files }.into();
         let bytes = did.bytes;
         output
             .sample(Sample { workload: step as usize, bytes, waited_ns, measured, ..sample }, None)

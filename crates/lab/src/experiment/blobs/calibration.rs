@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Action, Batch, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result, Sample,
-    Session, Workload,
+    Action, Batch, BlobWork, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result,
+    Sample, Session, Workload,
     units::{option_duration, show_duration},
 };
 
@@ -14,7 +14,7 @@ use crate::{
     dataset::{Cursor, Dataset, Pool},
     experiment::{Experiment, values::first_operations},
     store::cache_state,
-    workload::{self, BlobWork, NoClock, Walk, WorkerPass, drawn},
+    workload::{self, NoClock, Walk, WorkerPass, drawn},
 };
 
 /// The largest number of operations of a calibrating pass: reads, and writes of small batches,

@@ -1,9 +1,9 @@
 //! The time that a run will take, before anything was tried.
 
-use model::{Batch, Cache, Durability, Operation, Workload};
+use model::{Batch, BlobWork, Cache, Durability, Operation, Workload};
 
 use super::Job;
-use crate::{Amount, workload::BlobWork};
+use crate::Amount;
 
 /// The assumed seconds of a read of a small blob on a common disk, for lack of a measurement.
 /// Engines take from a tenth to ten times of it.

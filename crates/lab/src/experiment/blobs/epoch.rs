@@ -11,8 +11,8 @@ use std::{
 
 use host::Spent;
 use model::{
-    Batch, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes, Residency,
-    Result, Sample, State, Store, Workload,
+    Batch, BlobWork, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes,
+    Residency, Result, Sample, State, Store, Workload,
 };
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
@@ -30,7 +30,7 @@ use crate::{
         processes::{Launch, Processes},
     },
     workload::{
-        BlobWork, PassInput, drawn, index,
+        PassInput, drawn, index,
         interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
     },
 };

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use model::{Error, Result, Workload, units::duration_of};
+use model::{BlobWork, Error, Result, Workload, units::duration_of};
 
 use super::{
     Job,
@@ -11,7 +11,7 @@ use super::{
     room::{Room, needed},
     source::Source,
 };
-use crate::{Amount, Silent, Stop, experiment::request::Request, workload::BlobWork};
+use crate::{Amount, Silent, Stop, experiment::request::Request};
 
 /// A run beforehand.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use model::{Batch, Error, Facet, Operation, Order, Result, Settings, Workload};
+use model::{Batch, BlobWork, Error, Facet, Operation, Order, Result, Settings, Workload};
 
 use super::request::BlobsRequest;
 use crate::{
     Progress, Stop,
     experiment::request::{Request, Target},
-    workload::BlobWork,
 };
 
 pub(super) type BlobTarget = Target<dyn model::Blobs>;
@@ -97,7 +96,7 @@ impl<'a> Job<'a> {
         let processes = self.processes().min(keys);
         let threads = self.part.threads.min(keys / processes);
         let batch = self.part.batch.unwrap_or(Batch::usual(work.operation.writes()));
-        let workload = Workload::alone(work.planned(), count);
+        let workload = Workload::alone(work, count);
         Workload { batch, threads, processes, ..workload }
     }
 

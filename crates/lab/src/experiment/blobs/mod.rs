@@ -28,8 +28,8 @@ use std::{
 };
 
 use model::{
-    Cache, Case, Environment, Error, ErrorKind, Experiment as PlannedData, Filesystem, Finding,
-    FindingKind, Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
+    BlobsData, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
+    Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
 };
 
 use super::{
@@ -110,7 +110,7 @@ fn prepare<'a>(
     let (summary, drawn, available) = (stores.summary(), stores.drawn(), stores.all.count);
     let sampled_from = sampled.map(|sampled| sampled.from);
     let dataset = part.data.spec();
-    let experiment = PlannedData::Blobs { dataset, summary, available, sampled_from, drawn };
+    let experiment = BlobsData { dataset, summary, available, sampled_from, drawn };
     let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
     let plan = Plan {
         baseline: stores.baseline,

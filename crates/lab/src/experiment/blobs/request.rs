@@ -3,15 +3,14 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use model::{
-    Batch, Blobs, Cache, DatasetSpec, Experiment, Generated, Operation, Order, Plan, Rounds,
-    Settings, Workload,
+    Batch, BlobWork, Blobs, BlobsData, Cache, DatasetSpec, Generated, Operation, Order, Plan,
+    Rounds, Settings, Workload,
 };
 
 use crate::{
     Amount,
     experiment::request::{Request, Target},
     workers::processes::{Launch, SILENCE},
-    workload::BlobWork,
 };
 
 /// The request of `storemark run`: values under keys.
@@ -104,12 +103,11 @@ impl Request {
     /// large a sample, or on all of the data.
     pub fn repeat(&mut self, plan: Option<Plan>) {
         self.change_blobs(|blobs| {
-            let measured = plan.as_ref().map(|plan| match &plan.experiment {
-                Experiment::Blobs { sampled_from: Some(_), summary, .. } => {
-                    Coverage::Sample(summary.count)
-                }
-                _ => Coverage::All,
-            });
+            let sample =
+                |of: &BlobsData| of.sampled_from.map(|_| Coverage::Sample(of.summary.count));
+            let measured = plan
+                .as_ref()
+                .map(|plan| plan.experiment.blobs().and_then(sample).unwrap_or(Coverage::All));
             if let (Coverage::ALL_THAT_FITS, Some(measured)) = (blobs.coverage, measured) {
                 blobs.coverage = measured;
             }
@@ -225,7 +223,7 @@ impl BlobsRequest {
 
 #[cfg(test)]
 mod tests {
-    use model::{Experiment, KeyKind, Operation, Order, Rounds, Work};
+    use model::{KeyKind, Operation, Order, Rounds};
 
     use super::*;
     use crate::Request;
@@ -234,13 +232,12 @@ mod tests {
     fn what_an_earlier_plan_did_on_as_many_keys_is_done_again() {
         let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1 };
         let mut request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
-        let work =
-            Work::Blobs { operation: Operation::Read, order: Order::Permutation, rate: None };
+        let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
         let asked = Workload::alone(work, 0);
         let earlier = Workload { count: 700, slice: Some(9), parts: Some(3), ..asked };
         let mut data = crate::dataset::Dataset::new(KeyKind::Integers);
         (0..2_400).for_each(|key| data.push_write(key, 10));
-        let experiment = Experiment::Blobs {
+        let experiment = BlobsData {
             dataset: DatasetSpec::Targets,
             summary: data.summary(),
             available: 2_400,

@@ -1,13 +1,13 @@
 //! The number of requests that a run will send to services that charge for them.
 
-use model::{Action, Operation, Requests};
+use model::{Action, BlobWork, Operation, Requests};
 
 use super::{
     BlobTarget, Job,
     calibration::{FEWEST, Lengths, REQUESTS},
     fit,
 };
-use crate::{Amount, experiment::values::first_operations, workload::BlobWork};
+use crate::{Amount, experiment::values::first_operations};
 
 /// The requests of a run, if none has to be sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

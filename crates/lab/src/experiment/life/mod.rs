@@ -7,8 +7,8 @@ mod trial;
 
 use host::Scratch;
 use model::{
-    Access, Batch, Blobs, Cache, DatasetSummary, Error, Experiment as Data, Facet, Finding,
-    FindingKind, OpenOptions, Owner, Result, Work, Workload, life::LifeStep, units::show_size,
+    Access, Batch, Blobs, Cache, DatasetSummary, Error, Facet, Finding, FindingKind, LifeData,
+    OpenOptions, Owner, Result, Workload, life::LifeStep, units::show_size,
 };
 
 use super::{
@@ -78,7 +78,7 @@ fn prepare<'a>(
     let summary = dataset.summary();
     let libraries = part.targets.iter().filter_map(Target::library);
     let environment = environment(&[scratch.path().to_owned()], libraries);
-    let experiment = Data::Life { dataset: part.data.spec(), summary, days };
+    let experiment = LifeData { dataset: part.data.spec(), summary, days };
     let workloads = workloads(part, &summary, days);
     let plan = request.plan(experiment, targets, workloads, planned_caches(&caches));
     let workloads = plan.workloads.clone();
@@ -174,7 +174,7 @@ fn workloads(part: &LifeRequest, data: &DatasetSummary, days: u32) -> Vec<Worklo
             LifeStep::Half => (all / 2, Batch::Of(DELETED)),
             LifeStep::Rest => (all - all / 2, Batch::Of(DELETED)),
         };
-        Workload { batch, ..Workload::alone(Work::Life(step), count) }
+        Workload { batch, ..Workload::alone(step, count) }
     };
     let has = |step: &LifeStep| match step {
         LifeStep::Month => days > 1,

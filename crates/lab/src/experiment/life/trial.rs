@@ -4,8 +4,8 @@ use std::{collections::HashSet, ops::ControlFlow, time::Instant};
 
 use host::RunClock;
 use model::{
-    Action, BackupBytes, Batch, Cache, Durability, Error, Facet, FileBytes, Measured, Mode,
-    OpenOptions, Result, Sample, Scan, Session, Store, StoreFacts, Work, life::LifeStep,
+    Action, BackupBytes, Batch, Cache, Durability, Error, Facet, FileBytes, LifeMeasured, Mode,
+    OpenOptions, Result, Sample, Scan, Session, Store, StoreFacts, life::LifeStep,
     units::show_count,
 };
 
@@ -234,12 +234,12 @@ impl LifeTrial<'_> {
             flush(&self.ready.files())?;
             self.ready.filled.set(false);
         }
-        let index = self.of.workloads.iter().position(|of| of.work == Work::Life(step));
+        let index = self.of.workloads.iter().position(|of| of.work == step.into());
         let workload = index.expect("the plan has each step that is made");
         let on_disk = self.ready.held.is_none();
         let files: Option<FileBytes> =
             on_disk.then(|| file_bytes(&self.ready.files())).transpose()?;
-        let measured = Measured::Life { files, backup };
+        let measured = LifeMeasured { files, backup }.into();
         output.sample(Sample { workload, measured, ..sample }, None)
     }
 

@@ -7,8 +7,8 @@ use std::{collections::HashSet, fs, path::PathBuf};
 
 use host::Scratch;
 use model::{
-    Batch, Cache, Error, Experiment as Data, Facet, Finding, FindingKind, Owner, PlannedTarget,
-    Result, Sample, Settings, Work, Workload,
+    Batch, Cache, Error, Facet, Finding, FindingKind, Owner, PlannedTarget, Result, RowsData,
+    RowsWork, Sample, Settings, Workload,
     rows::{RowOperation, RowStore, Style},
 };
 
@@ -90,7 +90,7 @@ fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     let targets =
         part.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
-    let (experiment, caches) = (Data::Rows { rows: part.rows }, vec![Cache::Warm]);
+    let (experiment, caches) = (RowsData { rows: part.rows }, vec![Cache::Warm]);
     let plan = request.plan(experiment, targets, part.workloads(), caches);
     let measured = || part.targets.iter().map(|of| &of.target);
     let scratch = Scratch::new_in(&request.scratch(measured()))?;
@@ -269,7 +269,7 @@ impl RowsRequest {
             let Group { processes, own_databases } = *group;
             RowOperation::ALL.map(|operation| {
                 let count = self.rows * u64::from(processes * touched(operation, *group));
-                let workload = Workload::alone(Work::Rows { operation, own_databases }, count);
+                let workload = Workload::alone(RowsWork { operation, own_databases }, count);
                 Workload { batch: Batch::Of(self.batch), processes, ..workload }
             })
         };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use model::{
-    Error, Measured, Result, Sample, Server, Settings, StoreFacts,
+    Error, Result, RowsMeasured, Sample, Server, Settings, StoreFacts,
     rows::{RowOperation, RowStore, RowTables},
 };
 
@@ -94,7 +94,7 @@ impl RowTrial<'_> {
         let files = (!paths.is_empty()).then(|| file_bytes(&paths)).transpose()?;
         let contents = workers(RowPass::Check, soon_ns())?;
         self.check(operation, &done, &contents)?;
-        Ok(Sample { measured: Measured::Rows { files }, ..sample })
+        Ok(Sample { measured: RowsMeasured { files }.into(), ..sample })
     }
 
     /// Returns the rows of all processes in a database.

@@ -9,11 +9,11 @@ mod keys;
 
 use std::collections::BTreeMap;
 
-use model::{Action, Error, Key, KeyKind, LONGEST_SCAN, Mix, Operation, Result};
+use model::{Action, BlobWork, Error, Key, KeyKind, LONGEST_SCAN, Mix, Operation, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Op, blob_work::BlobWork};
+use super::Op;
 use crate::dataset::{Dataset, Entry, below};
 use keys::{KeyChooser, one_of};
 

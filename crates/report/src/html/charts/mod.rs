@@ -53,13 +53,13 @@ const TASKS: &[Make] = &[published::tasks];
 /// Returns the charts of a part that have data; `prefix` makes their ids unique.
 pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
     let makers = match part.plan().experiment {
-        Experiment::Blobs { .. } if part.is_sweep() => SWEEP,
-        Experiment::Blobs { .. } => BLOBS,
-        Experiment::Rows { .. } => ROWS,
-        Experiment::Tasks { .. } => TASKS,
-        Experiment::Ageing { .. } => AGEING,
-        Experiment::Backup { .. } => BACKUP,
-        Experiment::Life { .. } => LIFE,
+        Experiment::Blobs(_) if part.is_sweep() => SWEEP,
+        Experiment::Blobs(_) => BLOBS,
+        Experiment::Rows(_) => ROWS,
+        Experiment::Queue(_) => TASKS,
+        Experiment::Age(_) => AGEING,
+        Experiment::Backup(_) => BACKUP,
+        Experiment::Life(_) => LIFE,
     };
     let all = makers.iter().flat_map(|make| {
         let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
