@@ -9,7 +9,8 @@ use std::{
 use engines::registry;
 use host::Placements;
 use model::{
-    Accepts, Blobs, Engine, Error, Facet, Result, Secret, Settings, Target, scratch_label,
+    Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, Target,
+    scratch_label,
     spec::{Name, SharedSetting, combinations},
     without_password,
 };
@@ -198,8 +199,8 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
         let target = Target::parse(text);
         target.check()?;
         let (what, names): (_, Vec<_>) = match facet {
-            Facet::Rows => ("rows are made", registry::all_rows().map(Engine::name).collect()),
-            _ => ("tasks are kept", registry::all_tasks().map(Engine::name).collect()),
+            Facet::Rows => ("rows are made", registry::all_rows().map(EngineFacts::name).collect()),
+            _ => ("tasks are kept", registry::all_tasks().map(EngineFacts::name).collect()),
         };
         let name = target.engine.as_deref().ok_or_else(|| {
             let names = names.join(":, ");

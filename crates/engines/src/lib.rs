@@ -1,4 +1,4 @@
-//! The stores that storemark measures: one module for each engine, and the only list of them.
+//! The stores that storemark measures: one module for each engine.
 
 #![warn(missing_docs)]
 
@@ -18,6 +18,7 @@ mod fresh;
 #[cfg(feature = "sqlite")]
 mod hybrid;
 mod lines;
+mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 mod lock;
@@ -77,62 +78,3 @@ pub fn end_waits() {
     ))]
     server::stop();
 }
-
-use model::Engine;
-
-/// The engines in the order in which they are asked whether a path is a store of theirs: `files`
-/// recognises any folder, so it is last.
-static ENGINES: &[&dyn Engine] = &[
-    &null::Null,
-    &memory::Memory,
-    &pack::Pack,
-    #[cfg(feature = "sqlite")]
-    &sqlite::Sqlite,
-    #[cfg(feature = "sqlite")]
-    &hybrid::Hybrid,
-    #[cfg(feature = "lmdb")]
-    &lmdb::Lmdb,
-    #[cfg(feature = "redb")]
-    &redb::Redb,
-    #[cfg(feature = "fjall")]
-    &fjall::Fjall,
-    #[cfg(feature = "rocksdb")]
-    &rocksdb::RocksDb,
-    #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::MARIADB,
-    #[cfg(all(unix, feature = "mariadb"))]
-    &mariadb::MYSQL,
-    #[cfg(all(unix, feature = "postgres"))]
-    &postgres::POSTGRES,
-    #[cfg(all(unix, feature = "postgres"))]
-    &postgres::POSTGRESQL,
-    #[cfg(all(unix, feature = "s3"))]
-    &s3::S3,
-    #[cfg(all(unix, feature = "s3"))]
-    &s3::BUCKET,
-    #[cfg(all(unix, feature = "valkey"))]
-    &valkey::VALKEY,
-    #[cfg(all(unix, feature = "valkey"))]
-    &valkey::REDIS,
-    &files::Files,
-    &lines::CSV,
-    &lines::JSONL,
-];
-
-/// The engines that a cargo feature adds, with the feature.
-const OPTIONAL: &[(&str, &str)] = &[
-    ("bucket", "s3"),
-    ("fjall", "fjall"),
-    ("hybrid", "sqlite"),
-    ("lmdb", "lmdb"),
-    ("mariadb", "mariadb"),
-    ("mysql", "mariadb"),
-    ("postgres", "postgres"),
-    ("postgresql", "postgres"),
-    ("redb", "redb"),
-    ("redis", "valkey"),
-    ("rocksdb", "rocksdb"),
-    ("s3", "s3"),
-    ("sqlite", "sqlite"),
-    ("valkey", "valkey"),
-];

@@ -2,28 +2,31 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use model::{Blobs, Engine, Error, Library, Result, Rows, Settings, Tasks, did_you_mean, no_such};
+use model::{
+    Blobs, Engine, EngineFacts, Error, Library, Result, Rows, Settings, Tasks, did_you_mean,
+    no_such,
+};
 
-use crate::{ENGINES, OPTIONAL};
+use crate::list::{LIST, Listed};
 
 /// Returns all engines of this build.
-pub fn engines() -> &'static [&'static dyn Engine] {
-    ENGINES
+pub fn engines() -> impl Iterator<Item = &'static dyn Engine> + Clone {
+    LIST.iter().filter_map(|listed| listed.engine)
 }
 
 /// Returns the engines of this build that store values.
 pub fn all_blobs() -> impl Iterator<Item = &'static dyn Blobs> + Clone {
-    engines().iter().filter_map(|engine| engine.blobs())
+    engines().filter_map(Engine::blobs)
 }
 
 /// Returns the engines of this build that store rows.
 pub fn all_rows() -> impl Iterator<Item = &'static dyn Rows> + Clone {
-    engines().iter().filter_map(|engine| engine.rows())
+    engines().filter_map(EngineFacts::rows)
 }
 
 /// Returns the engines of this build that store tasks.
 pub fn all_tasks() -> impl Iterator<Item = &'static dyn Tasks> + Clone {
-    engines().iter().filter_map(|engine| engine.tasks())
+    engines().filter_map(EngineFacts::tasks)
 }
 
 /// Returns the engines that a user's data can be in, those that need the least care first: folders
@@ -35,19 +38,16 @@ pub fn plainest_first() -> impl Iterator<Item = &'static dyn Blobs> {
     all.filter(|engine| !engine.declaration().worth_trying.is_empty())
 }
 
-fn has_engine(name: &str) -> bool {
-    engines().iter().any(|engine| engine.name() == name)
-}
-
-/// Returns the names of the engines that other builds have.
+/// Returns the names of the engines that other builds have, in alphabetical order.
 pub fn left_out() -> impl Iterator<Item = &'static str> {
-    OPTIONAL.iter().map(|(name, _)| *name).filter(|name| !has_engine(name))
+    let absent = LIST.iter().filter(|listed| listed.engine.is_none());
+    absent.map(|listed| listed.name).collect::<BTreeSet<_>>().into_iter()
 }
 
 /// Returns the libraries that are linked into this program, each once, without servers.
 pub fn linked() -> impl Iterator<Item = Library> {
     let mut seen = BTreeSet::new();
-    let linked = engines().iter().filter(|engine| !engine.declaration().server);
+    let linked = engines().filter(|engine| engine.declaration().servers.is_none());
     let libraries = linked.filter_map(|engine| engine.library(&Settings::default()));
     libraries.filter(move |library| seen.insert(library.name.clone()))
 }
@@ -55,8 +55,8 @@ pub fn linked() -> impl Iterator<Item = Library> {
 /// Returns the names of the engines of this build that are programs of their own, which the system
 /// may have.
 pub fn servers() -> impl Iterator<Item = &'static str> {
-    let servers =
-        engines().iter().map(|engine| engine.declaration()).filter(|engine| engine.server);
+    let servers = engines().map(Engine::declaration);
+    let servers = servers.filter(|engine| engine.servers.is_some());
     servers.filter(|engine| engine.schemes.is_empty()).map(|engine| engine.name)
 }
 
@@ -92,19 +92,22 @@ fn facet<E: Engine + ?Sized>(
     what: &str,
     mut engines: impl Iterator<Item = &'static E> + Clone,
 ) -> Result<&'static E> {
-    let names = engines.clone().map(Engine::name);
+    let names = engines.clone().map(EngineFacts::name);
     if let Some(engine) = engines.find(|engine| engine.name() == name) {
         return Ok(engine);
     }
-    let feature = OPTIONAL.iter().find(|(engine, _)| *engine == name);
-    Err(match feature {
-        _ if has_engine(name) => {
+    Err(match LIST.iter().find(|listed| listed.name == name) {
+        Some(Listed { engine: None, feature, .. }) => {
+            let feature = feature.unwrap_or_default();
+            Error::unsupported(format!(
+                "the engine {name} is not part of this build; the cargo feature {feature:?} brings \
+                 it in"
+            ))
+        }
+        Some(_) => {
             let names = names.collect::<Vec<_>>().join(", ");
             Error::usage(format!("the engine {name} does not store {what} (accepted: {names})"))
         }
-        Some((_, feature)) => Error::unsupported(format!(
-            "the engine {name} is not part of this build; the cargo feature {feature:?} brings it in"
-        )),
         None => Error::usage(no_such("engine", name, names)),
     })
 }
@@ -160,49 +163,16 @@ pub fn recognise(path: &Path) -> Option<&'static dyn Blobs> {
     if is_folder && marked(path).is_some() { None } else { Some(engine) }
 }
 
-/// The names by which a folder is an engine's, also if it is damaged and in a build without that
-/// engine.
-struct Marks {
-    engine: &'static str,
-    /// The names that others hardly use, at least one of which exists; a `*` is any text.
-    own: &'static [&'static str],
-    /// The names that others use too. Of all names two exist, unless there is nothing else.
-    common: &'static [&'static str],
-}
-
-const MARKS: &[Marks] = &[
-    Marks { engine: "hybrid", own: &["hybrid.db", "hybrid.db-*", "hybrid.files"], common: &[] },
-    Marks { engine: "lmdb", own: &["data.mdb", "lock.mdb"], common: &[] },
-    Marks { engine: "fjall", own: &["keyspaces", "*.jnl"], common: &["version", "lock"] },
-    Marks {
-        engine: "rocksdb",
-        own: &["MANIFEST-*", "OPTIONS-*", "*.sst"],
-        common: &["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"],
-    },
-    Marks {
-        engine: "mariadb",
-        own: &["ibdata1", "aria_log_control", "ib_logfile0", "undo001"],
-        common: &["mysql"],
-    },
-    Marks {
-        engine: "postgres",
-        own: &["PG_VERSION", "pg_wal", "pg_xact"],
-        common: &["global", "base"],
-    },
-    Marks { engine: "s3", own: &["storemark.rclone", "storemark.seaweedfs"], common: &[] },
-    Marks { engine: "valkey", own: &["appendonlydir", "dump.rdb"], common: &["appendonly.aof*"] },
-];
-
 /// Returns the engine whose own files the folder at `path` has, with one of their names.
 pub fn marked(path: &Path) -> Option<(&'static str, String)> {
     let entries =
         path.read_dir().ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<_> = entries.collect();
-    MARKS.iter().find_map(|Marks { engine, own, common }| {
+    LIST.iter().find_map(|Listed { name, own_marks: own, common_marks: common, .. }| {
         let among = |marks: &[&str], name: &str| marks.iter().any(|mark| fits(name, mark));
         let first = names.iter().filter(|name| among(own, name)).min()?;
         let found = names.iter().filter(|name| among(own, name) || among(common, name)).count();
-        (found >= names.len().min(2)).then(|| (*engine, first.clone()))
+        (found >= names.len().min(2)).then(|| (*name, first.clone()))
     })
 }
 
@@ -219,10 +189,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique() {
-        for engine in engines() {
-            let same = engines().iter().filter(|other| other.name() == engine.name());
-            assert_eq!(same.count(), 1, "{}", engine.name());
+    fn engines_are_listed_once_by_their_own_names() {
+        for Listed { name, engine, .. } in LIST {
+            assert_eq!(LIST.iter().filter(|other| other.name == *name).count(), 1, "{name}");
+            assert_eq!(engine.map_or(*name, EngineFacts::name), *name);
         }
     }
 
@@ -230,8 +200,7 @@ mod tests {
     fn versions_that_a_library_does_not_report_are_those_of_the_lock_file() {
         let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
         let lock = std::fs::read_to_string(lock).unwrap();
-        for engine in ["redb", "fjall"].into_iter().filter_map(|name| blobs(name).ok()) {
-            let Library { name, version, .. } = engine.library(&Settings::default()).unwrap();
+        for (name, version) in engines().filter_map(|engine| engine.declaration().linked) {
             let locked = format!("name = {name:?}\nversion = {version:?}\n");
             assert!(lock.contains(&locked), "{locked}");
         }
@@ -239,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_is_worth_trying_is_accepted_and_in_order() {
-        let names: Vec<_> = plainest_first().map(Engine::name).collect();
+        let names: Vec<_> = plainest_first().map(EngineFacts::name).collect();
         assert_eq!(names[0], "files");
         assert!(names.len() > 1, "{names:?}");
         for engine in plainest_first() {
@@ -295,10 +264,11 @@ mod tests {
 
     #[test]
     fn an_engine_left_out_of_the_build_names_its_feature() {
-        for (name, feature) in OPTIONAL.iter().filter(|(name, _)| !has_engine(name)) {
+        for Listed { name, feature, .. } in LIST.iter().filter(|listed| listed.engine.is_none()) {
             let error = blobs(name).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert!(error.to_string().contains(&format!("feature {feature:?}")), "{error}");
+            let feature = format!("feature {:?}", feature.unwrap());
+            assert!(error.to_string().contains(&feature), "{error}");
         }
     }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Account, Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, Idle,
-    Key, KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
+    Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, Idle, Key,
+    KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
     Visitor,
 };
 
@@ -109,14 +109,13 @@ fn step_ns() -> f64 {
     tries.fold(f64::INFINITY, f64::min)
 }
 
+#[deny(clippy::missing_trait_methods, reason = "its default would answer for the engine")]
 impl Engine for Slowed {
     forward! { engine:
         fn declaration(&self) -> &'static Declaration;
         fn library(&self, settings: &Settings) -> Option<Library>;
         fn check(&self, facet: Facet, settings: &Settings) -> Result<()>;
         fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
-        fn account(&self) -> Option<Account>;
-        fn usable(&self) -> Result<()>;
     }
 
     fn full_name(&self) -> String {
@@ -128,13 +127,13 @@ impl Engine for Slowed {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "its default would answer for the engine")]
 impl Blobs for Slowed {
     forward! { engine:
         fn cache(&self, bytes: u64, sessions: u32) -> Option<u64>;
         fn recognises(&self, path: &Path) -> bool;
         fn files(&self, location: &Path) -> Vec<PathBuf>;
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
-        fn writes_alone(&self, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
         fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
@@ -159,6 +158,7 @@ struct SlowedStore {
     steps: u64,
 }
 
+#[deny(clippy::missing_trait_methods, reason = "its default would answer for the engine")]
 impl Store for SlowedStore {
     forward! { store:
         fn keys(&self) -> KeyKind;
@@ -213,6 +213,7 @@ impl SlowedSession<'_> {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "its default would answer for the engine")]
 impl Session for SlowedSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let key = self.wait(key);

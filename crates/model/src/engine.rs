@@ -38,8 +38,15 @@ pub struct Declaration {
     /// The settings that fill a new store of values fast; `None` if the settings of durability
     /// `none` are used.
     pub fill: Option<Fill>,
-    /// Whether it is a program of its own, not a library that is linked into this one.
-    pub server: bool,
+    /// The servers that do its work; `None` if it is a library that is linked into this program, or
+    /// a part of it.
+    pub servers: Option<&'static dyn Servers>,
+    /// The name and version of the linked library, if it does not report them itself; a test
+    /// compares them with the lock file.
+    pub linked: Option<(&'static str, &'static str)>,
+    /// The setting, with its word, that lets several processes write at once; `None` if all settings
+    /// do, or none.
+    pub lets_several_write: Option<(&'static str, &'static str)>,
     /// Whether it is a limit of the machine that others are compared with, not a place for data:
     /// advice never names it.
     pub reference: bool,
@@ -77,7 +84,9 @@ impl Declaration {
             integrity: None,
             reclaim: None,
             fill: None,
-            server: false,
+            servers: None,
+            linked: None,
+            lets_several_write: None,
             reference: false,
             worth_trying: &[],
             threshold: None,
@@ -129,21 +138,16 @@ impl Declaration {
     }
 }
 
-/// A kind of store: its declaration, what depends on this machine, and its facets.
-pub trait Engine: Sync {
+/// A kind of store: its declaration, and what depends on the machine or on settings. An engine
+/// overrides what differs; [`EngineFacts`] follows.
+pub trait Engine: EngineFacts + Sync {
     /// Returns the declaration.
     fn declaration(&self) -> &'static Declaration;
 
     /// Returns the library or server that does the work of a target with `settings`; `None` if
     /// storemark's own code does.
     fn library(&self, _settings: &Settings) -> Option<Library> {
-        None
-    }
-
-    /// Returns whether a target with `settings` is only compared with, and never advised.
-    fn is_reference(&self, settings: &Settings) -> bool {
-        let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
-        copied || self.declaration().reference
+        self.declaration().linked.map(|(name, version)| Library::new(name, version))
     }
 
     /// Checks that settings go together and that this machine can follow them.
@@ -161,65 +165,99 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
-    /// known before its store is opened; `None` if nothing prevents it.
-    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let cannot = self.unsupported_reason(class, settings);
-        cannot.or_else(|| self.declaration().weakened(class, settings))
-    }
-
-    /// Checks that the engine can be used on this machine.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot; the sentence says why and what would help (a package to install, for
-    /// example).
-    fn usable(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Returns the user that a server works as on its stores, who must be able to enter their
-    /// folder; `None` if this process's own user does the work.
-    fn account(&self) -> Option<Account> {
-        None
-    }
-
-    /// Returns this engine as a store of values, or `None` if it stores none.
+    /// Returns this engine as a store of values, or `None` if it stores none. An engine that is
+    /// created while the program runs returns itself.
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         self.declaration().blobs
     }
 
-    /// Returns this engine as a store of rows, or `None` if it stores none.
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        self.declaration().rows
+    /// Returns the name by which another process of this program finds the engine. An engine that
+    /// wraps another one adds how it changes it.
+    fn full_name(&self) -> String {
+        self.name().to_owned()
     }
+}
 
-    /// Returns this engine as a store of tasks, or `None` if it stores none.
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        self.declaration().tasks
-    }
-
+/// The properties that follow from an engine's declaration and methods, the same for all engines.
+pub trait EngineFacts {
     /// Returns the engine's name in a target string.
-    fn name(&self) -> &'static str {
-        self.declaration().name
-    }
+    fn name(&self) -> &'static str;
+
+    /// Returns what the engine can do.
+    fn capabilities(&self) -> Capabilities;
 
     /// Returns the settings that a target string of this facet may have.
-    fn settings(&self, facet: Facet) -> Vec<&'static Setting> {
-        let settings = self.declaration().settings.iter();
-        settings.filter(|setting| setting.facets.contains(&facet)).collect()
-    }
+    fn settings(&self, facet: Facet) -> Vec<&'static Setting>;
 
     /// Returns how this engine keeps a durability class; `None` if it cannot give that class.
-    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings> {
-        self.declaration().durability.iter().find(|settings| settings.class == class)
-    }
+    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings>;
 
     /// Returns the settings with which a target of this facet keeps a durability class.
     ///
     /// # Errors
     ///
     /// Fails if the engine cannot give that class.
+    fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings>;
+
+    /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
+    /// known before its store is opened; `None` if nothing prevents it.
+    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String>;
+
+    /// Returns whether a target with `settings` is only compared with, and never advised.
+    fn is_reference(&self, settings: &Settings) -> bool;
+
+    /// Returns how a new store is filled fast.
+    fn fill(&self) -> Fill;
+
+    /// Returns why several processes cannot write to a store opened with `settings`, and what
+    /// allows them to; `None` if they can, or if the engine lacks [`Capabilities::processes`].
+    fn writes_alone(&self, settings: &Settings) -> Option<String>;
+
+    /// Returns this engine as a store of rows, or `None` if it stores none.
+    fn rows(&self) -> Option<&'static dyn Rows>;
+
+    /// Returns this engine as a store of tasks, or `None` if it stores none.
+    fn tasks(&self) -> Option<&'static dyn Tasks>;
+
+    /// Returns the servers that do this engine's work.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has none.
+    fn servers(&self) -> Result<&'static dyn Servers>;
+
+    /// Checks that the engine can be used on this machine, as [`Servers::usable`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot.
+    fn usable(&self) -> Result<()>;
+
+    /// Returns the user that does the work, as [`Servers::account`] does.
+    fn account(&self) -> Option<Account>;
+
+    /// Returns the requests of an operation, as [`Servers::requests`] does.
+    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests>;
+}
+
+impl<E: Engine> EngineFacts for E {
+    fn name(&self) -> &'static str {
+        self.declaration().name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.declaration().capabilities
+    }
+
+    fn settings(&self, facet: Facet) -> Vec<&'static Setting> {
+        let settings = self.declaration().settings.iter();
+        settings.filter(|setting| setting.facets.contains(&facet)).collect()
+    }
+
+    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings> {
+        self.declaration().durability.iter().find(|settings| settings.class == class)
+    }
+
     fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings> {
         let Some(kept) = self.durability_settings(class) else {
             let gives = self.declaration().durability.iter().map(|kept| kept.class.to_string());
@@ -232,29 +270,87 @@ pub trait Engine: Sync {
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }
 
-    /// Returns the name by which another process of this program finds the engine. An engine that
-    /// wraps another one adds how it changes it.
-    fn full_name(&self) -> String {
-        self.name().to_owned()
+    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let cannot = self.unsupported_reason(class, settings);
+        cannot.or_else(|| self.declaration().weakened(class, settings))
     }
 
-    /// Returns what the engine can do.
-    fn capabilities(&self) -> Capabilities {
-        self.declaration().capabilities
+    fn is_reference(&self, settings: &Settings) -> bool {
+        let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
+        copied || self.declaration().reference
+    }
+
+    fn fill(&self) -> Fill {
+        self.declaration().fill.unwrap_or_else(|| {
+            let none = self.durability_settings(Durability::None);
+            let settings = none.map_or(&[][..], |none| none.settings);
+            Fill { settings, sessions: 1, whole_blocks: false }
+        })
+    }
+
+    fn writes_alone(&self, settings: &Settings) -> Option<String> {
+        let (setting, word) = self.declaration().lets_several_write?;
+        (!settings.is(setting, word)).then(|| {
+            let name = self.name();
+            format!("{name} lets one process write, alone; {name}:?{setting}={word} lets several")
+        })
+    }
+
+    fn rows(&self) -> Option<&'static dyn Rows> {
+        self.declaration().rows
+    }
+
+    fn tasks(&self) -> Option<&'static dyn Tasks> {
+        self.declaration().tasks
+    }
+
+    fn servers(&self) -> Result<&'static dyn Servers> {
+        let none = || Error::unsupported(format!("{} has no servers that exist", self.name()));
+        self.declaration().servers.ok_or_else(none)
+    }
+
+    fn usable(&self) -> Result<()> {
+        self.declaration().servers.map_or(Ok(()), Servers::usable)
+    }
+
+    fn account(&self) -> Option<Account> {
+        self.declaration().servers?.account()
+    }
+
+    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
+        self.declaration().servers?.requests(action, bytes, settings)
     }
 }
 
-/// The facet of an engine that stores values under keys.
-pub trait Blobs: Engine {
+/// The facet of an engine whose work is done by servers: those that storemark starts, or existing
+/// ones that it connects to.
+pub trait Servers: Sync {
+    /// Checks that the programs of the servers that storemark starts are installed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they are not; the sentence says what would help (a package to install, for example).
+    fn usable(&self) -> Result<()>;
+
+    /// Returns the user that a server works as on its stores, who must be able to enter their
+    /// folder; `None` if this process's own user does the work, or the server exists already.
+    fn account(&self) -> Option<Account>;
+
     /// Returns the durability class of the existing server at `address`, which storemark does not
     /// change.
     ///
     /// # Errors
     ///
-    /// Fails if the engine has no existing servers, or this one cannot be asked.
-    fn class_at(&self, _address: &str, _settings: &Settings) -> Result<Durability> {
-        Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
-    }
+    /// Fails if it cannot be asked.
+    fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability>;
+
+    /// Removes the tables that killed runs left in the database of the existing server at
+    /// `address`, and returns what happened to each.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server cannot be reached.
+    fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>>;
 
     /// Returns the most requests, with their cost, that an operation on values of `bytes` sends to
     /// a service that charges for them; `None` if it sends none.
@@ -267,32 +363,16 @@ pub trait Blobs: Engine {
     fn store_requests(&self, _values: u64, _: &Settings) -> Option<Requests> {
         None
     }
+}
 
-    /// Removes the tables that killed runs left in the database of the existing server at
-    /// `address`, and returns what happened to each.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the engine has no existing servers, or this one cannot be reached.
-    fn clean(&self, _address: &str, _settings: &Settings) -> Result<Vec<Leftover>> {
-        Err(Error::unsupported(format!("{} has no servers that exist", self.name())))
-    }
-
+/// The facet of an engine that stores values under keys.
+pub trait Blobs: Engine {
     /// Returns the value of the setting `cache` with which `sessions` of a store together have a
     /// cache of `bytes`; `None` if the engine has no cache of its own.
     fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
         let table = self.settings(Facet::Blobs);
         let accepts = table.iter().find(|setting| setting.name == "cache")?.accepts;
         Some(if let Accepts::Multiple(of, ..) = accepts { bytes / of * of } else { bytes })
-    }
-
-    /// Returns how a new store is filled fast.
-    fn fill(&self) -> Fill {
-        self.declaration().fill.unwrap_or_else(|| {
-            let none = self.durability_settings(Durability::None);
-            let settings = none.map_or(&[][..], |none| none.settings);
-            Fill { settings, sessions: 1, whole_blocks: false }
-        })
     }
 
     /// Returns whether the file or folder at `path` looks like one of this engine's stores.
@@ -309,13 +389,6 @@ pub trait Blobs: Engine {
     /// Returns why the store at `location` cannot be opened for reading without changing or
     /// creating a file; `None` if it can.
     fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {
-        None
-    }
-
-    /// Returns why several processes cannot write to a store opened with `settings`, and what
-    /// allows them to; `None` if they can. It is only called for engines with
-    /// [`Capabilities::processes`].
-    fn writes_alone(&self, _settings: &Settings) -> Option<String> {
         None
     }
 

@@ -8,7 +8,7 @@ use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
 use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop, write_line};
 use model::{
-    Blobs, Engine, Error, Result,
+    Blobs, EngineFacts, Error, Result,
     record::Record,
     spec::{DEFAULT_DATA, Running, Talk},
     units,
@@ -165,7 +165,7 @@ fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
     let text = &target.text;
     if !target.engine.capabilities().persistent {
         let engines = registry::all_blobs().filter(|engine| engine.capabilities().persistent);
-        let names: Vec<_> = engines.map(Engine::name).collect();
+        let names: Vec<_> = engines.map(EngineFacts::name).collect();
         return Err(Error::usage(format!(
             "{text}: is nowhere on disk, so that the same store cannot be opened twice (accepted: \
              a path, or {})",

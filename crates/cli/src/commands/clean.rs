@@ -54,7 +54,8 @@ fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
     };
     let settings = target.engine.settings(Facet::Blobs);
     let own = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    target.engine.clean(address.reveal(), &Settings::check(settings, own).map_err(named)?)
+    let own = Settings::check(settings, own).map_err(named)?;
+    target.engine.servers()?.clean(address.reveal(), &own)
 }
 
 fn line(target: &str, Leftover { table, owner, outcome }: &Leftover) -> String {

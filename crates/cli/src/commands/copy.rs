@@ -12,7 +12,7 @@ use clap::Args;
 use engines::registry;
 use lab::{Checked, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
-    Blobs, Engine, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target,
+    Blobs, EngineFacts, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target,
     harmless,
     spec::Talk,
     units::{self, show_count, show_duration, show_size},
@@ -208,7 +208,7 @@ fn destination(text: &OsStr) -> Result<StoreLocation> {
         let ending = path.extension().and_then(OsStr::to_str);
         let by_ending = registry::all_blobs()
             .find(|engine| ending.is_some() && engine.declaration().extension == ending);
-        let engine = by_ending.map_or("ENGINE", Engine::name);
+        let engine = by_ending.map_or("ENGINE", EngineFacts::name);
         return Err(Error::usage(format!(
             "{words}: name the engine of the new store, as in {engine}:{words}; storemark engines \
              lists them"

@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, Library,
-    OpenOptions, Result, Setting, Settings, Store, Try,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, OpenOptions,
+    Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::catch, fresh};
@@ -19,10 +19,6 @@ use store::FjallStore;
 
 /// The engine fjall.
 pub(crate) struct Fjall;
-
-/// The version, which the library does not report; a test of the registry compares it with the lock
-/// file.
-const VERSION: &str = "3.1.13";
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
@@ -82,6 +78,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
     integrity: Some("a checksum for each block, compared as it is read"),
     reclaim: Some("two major compactions; most files of values that are partly in use stay"),
+    linked: Some(("fjall", "3.1.13")),
     blobs: Some(&Fjall),
     worth_trying: &[
         Try::new("", "fast writes and checksums; threads that work in the background"),
@@ -98,10 +95,6 @@ static DECLARATION: Declaration = Declaration {
 impl Engine for Fjall {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
-    }
-
-    fn library(&self, _: &Settings) -> Option<Library> {
-        Some(Library::new("fjall", VERSION))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::{
-    Access, Durability, Engine, Entry, EntryKind, Facet, Key, KeyKind, OpenOptions, Removed,
+    Access, Durability, EngineFacts, Entry, EntryKind, Facet, Key, KeyKind, OpenOptions, Removed,
     Result, Session, Setting, Settings, Store,
 };
 

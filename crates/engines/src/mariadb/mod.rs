@@ -9,15 +9,15 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
 };
 
-use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, TableStore, VIA};
 use connection::MariaDbClient;
 use kind::StorageEngine;
 
 /// The engine with a private server for each store.
-pub(crate) static MARIADB: ServerEngine<MariaDbClient> = ServerEngine::new(&PRIVATE);
+pub(crate) static MARIADB: ServerEngine<TableStore<MariaDbClient>> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing MariaDB or MySQL server.
-pub(crate) static MYSQL: ServerEngine<MariaDbClient> = ServerEngine::new(&REMOTE);
+pub(crate) static MYSQL: ServerEngine<TableStore<MariaDbClient>> = ServerEngine::new(&REMOTE);
 
 const ENGINE: Setting = Setting::new(
     "engine",
@@ -83,7 +83,9 @@ static PRIVATE: Declaration = Declaration {
         "memory, csv: no BLOB columns with a key, so that they serve rows only",
     ],
     reclaim: Some("OPTIMIZE TABLE"),
-    server: true,
+    servers: Some(&MARIADB),
+    blobs: Some(&MARIADB),
+    rows: Some(&MARIADB),
     worth_trying: &[SERVED],
     title: "MariaDB",
     ..Declaration::new("mariadb", "a table of a MariaDB server that storemark starts and ends")
@@ -104,7 +106,8 @@ static REMOTE: Declaration = Declaration {
     ],
     durability: CLASSES,
     capabilities: Capabilities::REMOTE,
-    server: true,
+    servers: Some(&MYSQL),
+    blobs: Some(&MYSQL),
     schemes: &["mysql", "mariadb"],
     title: "MySQL",
     ..Declaration::new("mysql", "a table on an existing MariaDB or MySQL server")

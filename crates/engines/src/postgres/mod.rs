@@ -9,14 +9,14 @@ use model::{
     rows::NULL,
 };
 
-use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, VIA};
+use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, TableStore, VIA};
 use connection::PostgresClient;
 
 /// The engine with a private server for each store.
-pub(crate) static POSTGRES: ServerEngine<PostgresClient> = ServerEngine::new(&PRIVATE);
+pub(crate) static POSTGRES: ServerEngine<TableStore<PostgresClient>> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing server.
-pub(crate) static POSTGRESQL: ServerEngine<PostgresClient> = ServerEngine::new(&REMOTE);
+pub(crate) static POSTGRESQL: ServerEngine<TableStore<PostgresClient>> = ServerEngine::new(&REMOTE);
 
 const SYNC: Setting = Setting::new(
     "sync",
@@ -93,7 +93,9 @@ static PRIVATE: Declaration = Declaration {
         whole_blocks: false,
     }),
     reclaim: Some("VACUUM FULL"),
-    server: true,
+    servers: Some(&POSTGRES),
+    blobs: Some(&POSTGRES),
+    rows: Some(&POSTGRES),
     worth_trying: &[SERVED],
     title: "PostgreSQL",
     ..Declaration::new(
@@ -129,7 +131,8 @@ static REMOTE: Declaration = Declaration {
         LONG_NAMES,
     ],
     capabilities: Capabilities::REMOTE,
-    server: true,
+    servers: Some(&POSTGRESQL),
+    blobs: Some(&POSTGRESQL),
     schemes: &["postgres", "postgresql"],
     title: "PostgreSQL",
     ..Declaration::new(

@@ -8,8 +8,8 @@ mod store;
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
-    Result, Setting, Settings, Store, Try,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, OpenOptions, Result,
+    Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::catch, fresh};
@@ -71,6 +71,8 @@ static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     integrity: Some("a checksum for each page"),
     reclaim: Some("Database::compact"),
+    linked: Some(("redb", "4.5.0")),
+    lets_several_write: Some(("share", "writers")),
     blobs: Some(&Redb),
     worth_trying: &[Try::new(
         "",
@@ -87,10 +89,6 @@ impl Engine for Redb {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
     }
-
-    fn library(&self, _: &Settings) -> Option<Library> {
-        Some(Library::new("redb", VERSION))
-    }
 }
 
 impl Blobs for Redb {
@@ -105,12 +103,6 @@ impl Blobs for Redb {
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
     }
 
-    fn writes_alone(&self, settings: &Settings) -> Option<String> {
-        (!settings.is("share", "writers")).then(|| {
-            "redb lets one process write, alone; redb:?share=writers lets several".to_owned()
-        })
-    }
-
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         fresh::file(location, |file| RedbStore::create(location, file, options))
     }
@@ -122,9 +114,6 @@ impl Blobs for Redb {
         Ok(Box::new(catch(location, || RedbStore::open(location, file, options))?))
     }
 }
-
-/// The version, which redb does not report; a test of the registry compares it with the lock file.
-const VERSION: &str = "4.5.0";
 
 /// The flag that is set while a writer has the file open.
 const IN_USE: u8 = 2;

@@ -13,31 +13,25 @@ mod store;
 mod sums;
 mod transfer;
 
-use std::path::Path;
-
 use model::{
-    Accepts, Account, Action, Blobs, Capabilities, Declaration, Durability, DurabilitySettings,
-    Engine, Error, ErrorKind, Facet, Fill, Leftover, Library, OpenOptions, Requests, Result,
-    Setting, Settings, Store, Try,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Setting, Settings,
+    Try,
 };
 
 use self::{
-    address::{ENDPOINT, Link, REGION},
-    prices::{PRICES, Prices},
-    software::{SERVER, ServerKind},
+    address::{ENDPOINT, REGION},
+    prices::PRICES,
+    software::SERVER,
     store::ObjectStore,
     sums::CHECK,
 };
-use crate::server::TIMEOUT;
+use crate::server::{ServerEngine, TIMEOUT};
 
 /// The engine with a private server for each store.
-pub(crate) static S3: ObjectEngine = ObjectEngine(&PRIVATE);
+pub(crate) static S3: ServerEngine<ObjectStore> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing bucket.
-pub(crate) static BUCKET: ObjectEngine = ObjectEngine(&REMOTE);
-
-/// An engine of objects; if its declaration is remote, the server is an existing one.
-pub(crate) struct ObjectEngine(&'static Declaration);
+pub(crate) static BUCKET: ServerEngine<ObjectStore> = ServerEngine::new(&REMOTE);
 
 const PART: Setting = Setting::new(
     "part",
@@ -105,7 +99,7 @@ static PRIVATE: Declaration = Declaration {
     capabilities: Capabilities { meta: false, paths: true, ..Capabilities::ON_DISK },
     integrity: Some(INTEGRITY),
     fill: Some(Fill { settings: &[], sessions: 2, whole_blocks: true }),
-    server: true,
+    servers: Some(&S3),
     worth_trying: TRADES,
     blobs: Some(&S3),
     title: "a private S3 server",
@@ -136,7 +130,7 @@ static REMOTE: Declaration = Declaration {
     ],
     capabilities: Capabilities::REMOTE,
     integrity: Some(INTEGRITY),
-    server: true,
+    servers: Some(&BUCKET),
     schemes: &["s3"],
     address: "bucket/prefix",
     blobs: Some(&BUCKET),
@@ -159,114 +153,4 @@ fn acknowledged(settings: &Settings) -> &str {
 fn class(settings: &Settings) -> Durability {
     let durable = acknowledged(settings) == "durable";
     if durable { Durability::Durable } else { Durability::None }
-}
-
-impl ObjectEngine {
-    fn is_private(&self) -> bool {
-        !self.0.capabilities.remote
-    }
-}
-
-impl Engine for ObjectEngine {
-    fn declaration(&self) -> &'static Declaration {
-        self.0
-    }
-
-    fn library(&self, settings: &Settings) -> Option<Library> {
-        if self.is_private() {
-            ServerKind::from_settings(settings).software.library()
-        } else {
-            None
-        }
-    }
-
-    fn check(&self, _: Facet, settings: &Settings) -> Result<()> {
-        if settings.get(SERVER.name).is_some() {
-            ServerKind::from_settings(settings).software.installed()?;
-        }
-        Prices::from_settings(settings).map(drop)
-    }
-
-    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let known = self.is_private()
-            || class == Durability::None
-            || settings.is(ACKNOWLEDGED.name, "durable")
-            || address::is_aws(settings);
-        (!known).then(|| {
-            "what the service promises is not known; ?acknowledged=durable states that it stores \
-             an acknowledged put for good"
-                .to_owned()
-        })
-    }
-
-    fn account(&self) -> Option<Account> {
-        if self.is_private() {
-            ServerKind::from_settings(&Settings::default()).software.account()
-        } else {
-            None
-        }
-    }
-
-    fn usable(&self) -> Result<()> {
-        if self.is_private() { ServerKind::any_installed() } else { Ok(()) }
-    }
-}
-
-impl Blobs for ObjectEngine {
-    fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
-        Link::find(Path::new(address), settings).map(|_| class(settings))
-    }
-
-    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
-        Some(transfer::transfer(settings).requests(action, bytes))
-    }
-
-    fn store_requests(&self, values: u64, settings: &Settings) -> Option<Requests> {
-        Some(transfer::transfer(settings).store_requests(values))
-    }
-
-    fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
-        leftovers::clean(address, settings)
-    }
-
-    fn recognises(&self, path: &Path) -> bool {
-        self.is_private() && ServerKind::recognise(path).is_some()
-    }
-
-    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
-        self.is_private().then(|| "its server changes files whenever it runs".to_owned())
-    }
-
-    fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        if !self.is_private() {
-            return Ok(false);
-        }
-        private::check_free(location).map(|()| true)
-    }
-
-    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if self.is_private() {
-            return Ok(Box::new(ObjectStore::create(location, options)?));
-        }
-        match ObjectStore::create_at(location, options) {
-            // Nothing was measured yet: what fails now is what the user named.
-            Err(error) if error.kind() == ErrorKind::Failed => {
-                Err(error.with_kind(ErrorKind::Usage))
-            }
-            created => Ok(Box::new(created?)),
-        }
-    }
-
-    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if self.is_private() {
-            return Ok(Box::new(ObjectStore::open(location, options)?));
-        }
-        let what = format!("{}: its objects are made and deleted by a run", self.name());
-        Err(Error::new(ErrorKind::Missing, what))
-    }
-
-    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let join = if self.is_private() { ObjectStore::join } else { ObjectStore::join_at };
-        Ok(Box::new(join(location, options)?))
-    }
 }

@@ -4,118 +4,173 @@
 use std::{marker::PhantomData, path::Path};
 
 use model::{
-    Access, Account, Blobs, Declaration, Durability, Engine, Error, ErrorKind, Facet, KeyKind,
-    Leftover, Library, OpenOptions, Result, Rows, Settings, Store,
-    rows::{NULL, RowStore, RowTables, Style},
+    Access, Account, Action, Blobs, Declaration, Durability, Engine, EngineFacts, Error, ErrorKind,
+    Facet, KeyKind, Leftover, Library, OpenOptions, Requests, Result, Servers, Settings, Store,
 };
 
-use super::{
-    dialect::Dialect,
-    folder::ServerFolder,
-    host::Host,
-    leftovers,
-    rows::{RowDatabases, RowServer},
-    software::Software,
-    store::{self, TableStore},
-    variables::own_variables,
-};
+use super::{folder::ServerFolder, software::Software};
+
+/// A store of a kind of server, and what the kind adds to its two engines.
+pub(crate) trait ServerStore: Store + Sized + 'static {
+    /// What a run makes on an existing server, and how it removes that.
+    const MADE: &'static str;
+
+    /// Returns the programs of a private server with these settings.
+    fn software(settings: &Settings) -> &'static Software;
+
+    /// Checks that the programs are installed.
+    fn installed() -> Result<()> {
+        Self::software(&Settings::default()).installed().map(drop)
+    }
+
+    /// Returns whether the folder at `path` looks like a private store.
+    fn recognises(path: &Path) -> bool {
+        ServerFolder::is_one(path, Self::software(&Settings::default()))
+    }
+
+    /// Checks that a private store is at `path`, and that no other process has it open.
+    fn check_free(path: &Path) -> Result<()> {
+        ServerFolder::new(path, Self::software(&Settings::default()))?.check_free()
+    }
+
+    /// Checks settings, as [`Engine::check`] does.
+    fn check(facet: Facet, settings: &Settings) -> Result<()>;
+
+    /// Returns why a store cannot give a class, as [`Engine::unsupported_reason`] does.
+    fn unsupported_reason(
+        _private: bool,
+        _class: Durability,
+        _settings: &Settings,
+    ) -> Option<String> {
+        None
+    }
+
+    /// Creates a folder with a server that has an empty store.
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Starts a server on the folder of an existing store.
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Opens the store of the server that another process has started.
+    fn join(path: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Creates a store on an existing server, after removing what killed runs left.
+    fn create_at(location: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Opens a store that another process has created on an existing server.
+    fn join_at(location: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Lists what the server has in addition to the store.
+    fn other_contents(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the class of an existing server, as [`Servers::class_at`] does.
+    fn class_at(address: &str, settings: &Settings) -> Result<Durability>;
+
+    /// Removes what killed runs left, as [`Servers::clean`] does.
+    fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>>;
+
+    /// Returns the requests of an operation, as [`Servers::requests`] does.
+    fn requests(_: Action, _bytes: u64, _: &Settings) -> Option<Requests> {
+        None
+    }
+
+    /// Returns the other requests of a store, as [`Servers::store_requests`] does.
+    fn store_requests(_values: u64, _: &Settings) -> Option<Requests> {
+        None
+    }
+}
 
 /// An engine; if its declaration is remote, the server is an existing one.
-pub(crate) struct ServerEngine<D> {
+pub(crate) struct ServerEngine<S> {
     declaration: &'static Declaration,
-    dialect: PhantomData<fn() -> D>,
+    store: PhantomData<fn() -> S>,
 }
 
-impl<D: Dialect> ServerEngine<D> {
+impl<S: ServerStore> ServerEngine<S> {
     pub(crate) const fn new(declaration: &'static Declaration) -> Self {
-        Self { declaration, dialect: PhantomData }
+        Self { declaration, store: PhantomData }
     }
 
-    /// Returns the software of the servers that it starts; `None` if it uses an existing one.
-    fn software(&self) -> Option<&'static Software> {
-        (!self.declaration.capabilities.remote).then(D::software)
+    fn is_private(&self) -> bool {
+        !self.declaration.capabilities.remote
     }
 }
 
-impl<D: Dialect> Engine for ServerEngine<D> {
+impl<S: ServerStore> Engine for ServerEngine<S> {
     fn declaration(&self) -> &'static Declaration {
         self.declaration
     }
 
-    fn library(&self, _: &Settings) -> Option<Library> {
-        self.software()?.library()
+    fn library(&self, settings: &Settings) -> Option<Library> {
+        if self.is_private() { S::software(settings).library() } else { None }
     }
 
     fn check(&self, facet: Facet, settings: &Settings) -> Result<()> {
-        if facet != Facet::Rows {
-            return Ok(());
-        }
-        own_variables(settings)?;
-        D::check(facet, settings)
+        S::check(facet, settings)
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let keeps = class == Durability::None || D::is_transactional(settings);
-        let engine = settings.get("engine").unwrap_or_default();
-        (!keeps).then(|| format!("engine={engine} promises nothing (none)"))
-    }
-
-    fn account(&self) -> Option<Account> {
-        self.software()?.account()
-    }
-
-    fn usable(&self) -> Result<()> {
-        self.software().map_or(Ok(()), |software| software.installed().map(drop))
-    }
-
-    fn blobs(&'static self) -> Option<&'static dyn Blobs> {
-        Some(self)
-    }
-
-    fn rows(&'static self) -> Option<&'static dyn Rows> {
-        self.software().map(|_| self as &dyn Rows)
+        S::unsupported_reason(self.is_private(), class, settings)
     }
 }
 
-impl<D: Dialect> Blobs for ServerEngine<D> {
+impl<S: ServerStore> Servers for ServerEngine<S> {
+    fn usable(&self) -> Result<()> {
+        if self.is_private() { S::installed() } else { Ok(()) }
+    }
+
+    fn account(&self) -> Option<Account> {
+        if self.is_private() { S::software(&Settings::default()).account() } else { None }
+    }
+
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {
-        store::class_at::<D>(address, settings)
+        S::class_at(address, settings)
     }
 
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
-        leftovers::clean::<D>(address, settings)
+        S::clean(address, settings)
     }
 
+    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
+        S::requests(action, bytes, settings)
+    }
+
+    fn store_requests(&self, values: u64, settings: &Settings) -> Option<Requests> {
+        S::store_requests(values, settings)
+    }
+}
+
+impl<S: ServerStore> Blobs for ServerEngine<S> {
     fn recognises(&self, path: &Path) -> bool {
-        self.software().is_some_and(|software| ServerFolder::is_one(path, software))
+        self.is_private() && S::recognises(path)
     }
 
     fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
-        self.software().map(|_| "its server changes files whenever it runs".to_owned())
+        self.is_private().then(|| "its server changes files whenever it runs".to_owned())
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
-        let Some(software) = self.software() else { return Ok(false) };
-        ServerFolder::new(location, software)?.check_free().map(|()| true)
+        if self.is_private() { S::check_free(location).map(|()| true) } else { Ok(false) }
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
-        if self.software().is_none() {
+        if !self.is_private() {
             return Ok(Vec::new());
         }
         let settings = Settings::default();
         let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
-        let store = TableStore::<D>::open(location, &options)?;
+        let store = S::open(location, &options)?;
         let others = store.other_contents()?;
         Box::new(store).close().map(|()| others)
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        D::check(Facet::Blobs, &options.settings)?;
-        if self.software().is_some() {
-            return Ok(Box::new(TableStore::<D>::create(location, options)?));
+        if self.is_private() {
+            return Ok(Box::new(S::create(location, options)?));
         }
-        match TableStore::<D>::create_at(location, options) {
+        match S::create_at(location, options) {
             // Nothing was measured yet: what fails now is what the user named.
             Err(error) if error.kind() == ErrorKind::Failed => {
                 Err(error.with_kind(ErrorKind::Usage))
@@ -125,41 +180,15 @@ impl<D: Dialect> Blobs for ServerEngine<D> {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        if self.software().is_none() {
-            let what = format!("{}: its tables are made and dropped by a run", self.name());
+        if !self.is_private() {
+            let what = format!("{}: its {} by a run", self.name(), S::MADE);
             return Err(Error::new(ErrorKind::Missing, what));
         }
-        Ok(Box::new(TableStore::<D>::open(location, options)?))
+        Ok(Box::new(S::open(location, options)?))
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let join = self
-            .software()
-            .map_or(TableStore::<D>::join_at as fn(&_, &_) -> _, |_| TableStore::join);
+        let join = if self.is_private() { S::join } else { S::join_at };
         Ok(Box::new(join(location, options)?))
-    }
-}
-
-impl<D: Dialect> Rows for ServerEngine<D> {
-    fn table_settings(&self) -> &'static [&'static str] {
-        &["engine", NULL.name]
-    }
-
-    fn styles(&self, settings: &Settings) -> &'static [Style] {
-        const ALWAYS: &[Style] = &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
-        if D::delays(settings) { &Style::ALL } else { ALWAYS }
-    }
-
-    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
-        self.check(Facet::Rows, settings)?;
-        let folder = ServerFolder::new(location, D::software())?;
-        let start = || Host::<D>::start(&folder, Facet::Rows, settings);
-        let host = Host::<D>::install(&folder, settings, start)?;
-        Ok(Box::new(RowServer { folder, host }))
-    }
-
-    fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
-        let folder = ServerFolder::new(location, D::software())?;
-        Ok(Box::new(RowDatabases::<D>::new(folder, settings, 0)?))
     }
 }

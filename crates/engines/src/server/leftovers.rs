@@ -22,13 +22,6 @@ pub(crate) fn mark() -> String {
     format!("{MARK}process {} on {machine}", std::process::id())
 }
 
-/// Removes the tables that killed runs left in the database at `address`, which ends without a
-/// table.
-pub(super) fn clean<D: Dialect>(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
-    let address = in_database::<D>(address, settings)?;
-    sweep(&Host::<D>::remote(&address, settings)?, &address.database)
-}
-
 /// Parses an address that ends with its database.
 pub(crate) fn in_database<C: Peer>(address: &str, settings: &Settings) -> Result<Address> {
     Address::parse(Path::new(&format!("{address}/storemark")), settings, &C::ADDRESS)

@@ -31,12 +31,13 @@ pub(crate) use dialect::{
     Answer, Connect, Dialect, EachRow, Failure, Peer, ResultRow, SqlConnection, SqlValue, Why,
     visit_rows,
 };
-pub(crate) use engine::ServerEngine;
+pub(crate) use engine::{ServerEngine, ServerStore};
 pub(crate) use folder::{LOOPBACK, ServerFolder, TCP_USER, Tcp, VIA, free_ports};
 pub(crate) use host::Host;
 pub(crate) use leftovers::{in_database, mark, remove_unowned};
 pub(crate) use process::Server;
 pub(crate) use software::{Software, numbers};
+pub(crate) use store::TableStore;
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificate_error, certificates};
 pub(crate) use variables::{Variables, add_asked, own_variables, variables};

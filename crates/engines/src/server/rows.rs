@@ -1,17 +1,22 @@
 //! Rows: a server with an SQL database for each number, a table without a primary key in each.
 
-use std::{ops::Range, path::PathBuf, sync::Mutex};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 use model::{
-    Durability, Error, Facet, Result, Settings,
+    Durability, Engine, Error, Facet, Result, Rows, Settings,
     rows::{MULTI_ROWS, NULL, RowSession, RowStore, RowTables, Style},
 };
 
 use super::{
     dialect::{Answer, Dialect, Failure, ResultRow, SqlValue, Why, statistics},
+    engine::ServerEngine,
     folder::{ServerFolder, VIA},
     host::Host,
-    store::{in_effect, with_fixed},
+    store::{TableStore, in_effect, with_fixed},
 };
 use crate::{
     lock,
@@ -21,10 +26,34 @@ use crate::{
 const NULLABLE: &str = "SELECT LOWER(MAX(is_nullable)) FROM information_schema.columns \
                         WHERE table_name='numbers'";
 
+impl<D: Dialect> Rows for ServerEngine<TableStore<D>> {
+    fn table_settings(&self) -> &'static [&'static str] {
+        &["engine", NULL.name]
+    }
+
+    fn styles(&self, settings: &Settings) -> &'static [Style] {
+        const ALWAYS: &[Style] = &[Style::Text, Style::Prepared, Style::Multi, Style::Bulk];
+        if D::delays(settings) { &Style::ALL } else { ALWAYS }
+    }
+
+    fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>> {
+        self.check(Facet::Rows, settings)?;
+        let folder = ServerFolder::new(location, D::software())?;
+        let start = || Host::<D>::start(&folder, Facet::Rows, settings);
+        let host = Host::<D>::install(&folder, settings, start)?;
+        Ok(Box::new(RowServer { folder, host }))
+    }
+
+    fn join(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowTables>> {
+        let folder = ServerFolder::new(location, D::software())?;
+        Ok(Box::new(RowDatabases::<D>::new(folder, settings, 0)?))
+    }
+}
+
 /// A server that this process started.
-pub(super) struct RowServer<D: Dialect> {
-    pub(super) folder: ServerFolder,
-    pub(super) host: Host<D>,
+struct RowServer<D: Dialect> {
+    folder: ServerFolder,
+    host: Host<D>,
 }
 
 impl<D: Dialect> RowStore for RowServer<D> {
@@ -51,7 +80,7 @@ impl<D: Dialect> RowStore for RowServer<D> {
 }
 
 /// The databases, with a table in each.
-pub(super) struct RowDatabases<D: Dialect> {
+struct RowDatabases<D: Dialect> {
     folder: ServerFolder,
     host: Host<D>,
     settings: Settings,
@@ -65,7 +94,7 @@ fn name(database: u32) -> String {
 }
 
 impl<D: Dialect> RowDatabases<D> {
-    pub(super) fn new(folder: ServerFolder, settings: &Settings, databases: u32) -> Result<Self> {
+    fn new(folder: ServerFolder, settings: &Settings, databases: u32) -> Result<Self> {
         let host = Host::connect_started(&folder, settings)?;
         let databases = (0..databases).map(name).collect();
         Ok(Self { folder, host, settings: settings.clone(), databases, counted: Mutex::default() })

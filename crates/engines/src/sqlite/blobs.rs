@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Access, Arrangement, Blobs, Durability, Engine as _, Entry, Error, Facet, FinishedWork, How,
-    Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType,
+    Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Error, Facet, FinishedWork,
+    How, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType,
     Visitor, copy_value,
 };
 

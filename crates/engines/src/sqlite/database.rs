@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Access, Durability, Engine, Error, Facet, Result, Settings};
+use model::{Access, Durability, EngineFacts, Error, Facet, Result, Settings};
 
 use super::{
     Sqlite,

@@ -2,7 +2,6 @@
 
 mod batch;
 mod connection;
-mod engine;
 mod peer;
 mod program;
 mod store;
@@ -12,14 +11,14 @@ use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Setting, Try,
 };
 
-use crate::server::{TIMEOUT, TLS};
-use engine::ValkeyEngine;
+use crate::server::{ServerEngine, TIMEOUT, TLS};
+use store::ValkeyStore;
 
 /// The engine with a private server for each store.
-pub(crate) static VALKEY: ValkeyEngine = ValkeyEngine(&PRIVATE);
+pub(crate) static VALKEY: ServerEngine<ValkeyStore> = ServerEngine::new(&PRIVATE);
 
 /// The engine of an existing Valkey or Redis server.
-pub(crate) static REDIS: ValkeyEngine = ValkeyEngine(&REMOTE);
+pub(crate) static REDIS: ServerEngine<ValkeyStore> = ServerEngine::new(&REMOTE);
 
 const SYNC: Setting = Setting::new(
     "sync",
@@ -78,7 +77,8 @@ static PRIVATE: Declaration = Declaration {
     // Every write reaches the system, so that a killed process leaves what it committed.
     fill: Some(Fill { settings: &[("sync", "no")], sessions: 1, whole_blocks: false }),
     reclaim: Some("BGREWRITEAOF"),
-    server: true,
+    servers: Some(&VALKEY),
+    blobs: Some(&VALKEY),
     worth_trying: &[Try::new(
         "",
         "memory for all values, and a round trip for each operation; clients on other machines",
@@ -110,7 +110,8 @@ static REMOTE: Declaration = Declaration {
         LONGEST,
     ],
     capabilities: Capabilities::REMOTE,
-    server: true,
+    servers: Some(&REDIS),
+    blobs: Some(&REDIS),
     schemes: &["redis", "valkey"],
     title: "Redis",
     ..Declaration::new("redis", "keys of storemark's own on an existing Valkey or Redis server")

@@ -100,7 +100,7 @@ fn why_not(
     thresholds: &[Threshold],
 ) -> Option<String> {
     let declared = engine.declaration();
-    if declared.server && !asked.servers {
+    if declared.servers.is_some() && !asked.servers {
         return Some("a server, which --servers tries".to_owned());
     }
     if let Err(error) = engine.usable() {

@@ -71,10 +71,6 @@ impl Engine for MadeUp {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
     }
-
-    fn tasks(&'static self) -> Option<&'static dyn Tasks> {
-        Some(self)
-    }
 }
 
 impl Tasks for MadeUp {

@@ -70,7 +70,8 @@ fn class(spec: &BlobsSpec, work: &[BlobWork], targets: &mut [Target<dyn Blobs>])
     let Some((server, address)) = server.filter(|_| !spec.extras.dry_run) else {
         return Ok((Some(common_class(class, targets)), None));
     };
-    let class = server.engine.class_at(address.reveal(), &server.settings);
+    let servers = server.engine.servers();
+    let class = servers.and_then(|servers| servers.class_at(address.reveal(), &server.settings));
     let (class, label) = (class.map_err(|e| e.context(&server.label))?, server.label.clone());
     for target in targets {
         let cannot = target.engine.class_settings(Facet::Blobs, class).is_err();

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use engines::registry;
 use lab::{Group, RowTarget, RowsRequest, Target};
 use model::{
-    Engine, Error, Facet, Result, Rows,
+    EngineFacts, Error, Facet, Result, Rows,
     rows::Style,
     spec::{RowsSpec, given_value},
     units,
@@ -83,7 +83,7 @@ fn usable(
     if missing.iter().any(|(missing, _)| missing == name) {
         return Ok(None);
     }
-    if let Err(error) = registry::rows(name).and_then(Engine::usable) {
+    if let Err(error) = registry::rows(name).and_then(EngineFacts::usable) {
         missing.push((name.to_owned(), error.to_string()));
         return Ok(None);
     }

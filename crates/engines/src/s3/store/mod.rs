@@ -5,24 +5,24 @@ mod session;
 use std::{path::Path, sync::atomic::AtomicU8};
 
 use model::{
-    Access, Durability, Error, ErrorKind, Key, KeyKind, OpenOptions, Result, Session, Settings,
-    Store,
+    Access, Action, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions,
+    Requests, Result, Session, Settings, Store,
 };
 
 use super::{
-    CONCURRENCY, PART,
-    address::{ENDPOINT, Link, REGION},
+    ACKNOWLEDGED, CONCURRENCY, PART,
+    address::{ENDPOINT, Link, REGION, is_aws},
     client::{S3Client, Transfer},
     leftovers, names,
-    prices::{self, PRICES},
-    private::Private,
-    software::SERVER,
+    prices::{self, PRICES, Prices},
+    private::{self, Private},
+    software::{SERVER, ServerKind},
     sums::CHECK,
     transfer::transfer,
 };
 use crate::{
     refusal,
-    server::{TIMEOUT, limit_in_effect},
+    server::{ServerStore, Software, TIMEOUT, limit_in_effect},
 };
 use session::ObjectSession;
 
@@ -38,7 +38,7 @@ pub(super) const FORBIDS: u8 = 1;
 pub(super) const ASKS: u8 = 2;
 
 /// An open store.
-pub(super) struct ObjectStore {
+pub(crate) struct ObjectStore {
     pub(super) keys: KeyKind,
     pub(super) access: Access,
     pub(super) transfer: Transfer,
@@ -70,38 +70,61 @@ impl Removal {
     }
 }
 
-impl ObjectStore {
-    /// Creates a folder with a server that has an empty bucket.
-    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+impl ServerStore for ObjectStore {
+    const MADE: &'static str = "objects are made and deleted";
+
+    fn software(settings: &Settings) -> &'static Software {
+        ServerKind::from_settings(settings).software
+    }
+
+    fn installed() -> Result<()> {
+        ServerKind::any_installed()
+    }
+
+    fn recognises(path: &Path) -> bool {
+        ServerKind::recognise(path).is_some()
+    }
+
+    fn check_free(path: &Path) -> Result<()> {
+        private::check_free(path)
+    }
+
+    fn check(_: Facet, settings: &Settings) -> Result<()> {
+        if settings.get(SERVER.name).is_some() {
+            Self::software(settings).installed()?;
+        }
+        Prices::from_settings(settings).map(drop)
+    }
+
+    fn unsupported_reason(private: bool, class: Durability, settings: &Settings) -> Option<String> {
+        let known = private
+            || class == Durability::None
+            || settings.is(ACKNOWLEDGED.name, "durable")
+            || is_aws(settings);
+        (!known).then(|| {
+            "what the service promises is not known; ?acknowledged=durable states that it stores \
+             an acknowledged put for good"
+                .to_owned()
+        })
+    }
+
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let transfer = transfer(&options.settings);
         let (private, link) = Private::create(path, &options.settings, transfer, options.keys)?;
         Ok(Self::open_bucket(link, Some(private), options, options.keys))
     }
 
-    /// Starts a server on the folder of an existing store.
-    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let found = Private::open(path, &options.settings, transfer(&options.settings));
         Ok(Self::of_folder(found?, options))
     }
 
-    /// Opens the store of a server that another process has started.
-    pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let found = Private::join(path, &options.settings, transfer(&options.settings));
         Ok(Self::of_folder(found?, options))
     }
 
-    fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Self {
-        let names = link.bucket.name() == KeyKind::Names.as_str();
-        let keys = if names { KeyKind::Names } else { KeyKind::Integers };
-        Self::open_bucket(link, Some(private), options, keys)
-    }
-
-    /// Creates a store below a prefix of an existing bucket.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there are objects.
-    pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
         let mut store = Self::open_bucket(find()?, None, options, options.keys);
@@ -115,9 +138,32 @@ impl ObjectStore {
         Ok(store)
     }
 
-    /// Opens the objects of another process in an existing bucket.
-    pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, options.keys))
+    }
+
+    fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
+        Link::find(Path::new(address), settings).map(|_| super::class(settings))
+    }
+
+    fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+        leftovers::clean(address, settings)
+    }
+
+    fn requests(action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
+        Some(transfer(settings).requests(action, bytes))
+    }
+
+    fn store_requests(values: u64, settings: &Settings) -> Option<Requests> {
+        Some(transfer(settings).store_requests(values))
+    }
+}
+
+impl ObjectStore {
+    fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Self {
+        let names = link.bucket.name() == KeyKind::Names.as_str();
+        let keys = if names { KeyKind::Names } else { KeyKind::Integers };
+        Self::open_bucket(link, Some(private), options, keys)
     }
 
     fn open_bucket(

@@ -5,18 +5,21 @@ mod session;
 use std::path::Path;
 
 use model::{
-    Access, Durability, Error, Facet, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
+    Access, Durability, Error, Facet, Key, KeyKind, Leftover, OpenOptions, Result, Session,
+    Settings, Store,
 };
 
 use super::{
     address::Address,
     at_end::{AtEnd, RETURN},
     dialect::{Dialect, ResultRow},
+    engine::ServerStore,
     folder::ServerFolder,
     host::Host,
     leftovers::{self, in_database},
+    software::Software,
     tls::TLS,
-    variables::{Variables, add_asked},
+    variables::{Variables, add_asked, own_variables},
     watch::{TIMEOUT, limit_in_effect},
 };
 use session::{AROUND, TableSession, long_name, too_long};
@@ -25,7 +28,7 @@ use session::{AROUND, TableSession, long_name, too_long};
 const TABLE: &str = "kv";
 
 /// An open store.
-pub(super) struct TableStore<D: Dialect> {
+pub(crate) struct TableStore<D: Dialect> {
     pub(super) keys: KeyKind,
     pub(super) access: Access,
     pub(super) statements: [String; 7],
@@ -44,9 +47,29 @@ pub(super) struct TableStore<D: Dialect> {
     pub(super) host: Host<D>,
 }
 
-impl<D: Dialect> TableStore<D> {
-    /// Creates a folder with a server that has an empty table.
-    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+impl<D: Dialect> ServerStore for TableStore<D> {
+    const MADE: &'static str = "tables are made and dropped";
+
+    fn software(_: &Settings) -> &'static Software {
+        D::software()
+    }
+
+    fn check(facet: Facet, settings: &Settings) -> Result<()> {
+        if facet != Facet::Rows {
+            return Ok(());
+        }
+        own_variables(settings)?;
+        D::check(facet, settings)
+    }
+
+    fn unsupported_reason(_: bool, class: Durability, settings: &Settings) -> Option<String> {
+        let keeps = class == Durability::None || D::is_transactional(settings);
+        let engine = settings.get("engine").unwrap_or_default();
+        (!keeps).then(|| format!("engine={engine} promises nothing (none)"))
+    }
+
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+        D::check(Facet::Blobs, &options.settings)?;
         let folder = ServerFolder::new(path, D::software())?;
         Host::<D>::install(&folder, &options.settings, || {
             let host = Host::<D>::start(&folder, Facet::Blobs, &options.settings)?;
@@ -59,8 +82,7 @@ impl<D: Dialect> TableStore<D> {
         })
     }
 
-    /// Starts a server on the folder of an existing store.
-    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = ServerFolder::new(path, D::software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
@@ -68,15 +90,14 @@ impl<D: Dialect> TableStore<D> {
             .map_err(|error| error.context(folder.path().display()))
     }
 
-    /// Opens the table of the server that another process has started.
-    pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let host =
             Host::connect_started(&ServerFolder::new(path, D::software())?, &options.settings)?;
         Self::open_table(host, own_table::<D>(), AtEnd::NOTHING, options)
     }
 
-    /// Creates a table on an existing server, after removing what killed runs left.
-    pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        D::check(Facet::Blobs, &options.settings)?;
         let (host, name, database) = existing::<D>(location, options)?;
         // Leftovers that cannot be removed do not prevent the run.
         let _ = leftovers::sweep(&host, &database);
@@ -89,12 +110,28 @@ impl<D: Dialect> TableStore<D> {
         Self::open_table(host, name, removal, options)
     }
 
-    /// Opens a table that another process has created on an existing server.
-    pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, _) = existing(location, options)?;
         Self::open_table(host, name, AtEnd::NOTHING, options)
     }
 
+    fn other_contents(&self) -> Result<Vec<String>> {
+        let rows = self.host.control(|control| control.rows(D::OTHERS))?;
+        Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
+    }
+
+    fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
+        let host = Host::<D>::connect_existing(&in_database::<D>(address, settings)?, settings)?;
+        Ok(durability::<D>(&host.variables()?, settings))
+    }
+
+    fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+        let address = in_database::<D>(address, settings)?;
+        leftovers::sweep(&Host::<D>::remote(&address, settings)?, &address.database)
+    }
+}
+
+impl<D: Dialect> TableStore<D> {
     /// Opens the table `name`. It takes `removal`, so that an error runs it.
     fn open_table(
         host: Host<D>,
@@ -132,12 +169,6 @@ impl<D: Dialect> TableStore<D> {
             removal,
         })
     }
-
-    /// Lists what the server has in addition to the table.
-    pub(super) fn other_contents(&self) -> Result<Vec<String>> {
-        let rows = self.host.control(|control| control.rows(D::OTHERS))?;
-        Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
-    }
 }
 
 fn own_table<D: Dialect>() -> String {
@@ -153,12 +184,6 @@ fn existing<D: Dialect>(
     let address = Address::parse(location, &options.settings, &D::ADDRESS)?;
     let host = Host::remote(&address, &options.settings)?;
     Ok((host, D::table_name(&address.database, &address.table), address.database))
-}
-
-/// Returns the class of the existing server at an address that ends with its database.
-pub(super) fn class_at<D: Dialect>(address: &str, settings: &Settings) -> Result<Durability> {
-    let host = Host::<D>::connect_existing(&in_database::<D>(address, settings)?, settings)?;
-    Ok(durability::<D>(&host.variables()?, settings))
 }
 
 /// Adds a setting that is fixed of a table, as read back, to the `settings`.

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     refusal::check_value,
     server::{
-        Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, TIMEOUT, TLS, add_asked,
-        limit_in_effect, mark, remove_unowned,
+        Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, ServerStore, Software, TIMEOUT,
+        TLS, add_asked, in_database, limit_in_effect, mark, own_variables, remove_unowned,
     },
 };
 use session::ValkeySession;
@@ -32,7 +32,7 @@ const STORES: &[u8] = b"storemark:stores";
 const LONGEST: u64 = 512 << 20;
 
 /// An open store.
-pub(super) struct ValkeyStore {
+pub(crate) struct ValkeyStore {
     pub(super) access: Access,
     pub(super) stored: Stored,
     /// The most bytes of a value.
@@ -45,9 +45,18 @@ pub(super) struct ValkeyStore {
     pub(super) host: Host<ValkeyClient>,
 }
 
-impl ValkeyStore {
-    /// Creates a folder with a server that has an empty store.
-    pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
+impl ServerStore for ValkeyStore {
+    const MADE: &'static str = "keys are made and removed";
+
+    fn software(_: &Settings) -> &'static Software {
+        software()
+    }
+
+    fn check(_: Facet, settings: &Settings) -> Result<()> {
+        own_variables(settings).map(drop)
+    }
+
+    fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = ServerFolder::new(path, software())?;
         Host::<ValkeyClient>::install(&folder, &options.settings, || {
             let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
@@ -57,39 +66,19 @@ impl ValkeyStore {
         })
     }
 
-    /// Starts a server on the folder of an existing store.
-    pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = ServerFolder::new(path, software())?;
         folder.adopt()?;
         let host = Host::start(&folder, Facet::Blobs, &options.settings)?;
         Self::create_private(host, options).map_err(|error| error.context(folder.path().display()))
     }
 
-    /// Opens a store of a private server. Without a log the values are written at the end.
-    fn create_private(host: Host<ValkeyClient>, options: &OpenOptions) -> Result<Self> {
-        let mut end = AtEnd::NOTHING;
-        if options.settings.is("sync", "off") {
-            let log = |control: &mut ValkeyClient, word: &[u8]| {
-                control.run_command(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
-            };
-            host.control(|control| log(control, b"no"))?;
-            if options.access == Access::Write {
-                end = AtEnd::new(Duration::ZERO, host.connect.clone(), |control| {
-                    control.rewrite(&[b"CONFIG", b"SET", b"appendonly", b"yes"])
-                });
-            }
-        }
-        Self::open_name(host, OWN, end, options)
-    }
-
-    /// Opens the store of the server that another process has started.
-    pub(super) fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join(path: &Path, options: &OpenOptions) -> Result<Self> {
         let host = Host::connect_started(&ServerFolder::new(path, software())?, &options.settings)?;
         Self::open_name(host, OWN, AtEnd::NOTHING, options)
     }
 
-    /// Creates a store on an existing server, after removing what killed runs left.
-    pub(super) fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
         // Leftovers that cannot be removed do not prevent the run.
         let _ = sweep(&host);
@@ -108,10 +97,56 @@ impl ValkeyStore {
         Self::open_name(host, &name, end, options)
     }
 
-    /// Opens a store that another process has created on an existing server.
-    pub(super) fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name) = existing(location, options)?;
         Self::open_name(host, &name, AtEnd::NOTHING, options)
+    }
+
+    fn other_contents(&self) -> Result<Vec<String>> {
+        self.host.control(|control| {
+            let mut others = Vec::new();
+            let info = control.text(&[b"INFO", b"keyspace"])?;
+            let databases = info.lines().filter_map(|line| line.split_once(':'));
+            let databases = databases.map(|(name, _)| name.trim()).filter(|name| *name != "db0");
+            others.extend(databases.map(|name| format!("the database {name}")));
+            control.each_key(b"*", |_, keys| {
+                let keys = keys.iter().filter(|key| !self.stored.is_own(key));
+                others.extend(keys.map(|key| format!("the key {}", key.escape_ascii())));
+                Ok(())
+            })?;
+            Ok(others)
+        })
+    }
+
+    fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
+        let host = Host::<ValkeyClient>::connect_existing(
+            &in_database::<ValkeyClient>(address, settings)?,
+            settings,
+        )?;
+        host.variables().map(|variables| peer::class(&variables))
+    }
+
+    fn clean(address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
+        sweep(&Host::remote(&in_database::<ValkeyClient>(address, settings)?, settings)?)
+    }
+}
+
+impl ValkeyStore {
+    /// Opens a store of a private server. Without a log the values are written at the end.
+    fn create_private(host: Host<ValkeyClient>, options: &OpenOptions) -> Result<Self> {
+        let mut end = AtEnd::NOTHING;
+        if options.settings.is("sync", "off") {
+            let log = |control: &mut ValkeyClient, word: &[u8]| {
+                control.run_command(&[b"CONFIG", b"SET", b"appendonly", word]).map(drop)
+            };
+            host.control(|control| log(control, b"no"))?;
+            if options.access == Access::Write {
+                end = AtEnd::new(Duration::ZERO, host.connect.clone(), |control| {
+                    control.rewrite(&[b"CONFIG", b"SET", b"appendonly", b"yes"])
+                });
+            }
+        }
+        Self::open_name(host, OWN, end, options)
     }
 
     fn open_name(
@@ -134,23 +169,6 @@ impl ValkeyStore {
             settings: options.settings.clone(),
             end,
             host,
-        })
-    }
-
-    /// Lists what the server has in addition to the store.
-    pub(super) fn other_contents(&self) -> Result<Vec<String>> {
-        self.host.control(|control| {
-            let mut others = Vec::new();
-            let info = control.text(&[b"INFO", b"keyspace"])?;
-            let databases = info.lines().filter_map(|line| line.split_once(':'));
-            let databases = databases.map(|(name, _)| name.trim()).filter(|name| *name != "db0");
-            others.extend(databases.map(|name| format!("the database {name}")));
-            control.each_key(b"*", |_, keys| {
-                let keys = keys.iter().filter(|key| !self.stored.is_own(key));
-                others.extend(keys.map(|key| format!("the key {}", key.escape_ascii())));
-                Ok(())
-            })?;
-            Ok(others)
         })
     }
 }
@@ -187,7 +205,7 @@ fn remove(control: &mut ValkeyClient, name: &str) -> Answer<()> {
 
 /// Removes the stores that killed runs left on an existing server (those whose name no connection
 /// has), and returns what happened to each.
-pub(super) fn sweep(host: &Host<ValkeyClient>) -> Result<Vec<Leftover>> {
+fn sweep(host: &Host<ValkeyClient>) -> Result<Vec<Leftover>> {
     let (marked, clients) = host.control(|control| {
         let marked = control.strings(&[b"HGETALL", STORES])?;
         let clients =

@@ -85,7 +85,7 @@ fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestF
     let bytes = data.bytes.div_ceil(data.count.max(1));
     let one = |action: Action| target.engine.requests(action, bytes, &settings);
     let (read, put) = (one(Action::Read)?, one(Action::Insert)? - one(Action::Stat)?);
-    let own = target.engine.store_requests(data.count, &settings)?;
+    let own = target.engine.servers().ok()?.store_requests(data.count, &settings)?;
     let is_scratch = |operation: &_| job.is_scratch(target, *operation);
     let stores = job.operations().iter().filter(|of| is_scratch(of)).count() as u64;
     let (caches, keys) = (job.part.caches.len() as u64, data.count);

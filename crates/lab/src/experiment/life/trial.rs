@@ -213,7 +213,7 @@ impl LifeTrial<'_> {
         settle: impl FnOnce() -> Result<()>,
     ) -> Result<Sample> {
         let clock = RunClock::of_this_thread();
-        let server = self.ready.engine.declaration().server;
+        let server = self.ready.engine.servers().is_ok();
         let meter = PassMeter::start(processes, Some(&self.ready.path), server);
         let start = clock.now();
         let PassResult { operations, bytes } = work()?;
