@@ -33,14 +33,6 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
     Ok(metadata.len())
 }
 
-/// An error if nothing is at `location`, or nothing that is a store of `engine`.
-#[cfg(any(
-    feature = "fjall",
-    feature = "lmdb",
-    feature = "redb",
-    feature = "rocksdb",
-    feature = "sqlite"
-))]
 /// Checks that a store of `engine` is at `location`.
 pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     fs::metadata(location).map_err(|e| Error::io(location.display(), e))?;

@@ -52,6 +52,7 @@ mod s3;
     allow(dead_code, unused_imports, reason = "most of it is about SQL servers")
 )]
 mod server;
+pub mod skeleton;
 mod slowed;
 #[cfg(any(
     feature = "sqlite",

@@ -11,6 +11,7 @@ mod cleanup_guard;
 mod damage;
 mod durability;
 mod folder;
+mod hooks;
 #[cfg(feature = "sqlite")]
 mod hybrid;
 mod interrupted;

@@ -10,8 +10,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use model::{Blobs, Engine, Facet, KeyKind, Scan, Session, Settings, Store};
-use storemark_engines::registry;
+use model::{Blobs, EngineFacts, Facet, KeyKind, Scan, Session, Settings, Store};
+use storemark_engines::{registry, skeleton::Skeleton};
 
 use crate::{
     case::{Case, Ease, Place, checked},
@@ -84,9 +84,10 @@ fn socket(store: &Path) -> String {
 /// Names engines, with commas between them, whose servers are not installed.
 const WITHOUT: &str = "STOREMARK_WITHOUT";
 
-/// All engines of the registry that are to be checked.
+/// All engines of the registry that are to be checked, and the one that new engines are copied from.
 pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
-    registry::all_blobs().filter(|engine| !left_out().contains(&engine.name()))
+    let listed = registry::all_blobs().filter(|engine| !left_out().contains(&engine.name()));
+    listed.chain([&Skeleton as &dyn Blobs])
 }
 
 /// Engines that are not checked; printed once, past the harness, which shows only failures.
@@ -95,7 +96,7 @@ pub(crate) fn left_out() -> &'static [&'static str] {
     LEFT_OUT.get_or_init(|| {
         let named = env::var(WITHOUT).unwrap_or_default();
         let named: Vec<_> = named.split(',').map(str::trim).collect();
-        let all = registry::all_blobs().map(Engine::name);
+        let all = registry::all_blobs().map(EngineFacts::name);
         let out: Vec<_> = all.filter(|name| is_without(name, &named)).collect();
         if !out.is_empty() {
             let count = out.len();
