@@ -21,7 +21,6 @@ pub(crate) fn file<S: Store + 'static>(
 }
 
 /// Creates a store in a new folder.
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb", feature = "sqlite"))]
 pub(crate) fn folder<S: Store + 'static>(
     location: &Path,
     create: impl FnOnce() -> Result<S>,

@@ -1,12 +1,23 @@
 //! The stores that storemark measures: one module for each engine.
 
 #![warn(missing_docs)]
+// A build without one of these does not use all that engines share.
+#![cfg_attr(
+    not(all(
+        feature = "fjall",
+        feature = "lmdb",
+        feature = "mariadb",
+        feature = "postgres",
+        feature = "redb",
+        feature = "rocksdb",
+        feature = "s3",
+        feature = "sqlite",
+        feature = "valkey"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 mod at;
-#[cfg_attr(
-    not(any(feature = "fjall", feature = "redb")),
-    allow(dead_code, reason = "other libraries do not panic")
-)]
 mod caught;
 mod crashes;
 mod files;
@@ -22,14 +33,12 @@ mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 mod lock;
-#[cfg(any(feature = "fjall", feature = "rocksdb"))]
 mod lsm;
 #[cfg(all(unix, feature = "mariadb"))]
 mod mariadb;
 mod memory;
 mod meta;
 mod null;
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "rocksdb"))]
 mod ordered;
 mod pack;
 #[cfg(all(unix, feature = "postgres"))]
@@ -47,17 +56,9 @@ mod s3;
     unix,
     any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
 ))]
-#[cfg_attr(
-    not(any(feature = "mariadb", feature = "postgres")),
-    allow(dead_code, unused_imports, reason = "most of it is about SQL servers")
-)]
 mod server;
 pub mod skeleton;
 mod slowed;
-#[cfg(any(
-    feature = "sqlite",
-    all(unix, any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey"))
-))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

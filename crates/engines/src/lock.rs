@@ -20,10 +20,6 @@ pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Locks as [`hold`] does, and counts in `waits` if it has to wait.
-#[cfg_attr(
-    not(any(feature = "sqlite", feature = "lmdb", feature = "fjall", feature = "rocksdb")),
-    expect(dead_code, reason = "of all engines, only these take turns")
-)]
 pub(crate) fn turn<'m, T>(lock: &'m Mutex<T>, waits: &Cell<i64>) -> MutexGuard<'m, T> {
     match lock.try_lock() {
         Ok(guard) => guard,

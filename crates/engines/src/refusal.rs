@@ -1,6 +1,5 @@
 //! Errors that several engines return.
 
-#[cfg(feature = "fjall")]
 use std::{fmt, io};
 
 use model::{Error, Key, KeyKind, Result};
@@ -28,7 +27,6 @@ pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()>
 }
 
 /// Checks that a name is neither longer than the engine's keys nor empty.
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
 pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
     match key {
         Key::Name(name) if !(1..=longest).contains(&name.len()) => Err(Error::unsupported(
@@ -40,7 +38,6 @@ pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
 
 /// Returns the error of a library that could not read a file of its store: one that is missing,
 /// empty or cut short is damage.
-#[cfg(feature = "fjall")]
 #[cold]
 pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};

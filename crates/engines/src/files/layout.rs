@@ -86,7 +86,6 @@ impl Layout {
         )))
     }
 
-    #[cfg(feature = "sqlite")]
     /// Lists the numbers of the numbered files below `dir`, in no particular order.
     pub(super) fn numbers(self, dir: &Path) -> Result<Vec<i64>> {
         let number = |entry: Result<Entry>| match entry {

@@ -13,7 +13,6 @@
 mod layout;
 mod left_out;
 mod name;
-#[cfg(feature = "sqlite")]
 mod numbered;
 mod os;
 mod session;

@@ -2,12 +2,6 @@
 //! store, and addresses. A kind of server adds its [`Peer`]. SQL servers also share tables of
 //! values and of rows with their sessions, and add their [`Dialect`].
 
-// A build without one kind of server does not use the items that only that kind needs.
-#![cfg_attr(
-    not(all(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")),
-    allow(dead_code, unused_imports)
-)]
-
 mod address;
 mod at_end;
 mod command;

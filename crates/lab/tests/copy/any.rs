@@ -4,15 +4,20 @@
 use std::collections::BTreeMap;
 
 use engines::registry;
-use model::{Access, ErrorKind, Key, KeyKind, Meta, OpenOptions, Put, Settings, ValueType};
+use model::{
+    Access, Blobs, EngineFacts, ErrorKind, Key, KeyKind, Meta, OpenOptions, Put, Settings,
+    ValueType,
+};
 use proptest::{collection, prelude::*, sample::select};
 
 use crate::common::*;
 
 /// Those with files, without a server, that this build has.
 fn engines() -> Vec<&'static str> {
-    let names = ["files", "pack", "sqlite", "lmdb", "redb", "fjall", "rocksdb", "hybrid"];
-    names.into_iter().filter(|name| registry::blobs(name).is_ok()).collect()
+    let on_disk = |engine: &&dyn Blobs| {
+        engine.capabilities().persistent && engine.declaration().servers.is_none()
+    };
+    registry::all_blobs().filter(on_disk).map(EngineFacts::name).collect()
 }
 
 type Value = (Vec<u8>, ValueType, Option<Meta>);
