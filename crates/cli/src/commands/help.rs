@@ -153,7 +153,7 @@ fn literal(text: &str) -> String {
 /// what is typed is read by the types of the model, which report what they accept.
 fn with_words(command: &str, commands: &[String], arg: Arg) -> Arg {
     let words: Vec<&str> = match (command, arg.get_id().as_str()) {
-        ("engines", "name") => registry::engines().map(|engine| engine.name()).collect(),
+        ("engines", "name") => registry::engines().map(model::EngineFacts::name).collect(),
         ("study", "name") => studies::all_studies().iter().map(|(name, _)| *name).collect(),
         ("help", "topic") => {
             let commands = commands.iter().map(String::as_str);
