@@ -28,7 +28,7 @@ pub(crate) fn open(path: &Path, access: Access) -> Result<File> {
 pub(crate) fn length(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
     if !metadata.is_file() {
-        return Err(Error::usage(format!("{}: is not a file", path.display())));
+        return Err(Error::usage("is not a file").at(path.display()));
     }
     Ok(metadata.len())
 }
@@ -39,7 +39,7 @@ pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     if engine.recognises(location) {
         return Ok(());
     }
-    Err(Error::corrupt(format!("{}: is no {} store", location.display(), engine.name())))
+    Err(Error::corrupt(format!("is no {} store", engine.name())).at(location.display()))
 }
 
 /// Returns the first bytes of a regular file, if it has as many.

@@ -85,10 +85,11 @@ impl StoreName {
     /// Adds the store's name to an error about damage that lacks it.
     #[cold]
     pub(crate) fn names(&self, error: Error) -> Error {
-        let path = self.path.display();
-        let is_named =
-            error.kind() != ErrorKind::Corrupt || error.to_string().contains(&path.to_string());
-        if is_named { error } else { error.context(path) }
+        if error.kind() == ErrorKind::Corrupt {
+            error.within(&self.path.display().to_string())
+        } else {
+            error
+        }
     }
 
     #[cold]
@@ -113,7 +114,7 @@ pub fn panic_message(panic: &dyn Any) -> String {
 #[cold]
 pub fn given_up(path: &Path, why: &str) -> Error {
     let path = path.display();
-    Error::failed(format!("{path}: may be damaged: its engine's library gave up: {why}"))
+    Error::failed(format!("may be damaged: its engine's library gave up: {why}")).at(&path)
 }
 
 #[cfg(test)]

@@ -193,14 +193,14 @@ impl<F: Form> LineSession<F> {
     }
 
     fn write(&self, file: &File, rows: impl Iterator<Item = Result<Row>>) -> Result<()> {
-        F::write(file, rows).map_err(|e| e.context(self.path.display()))?;
+        F::write(file, rows).map_err(|e| e.at(self.path.display()))?;
         if self.sync { file.sync_all().map_err(self.failed()) } else { Ok(()) }
     }
 
     /// Folds all values of the second column with `next`.
     fn fold<T: Default>(&self, next: impl Fn(T, i64) -> T) -> Result<T> {
         let result = self.read()?.try_fold(T::default(), |sum, row| Ok(next(sum, row?.1)));
-        result.map_err(|e: Error| e.context(self.path.display()))
+        result.map_err(|e: Error| e.at(self.path.display()))
     }
 }
 

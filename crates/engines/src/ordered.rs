@@ -52,7 +52,7 @@ pub(crate) fn key(bytes: &[u8], held: KeyKind) -> Result<Key<'_>> {
 pub(crate) fn kind(path: &Path, mut has: impl FnMut(&str) -> bool) -> Result<KeyKind> {
     KeyKind::ALL.into_iter().find(|keys| has(keys.as_str())).ok_or_else(|| {
         let path = path.display();
-        Error::corrupt(format!("{path}: holds nothing called integers or names"))
+        Error::corrupt("holds nothing called integers or names").at(&path)
     })
 }
 

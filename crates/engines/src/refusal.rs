@@ -44,8 +44,9 @@ pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
 
     match cause.kind() {
         NotFound | InvalidInput | InvalidData | UnexpectedEof => Error::corrupt(format!(
-            "{path}: is damaged: one of its files is missing, empty or cut short ({cause})"
-        )),
+            "is damaged: one of its files is missing, empty or cut short ({cause})"
+        ))
+        .at(&path),
         _ => Error::io(path, cause),
     }
 }

@@ -63,10 +63,10 @@ impl fmt::Display for ImageKind {
 /// Fails if a tool, the permission or space is missing; the sentence says what helps.
 pub(crate) fn check_images(kinds: &[&ImageKind], bytes: u64, folder: &Path) -> Result<()> {
     for kind in kinds {
-        let wrong = |why: String| Error::usage(format!("{kind}: {why}"));
+        let wrong = |why: String| Error::usage(why.clone()).at(kind);
         if !cfg!(target_os = "linux") {
             let why = "images are mounted on Linux only; a folder on such a file system can be named instead";
-            return Err(Error::unsupported(format!("{kind}: {why}")));
+            return Err(Error::unsupported(why.to_string()).at(kind));
         }
         may_mount(user_id()).map_err(wrong)?;
         let tools = [("losetup", "mount"), ("mount", "mount"), ("umount", "mount")];

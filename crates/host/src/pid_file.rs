@@ -19,15 +19,15 @@ impl<'a> PidFile<'a> {
             let _ = fs::remove_file(path);
         }
         // Neither follows a link nor waits for the reader of a pipe.
-        fs::File::create_new(path).and_then(|mut file| file.write_all(pid_line().as_bytes())).map_err(
-            |error| match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::usage(format!(
-                    "{}: exists already; a pidfile must be new, or that of a process that has ended",
-                    path.display()
-                )),
+        fs::File::create_new(path)
+            .and_then(|mut file| file.write_all(pid_line().as_bytes()))
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Error::usage(
+                    "exists already; a pidfile must be new, or that of a process that has ended",
+                )
+                .at(path.display()),
                 _ => Error::io(path.display(), error),
-            },
-        )?;
+            })?;
         Ok(Self(path))
     }
 }

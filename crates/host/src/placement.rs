@@ -52,9 +52,9 @@ impl FromStr for FilesystemChoice {
         }
         match Path::new(text) {
             path if path.is_dir() => Ok(Self::Folder(path.to_owned())),
-            path if path.exists() => Err(Error::usage(format!("{text}: is no folder"))),
+            path if path.exists() => Err(Error::usage("is no folder").at(text)),
             _ if text.contains(std::path::is_separator) => {
-                Err(Error::usage(format!("{text}: no such folder")))
+                Err(Error::usage("no such folder").at(text))
             }
             _ => Err(unknown(text)),
         }
@@ -77,8 +77,9 @@ fn unknown(text: &str) -> Error {
         || [PLAIN, SCANNED, CLAMAV].into_iter().chain(ImageKind::ALL.iter().map(|kind| kind.name));
     let (near, words) = (did_you_mean(text, words()), words().collect::<Vec<_>>().join(", "));
     Error::usage(format!(
-        "{text}: no such folder, and no file system to make an image of{near} (accepted: a folder, {words})"
+        "no such folder, and no file system to make an image of{near} (accepted: a folder, {words})"
     ))
+    .at(text)
 }
 
 /// A file system that scratch stores are placed on.

@@ -265,7 +265,7 @@ fn refused(parent: &Path, cause: &io::Error) -> Error {
         NotADirectory => format!("{parent} is not a folder"),
         _ => format!("cannot make a scratch folder in {parent}"),
     };
-    Error::usage(format!("{why}: {cause}; --scratch DIR names another place"))
+    Error::usage(format!("{cause}; --scratch DIR names another place")).at(&why)
 }
 
 #[cfg(test)]

@@ -123,8 +123,7 @@ pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<(
 /// Fails with the kind `Unsupported` if the system does not report them.
 pub fn free_bytes(path: &Path) -> Result<u64> {
     let place = nearest_existing(path);
-    let unknown =
-        || Error::unsupported(format!("{}: free space is not known here", path.display()));
+    let unknown = || Error::unsupported("free space is not known here").at(path.display());
     os::free_bytes(&place).ok_or_else(unknown)?.map_err(|e| Error::io(place.display(), e))
 }
 

@@ -188,18 +188,14 @@ pub fn check(
 ) -> Result<Checked> {
     let readable = readable(place, scratch, progress, stop)?;
     let checked = check_readable(&readable.place, &place.path, progress, stop);
-    let mut checked = match checked.map_err(|error| readable.names(error)) {
-        Err(error) if error.kind() == ErrorKind::Corrupt => {
-            let damage = vec![error.to_string()];
-            Checked { totals: StoreTotals::default(), damage, digest: None }
-        }
-        checked => checked?,
-    };
     let name = place.path.display().to_string();
-    for what in &mut checked.damage {
-        *what = Error::corrupt(std::mem::take(what)).naming(&name, &name).to_string();
+    match checked.map_err(|error| readable.names(error)) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            let damage = vec![error.within(&name).to_string()];
+            Ok(Checked { totals: StoreTotals::default(), damage, digest: None })
+        }
+        checked => checked,
     }
-    Ok(checked)
 }
 
 fn check_readable(
@@ -212,6 +208,7 @@ fn check_readable(
     progress.stage("running the engine's own check", None);
     let damage = store.integrity()?.unwrap_or_default();
     if !damage.is_empty() {
+        let damage = damage.iter().map(|what| format!("{}: {what}", path.display())).collect();
         return Ok(Checked { totals: StoreTotals::default(), damage, digest: None });
     }
     let count = Amount::measure(&*store, stop)?.count;
@@ -291,7 +288,7 @@ fn hash(
         absorb(&mut whole, &item, &print);
         totals.values += 1;
         totals.bytes += length;
-        push_sorted(&mut rows, item.key, print).map_err(|e| e.context(path.display()))?;
+        push_sorted(&mut rows, item.key, print).map_err(|e| e.at(path.display()))?;
         if rows.len() > ROWS {
             // The last one stays: the next key has to come after it.
             let _ = sender.send(rows.drain(..ROWS).collect());

@@ -34,13 +34,17 @@ pub enum ErrorKind {
     Denied,
 }
 
-/// An error with its kind, a sentence and its cause. It is one pointer wide, so that a hot path's
-/// `Result` stays small.
+/// An error with its kind, its place, a sentence and its cause. It is one pointer wide, so that a hot
+/// path's `Result` stays small.
 pub struct Error(Box<Inner>);
 
-/// The parts of an [`Error`], behind its pointer.
+/// The parts of an [`Error`], behind its pointer, in the order in which they are shown.
 struct Inner {
     kind: ErrorKind,
+    /// What was being done; empty if nothing was added.
+    context: String,
+    /// The target, store or file that it is about; empty if it is not known.
+    place: String,
     message: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -48,7 +52,8 @@ struct Inner {
 impl Error {
     /// Creates an error of `kind` with the sentence `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), source: None }))
+        let (context, place) = Default::default();
+        Self(Box::new(Inner { kind, context, place, message: message.into(), source: None }))
     }
 
     /// Creates an error about wrong input: the message names what is wrong, where, and what is
@@ -72,8 +77,8 @@ impl Error {
         Self::new(ErrorKind::Failed, message)
     }
 
-    /// Creates an error about a failed system call on `what` (usually a path); its kind follows
-    /// from `cause`.
+    /// Creates an error about a failed system call on `what` (usually a path), which is its place; its
+    /// kind follows from `cause`.
     pub fn io(what: impl fmt::Display, cause: std::io::Error) -> Self {
         let kind = match cause.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::Missing,
@@ -81,7 +86,9 @@ impl Error {
             std::io::ErrorKind::PermissionDenied => ErrorKind::Denied,
             _ => ErrorKind::Failed,
         };
-        Self(Box::new(Inner { kind, message: what.to_string(), source: Some(Box::new(cause)) }))
+        let mut error = Self::new(kind, "").at(what);
+        error.0.source = Some(Box::new(cause));
+        error
     }
 
     /// Creates the error of work that the user asked to stop.
@@ -109,24 +116,41 @@ impl Error {
         matches!(self.kind(), Interrupted | Overdue | Overspent)
     }
 
-    /// Adds `context` and a colon in front of the sentence.
+    /// Adds `context` in front.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
-        self.0.message = format!("{context}: {}", self.0.message);
+        self.0.context = join([&context.to_string(), &self.0.context]);
         self
     }
 
-    /// Adds `context` in front of the sentence, unless it starts with `name`: most engines' errors
-    /// name the store.
+    /// Makes `place` the target, store or file that it is about, in front of all that it has so far.
     #[must_use]
-    pub fn naming(self, name: &str, context: impl fmt::Display) -> Self {
-        if self.0.message.starts_with(name) { self } else { self.context(context) }
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        let Inner { context, place: inner, message, .. } = &*self.0;
+        self.0.message = join([context, inner, message]);
+        self.0.context.clear();
+        self.0.place = place.to_string();
+        self
     }
 
-    /// Replaces `from` by `to` in the sentence.
+    /// Returns the target, store or file that it is about; empty if it is not known.
+    pub fn location(&self) -> &str {
+        &self.0.place
+    }
+
+    /// Makes `place` the place, unless its own one starts with it: most engines' errors are at the
+    /// store.
     #[must_use]
-    pub fn replaced(mut self, from: &str, to: &str) -> Self {
-        self.0.message = self.0.message.replace(from, to);
+    pub fn within(self, place: &str) -> Self {
+        if self.0.place.starts_with(place) { self } else { self.at(place) }
+    }
+
+    /// Moves a place that starts with `from` to `to`, as the copy of a store to the store.
+    #[must_use]
+    pub fn moved(mut self, from: &str, to: &str) -> Self {
+        if let Some(rest) = self.0.place.strip_prefix(from) {
+            self.0.place = format!("{to}{rest}");
+        }
         self
     }
 
@@ -143,14 +167,17 @@ impl Error {
     }
 }
 
-/// The sentence, then the cause, on one line.
+/// Joins the parts that are not empty with colons.
+fn join<const N: usize>(parts: [&str; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// The parts on one line: context, place, sentence, cause.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)?;
-        match &self.0.source {
-            Some(source) => write!(f, ": {}", without_number(&source.to_string())),
-            None => Ok(()),
-        }
+        let Inner { context, place, message, source, .. } = &*self.0;
+        let cause = source.as_ref().map(ToString::to_string).unwrap_or_default();
+        f.write_str(&join([context, place, message, without_number(&cause)]))
     }
 }
 

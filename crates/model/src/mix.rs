@@ -169,14 +169,14 @@ impl FromStr for Mix {
                 return Err(Error::usage(format!("{word} is in it twice")));
             }
             *own = share.trim().parse().ok().filter(|share| *share <= 100).ok_or_else(|| {
-                Error::usage(format!("{part}: a share is a whole number of percent, 0 to 100"))
+                Error::usage("a share is a whole number of percent, 0 to 100").at(part)
             })?;
         }
         let sum: u32 = mix.0.iter().map(|share| u32::from(*share)).sum();
         if sum == 100 {
             return Ok(mix);
         }
-        Err(Error::usage(format!("{text}: adds up to {sum}, not to 100")))
+        Err(Error::usage(format!("adds up to {sum}, not to 100")).at(text))
     }
 }
 

@@ -102,7 +102,7 @@ fn exponent(text: &str, value: Option<&str>) -> Result<f64, Error> {
     let theta = value.parse().ok().filter(|theta| THETAS.contains(theta));
     theta.ok_or_else(|| {
         let (least, most) = (THETAS.start(), THETAS.end());
-        Error::usage(format!("{text}: the exponent is a number from {least} to {most}"))
+        Error::usage(format!("the exponent is a number from {least} to {most}")).at(text)
     })
 }
 
@@ -112,9 +112,10 @@ fn hotspot(text: &str, value: &str) -> Result<Order, Error> {
     });
     match parts {
         Some((keys @ 1..=99, operations @ 1..=99)) => Ok(Order::Hotspot { keys, operations }),
-        _ => Err(Error::usage(format!(
-            "{text}: hotspot=20/80 means 20 % of the keys and 80 % of the operations, each from 1 to 99"
-        ))),
+        _ => Err(Error::usage(
+            "hotspot=20/80 means 20 % of the keys and 80 % of the operations, each from 1 to 99",
+        )
+        .at(text)),
     }
 }
 

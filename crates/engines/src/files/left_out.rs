@@ -65,5 +65,5 @@ fn unreadable_error(dir: &Path, mut unreadable: Vec<PathBuf>) -> Error {
     let names = first.collect::<Vec<_>>().join(", ");
     let more = if unreadable.len() > SHOWN { ", …" } else { "" };
     let count = show_count(unreadable.len() as u64);
-    Error::usage(format!("{}: {count} cannot be read: {names}{more}", dir.display()))
+    Error::usage(format!("{count} cannot be read: {names}{more}")).at(dir.display())
 }

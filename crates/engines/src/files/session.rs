@@ -66,9 +66,7 @@ impl<'s> FilesWorker<'s> {
         let what = self.current();
         match cause.kind() {
             // It stays so, however often it is tried.
-            io::ErrorKind::Unsupported => {
-                Error::unsupported(format!("{}: {cause}", what.display()))
-            }
+            io::ErrorKind::Unsupported => Error::unsupported(format!("{cause}")).at(what.display()),
             _ => Error::io(what.display(), cause),
         }
     }

@@ -36,7 +36,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn missing_error(file: &Path) -> Error {
-    Error::corrupt(format!("{}: is damaged: this file is missing", file.display()))
+    Error::corrupt("is damaged: this file is missing").at(file.display())
 }
 
 /// Checks that journals exist and have no gap: an open database always has a journal, and the
@@ -47,7 +47,7 @@ fn check_journals(location: &Path) -> Result<()> {
     numbers.sort_unstable();
     let Some((first, rest)) = numbers.split_first() else {
         let location = location.display();
-        return Err(Error::corrupt(format!("{location}: is damaged: its journals are missing")));
+        return Err(Error::corrupt("is damaged: its journals are missing").at(&location));
     };
     match rest.iter().zip(first + 1..).find(|(number, next)| *number != next) {
         Some((_, gap)) => Err(missing_error(&location.join(format!("{gap}.jnl")))),
@@ -66,10 +66,7 @@ fn check_tree(tree: &Path) -> Result<()> {
     };
     let current = read(tree.join("current"))?;
     let damaged = |name: &str| {
-        Error::corrupt(format!(
-            "{}: is damaged: its checksum is another",
-            tree.join(name).display()
-        ))
+        Error::corrupt("is damaged: its checksum is another").at(tree.join(name).display())
     };
     let (id, rest) = current.split_first_chunk().ok_or_else(|| damaged("current"))?;
     let (checksum, kind) = rest.split_first_chunk().ok_or_else(|| damaged("current"))?;

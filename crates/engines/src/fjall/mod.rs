@@ -140,9 +140,10 @@ fn take_lock(location: &Path) -> Result<Option<File>> {
     if let Some(Err(TryLockError::WouldBlock)) = taken {
         let shown = location.display();
         return Err(Error::usage(format!(
-            "{shown}: is open already, in another process or in this one, which holds its lock (the \
+            "is open already, in another process or in this one, which holds its lock (the \
              file {shown}/lock)"
-        )));
+        ))
+        .at(&shown));
     }
     Ok(lock)
 }

@@ -126,23 +126,27 @@ fn to_error(path: &Path, error: fjall::Error) -> Error {
             refusal::damaged_file(path, cause)
         }
         fjall::Error::Locked => Error::failed(format!(
-            "{path}: is open already, in another process or in this one, which holds its lock (the \
+            "is open already, in another process or in this one, which holds its lock (the \
              file {path}/lock)"
-        )),
-        fjall::Error::Poisoned => Error::failed(format!(
-            "{path}: fjall refuses writes, because writing failed before (is the disk full?)"
-        )),
+        ))
+        .at(&path),
+        fjall::Error::Poisoned => {
+            Error::failed("fjall refuses writes, because writing failed before (is the disk full?)")
+                .at(&path)
+        }
         fjall::Error::InvalidVersion(Some(version)) => Error::unsupported(format!(
-            "{path}: fjall's format {version} is not the one of this version of the library"
-        )),
-        fjall::Error::JournalRecovery(_) => Error::corrupt(format!(
-            "{path}: its journal holds a commit that is not whole, as a power cut may leave it, \
-             and fjall does not open it"
-        )),
-        fjall::Error::Storage(error) => Error::corrupt(format!("{path}: {}", of_tree(&error))),
-        fjall::Error::KeyspaceDeleted => Error::failed(format!("{path}: its keyspace was deleted")),
+            "fjall's format {version} is not the one of this version of the library"
+        ))
+        .at(&path),
+        fjall::Error::JournalRecovery(_) => Error::corrupt(
+            "its journal holds a commit that is not whole, as a power cut may leave it, \
+             and fjall does not open it",
+        )
+        .at(&path),
+        fjall::Error::Storage(error) => Error::corrupt(of_tree(&error)).at(&path),
+        fjall::Error::KeyspaceDeleted => Error::failed("its keyspace was deleted").at(&path),
         // All others are about what is read.
-        _ => Error::corrupt(format!("{path}: its files are damaged, or not all there")),
+        _ => Error::corrupt("its files are damaged, or not all there").at(&path),
     }
 }
 

@@ -71,7 +71,9 @@ pub(super) fn damage(parts: &Parts) -> Result<Vec<String>> {
             Some(_) if !seen.insert(number) => "is named by two rows".to_owned(),
             Some(_) => continue,
         };
-        complaints.push(format!("{}: {wrong}", files.path(Key::Int(number))?.display()));
+        let path = files.path(Key::Int(number))?;
+        let within = path.strip_prefix(&parts.path).unwrap_or(&path);
+        complaints.push(format!("{}: {wrong}", within.display()));
         if complaints.len() == COMPLAINTS {
             break;
         }

@@ -130,7 +130,7 @@ impl Parts {
     /// Creates an error about the value of a key.
     #[cold]
     pub(super) fn corrupt(&self, key: Key<'_>, why: &str) -> Error {
-        Error::corrupt(format!("{}: the value of {key}: {why}", self.path.display()))
+        Error::corrupt(format!("the value of {key}: {why}")).at(self.path.display())
     }
 }
 

@@ -112,18 +112,20 @@ impl Environment {
         match error {
             heed::Error::Io(cause) => Error::io(path, cause),
             heed::Error::Mdb(MdbError::MapFull) => Error::failed(format!(
-                "{path}: the batch does not fit into map={}, of which {} bytes are in use; a \
+                "the batch does not fit into map={}, of which {} bytes are in use; a \
                  larger map= holds more",
                 self.env.info().map_size,
                 extent(&self.env)
-            )),
-            heed::Error::Mdb(MdbError::ReadersFull) => Error::failed(format!(
-                "{path}: has {READERS} readers already, which is the most it takes"
-            )),
-            heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound) => {
-                Error::corrupt(format!("{path}: {error}"))
+            ))
+            .at(&path),
+            heed::Error::Mdb(MdbError::ReadersFull) => {
+                Error::failed(format!("has {READERS} readers already, which is the most it takes"))
+                    .at(&path)
             }
-            other => Error::failed(format!("{path}: {other}")),
+            heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound) => {
+                Error::corrupt(format!("{error}")).at(&path)
+            }
+            other => Error::failed(format!("{other}")).at(&path),
         }
     }
 }
@@ -147,11 +149,8 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     if length >= extent(env) {
         return Ok(());
     }
-    Err(Error::corrupt(format!(
-        "{}: is cut short: data.mdb has {length} of {} bytes",
-        path.display(),
-        extent(env)
-    )))
+    Err(Error::corrupt(format!("is cut short: data.mdb has {length} of {} bytes", extent(env)))
+        .at(path.display()))
 }
 
 fn map_size(settings: &Settings) -> Result<usize> {
@@ -175,15 +174,13 @@ fn flags(settings: &Settings, access: Access, alone: bool) -> EnvFlags {
 fn opening(path: &Path, settings: &Settings, error: heed::Error) -> Error {
     let path = path.display();
     match error {
-        heed::Error::EnvAlreadyOpened => {
-            Error::usage(format!("{path}: is open in this process already"))
-        }
+        heed::Error::EnvAlreadyOpened => Error::usage("is open in this process already").at(&path),
         heed::Error::Io(cause) if cause.kind() == std::io::ErrorKind::OutOfMemory => {
             let map = settings.parse("map").unwrap_or(MAP);
             let what = format!("{path}: cannot map map={map} bytes; a smaller map= may do");
             Error::io(what, cause)
         }
         heed::Error::Io(cause) => Error::io(path, cause),
-        other => Error::corrupt(format!("{path}: {other}")),
+        other => Error::corrupt(format!("{other}")).at(&path),
     }
 }

@@ -68,7 +68,7 @@ impl Blobs for Pack {
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         let file = at::open(location, options.access)?;
-        let (slots, end) = format::read_table(&file).map_err(|e| e.context(location.display()))?;
+        let (slots, end) = format::read_table(&file).map_err(|e| e.at(location.display()))?;
         let tail = Tail { end, settled: true };
         Ok(Box::new(PackFile::new(location, file, options, slots, tail)?))
     }
@@ -243,11 +243,10 @@ impl PackFile {
         }
         Ok(())
     }
+}
 
-    fn describe_damage(&self, key: Key<'_>) -> String {
-        let path = self.path.display();
-        format!("{path}: the value of {key} is damaged: its checksum differs")
-    }
+fn describe_damage(key: Key<'_>) -> String {
+    format!("the value of {key} is damaged: its checksum differs")
 }
 
 impl Store for PackFile {
@@ -285,7 +284,7 @@ impl Store for PackFile {
         let mut damaged = Vec::new();
         self.walk(&lock::read(&self.slots), Scan::ALL, &mut |key, slot, value| {
             if Content::measure(value)? != slot.content() {
-                damaged.push(self.describe_damage(key));
+                damaged.push(describe_damage(key));
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -368,7 +367,8 @@ impl Session for PackSession<'_> {
         let checked = scan.values && self.store.access == Access::Read;
         let visit = &mut |key: Key<'_>, slot: &Slot, value: &[u8]| {
             if checked && Content::measure(value)? != slot.content() {
-                return Err(Error::corrupt(self.store.describe_damage(key)));
+                let path = self.store.path.display();
+                return Err(Error::corrupt(describe_damage(key)).at(path));
             }
             let meta = slot.meta.as_deref().copied();
             visit(Item { key, value, length: slot.length(), meta, value_type: ValueType::Bytes })

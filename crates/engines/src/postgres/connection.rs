@@ -79,7 +79,7 @@ fn checked_connector(tls: &Tls) -> Answer<MakeRustlsConnect> {
     if let Some(file) = &tls.authorities {
         for certificate in certificates(file).map_err(failed)? {
             let added = roots.add(certificate).map_err(|e| model::Error::usage(e.to_string()));
-            added.map_err(|error| failed(error.context(file.display())))?;
+            added.map_err(|error| failed(error.at(file.display())))?;
         }
     }
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();

@@ -55,7 +55,7 @@ impl Named {
             Ok(Self { path: format!("/proc/self/fd/{number}").into(), _folder: Some(folder) })
         }
         #[cfg(not(target_os = "linux"))]
-        Err(Error::unsupported(format!("{}: RocksDB takes names in UTF-8 only", path.display())))
+        Err(Error::unsupported("RocksDB takes names in UTF-8 only").at(path.display()))
     }
 }
 
@@ -75,7 +75,7 @@ fn check_log(path: &Path) -> Result<()> {
         return Ok(());
     }
     let path = path.display();
-    Err(Error::corrupt(format!("{path}: is damaged: its write-ahead log is missing")))
+    Err(Error::corrupt("is damaged: its write-ahead log is missing").at(&path))
 }
 
 /// Lists the column families other than the dataset's.
@@ -124,7 +124,7 @@ impl RocksStore {
 
     fn column(&self) -> Result<&ColumnFamily> {
         let name = self.shared.keys.as_str();
-        let missing = || Error::corrupt(format!("{}: has no {name}", self.path.display()));
+        let missing = || Error::corrupt(format!("has no {name}")).at(self.path.display());
         self.database.cf_handle(name).ok_or_else(missing)
     }
 
@@ -152,8 +152,9 @@ impl RocksStore {
             if self.number(properties::BACKGROUND_ERRORS)? > 0 {
                 let path = self.path.display();
                 return Err(Error::failed(format!(
-                    "{path}: RocksDB failed in the background; see {path}/LOG"
-                )));
+                    "RocksDB failed in the background; see {path}/LOG"
+                ))
+                .at(&path));
             }
             thread::sleep(Duration::from_micros(200));
         }
@@ -180,9 +181,10 @@ fn to_error(path: &Path, error: &rocksdb::Error) -> Error {
     let text = error.to_string();
     if text.contains("lock file") || text.contains("lock hold by current process") {
         return Error::failed(format!(
-            "{path}: is open already, in another process or in this one, which holds its lock (the \
+            "is open already, in another process or in this one, which holds its lock (the \
              file {path}/LOCK)"
-        ));
+        ))
+        .at(&path);
     }
     let kind = match error.kind() {
         rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
@@ -191,7 +193,7 @@ fn to_error(path: &Path, error: &rocksdb::Error) -> Error {
         _ if text.contains("No such file") => ErrorKind::Corrupt,
         _ => ErrorKind::Failed,
     };
-    Error::new(kind, format!("{path}: {}", text.replace('\n', " ")))
+    Error::new(kind, text.replace('\n', " ").clone()).at(&path)
 }
 
 impl Store for RocksStore {

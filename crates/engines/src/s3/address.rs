@@ -43,7 +43,7 @@ impl Link {
         let text = location.to_str().unwrap_or_default();
         let shown = format!("s3:{text}");
         let accepted = "(accepted: s3://bucket/prefix?endpoint=http://host:port&region=name)";
-        let wrong = |why: &str| Error::usage(format!("{shown}: {why} {accepted}"));
+        let wrong = |why: &str| Error::usage(format!("{why} {accepted}")).at(&shown);
         let path = text.trim_start_matches('/').trim_end_matches('/');
         let (name, prefix) = path.split_once('/').unwrap_or((path, ""));
         if !is_bucket(name) {
@@ -65,7 +65,7 @@ impl Link {
         let style = if by_host { UrlStyle::VirtualHost } else { UrlStyle::Path };
         let bucket = Bucket::new(url, style, name.to_owned(), region);
         let bucket = bucket.map_err(|why| bad(why.to_string()))?;
-        let credentials = credentials::find(settings).map_err(|error| error.context(&shown))?;
+        let credentials = credentials::find(settings).map_err(|error| error.at(&shown))?;
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         Ok(Self { bucket, credentials, prefix, shown, endpoint, direct: false })
     }

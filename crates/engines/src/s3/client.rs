@@ -255,12 +255,14 @@ impl<'l> S3Client<'l> {
         let Link { shown, endpoint, .. } = self.link;
         match why {
             ureq::Error::Io(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
-                Error::usage(format!("{shown}: nothing answers at {endpoint}: {cause}"))
+                Error::usage(format!("nothing answers at {endpoint}: {cause}")).at(shown)
             }
-            ureq::Error::HostNotFound => Error::usage(format!("{shown}: no such host: {endpoint}")),
-            ureq::Error::Io(cause) => Error::failed(format!("{shown}: {endpoint}: {cause}")),
+            ureq::Error::HostNotFound => {
+                Error::usage(format!("no such host: {endpoint}")).at(shown)
+            }
+            ureq::Error::Io(cause) => Error::failed(format!("{endpoint}: {cause}")).at(shown),
             ureq::Error::Timeout(_) => self.timeout_error(),
-            other => Error::failed(format!("{shown}: {endpoint}: {other}")),
+            other => Error::failed(format!("{endpoint}: {other}")).at(shown),
         }
     }
 
@@ -268,9 +270,8 @@ impl<'l> S3Client<'l> {
     fn timeout_error(&self) -> Error {
         let Link { shown, endpoint, .. } = self.link;
         let limit = units::show_duration(self.transfer.limit);
-        Error::failed(format!(
-            "{shown}: {endpoint} has not answered for {limit} (?timeout= is the limit)"
-        ))
+        Error::failed(format!("{endpoint} has not answered for {limit} (?timeout= is the limit)"))
+            .at(shown)
     }
 
     /// Returns the text of an answer.
@@ -319,7 +320,7 @@ impl<'l> S3Client<'l> {
 
     /// Returns a successful answer about what cannot be absent.
     fn expect_found(&self, answer: Answer) -> Result<Answer> {
-        let absent = || Error::failed(format!("{}: what was asked for is gone", self.link.shown));
+        let absent = || Error::failed("what was asked for is gone").at(&self.link.shown);
         self.check_status(answer)?.ok_or_else(absent)
     }
 
@@ -356,7 +357,7 @@ impl<'l> S3Client<'l> {
     }
 
     fn endless(&self) -> Error {
-        Error::failed(format!("{}: an answer without its length", self.link.shown))
+        Error::failed("an answer without its length").at(&self.link.shown)
     }
 
     fn fetch(&self, object: &str, headers: &[Header<'_>]) -> Result<Answer> {
@@ -393,7 +394,7 @@ impl<'l> S3Client<'l> {
         if !rest.is_empty() {
             self.fill_parts(object, &headers, here, rest)?;
         }
-        check.compare(value, &headers).map_err(|error| error.context(&self.link.shown))?;
+        check.compare(value, &headers).map_err(|error| error.at(&self.link.shown))?;
         Ok(Some((whole, headers)))
     }
 
@@ -509,7 +510,7 @@ impl<'l> S3Client<'l> {
 
     #[cold]
     fn unexpected_error(&self, why: &str) -> Error {
-        Error::failed(format!("{}: the service answers oddly: {why}", self.link.shown))
+        Error::failed(format!("the service answers oddly: {why}")).at(&self.link.shown)
     }
 
     pub(super) fn delete(&self, object: &str) -> Result<()> {

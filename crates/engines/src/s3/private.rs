@@ -184,9 +184,9 @@ struct Base {
 
 impl Base {
     fn find(kind: &'static ServerKind, folder: &ServerFolder) -> Result<Self> {
-        let tcp = folder.tcp().ok_or_else(|| {
-            Error::failed(format!("{}: no server runs there", folder.path().display()))
-        })?;
+        let tcp = folder
+            .tcp()
+            .ok_or_else(|| Error::failed("no server runs there").at(folder.path().display()))?;
         Ok(Self { shown: kind.software.name, port: tcp.port, secret: tcp.password })
     }
 
@@ -213,6 +213,6 @@ impl Base {
                 return Ok(link);
             }
         }
-        Err(Error::corrupt(format!("{}: has no bucket integers or names", path.display())))
+        Err(Error::corrupt("has no bucket integers or names").at(path.display()))
     }
 }

@@ -77,7 +77,7 @@ impl ServerKind {
         match Self::recognise(path) {
             Some(found) if settings.get(SERVER.name).is_some_and(|word| word != found.word) => {
                 let (path, asked, found) = (path.display(), asked.word, found.word);
-                Err(Error::usage(format!("{path}: server={asked}: it is a store of {found}")))
+                Err(Error::usage(format!("server={asked}: it is a store of {found}")).at(&path))
             }
             Some(found) => Ok(found),
             None => Ok(asked),

@@ -51,9 +51,10 @@ impl Address {
         let shown = format!("{scheme}:{}", without_password(server));
         let wrong = |why: &str| {
             Error::usage(format!(
-                "{shown}: {why} (accepted: {scheme}://user:password@host:port/database{})",
+                "{why} (accepted: {scheme}://user:password@host:port/database{})",
                 form.hint
             ))
+            .at(&shown)
         };
         let server = server.trim_start_matches('/');
         let (login, rest) = server.rsplit_once('@').unwrap_or(("", server));
@@ -79,7 +80,7 @@ impl Address {
         let (host, port) = host_and_port(host, form.port).map_err(wrong)?;
         let (host, tls) = (decode(host)?, Tls::from_settings(settings)?);
         if tls.is_some() && host.starts_with('/') {
-            return Err(Error::usage(format!("{shown}: tls: a socket is not encrypted")));
+            return Err(Error::usage("tls: a socket is not encrypted").at(&shown));
         }
         let password = password.map(decode).transpose()?.or_else(|| variable(form.password));
         let password = password.map(Secret::password);

@@ -170,7 +170,7 @@ impl ServerFolder {
                 // After a crash of the system another program may have got the number.
                 return if self.answers()? {
                     let why = format!("another process has it open: its server is process {pid}");
-                    Err(Error::usage(format!("{shown}: {why}")))
+                    Err(Error::usage(why.clone()).at(&shown))
                 } else {
                     Ok(())
                 };
@@ -196,7 +196,7 @@ impl ServerFolder {
 
     /// Checks that a server runs on it that a process could join.
     pub(crate) fn check_served(&self) -> Result<()> {
-        let none = || Error::failed(format!("{}: no server runs there", self.path.display()));
+        let none = || Error::failed("no server runs there").at(self.path.display());
         self.server().map(drop).ok_or_else(none)
     }
 
@@ -290,10 +290,10 @@ fn check_socket(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{}: too long for the path of a socket ({length} bytes, at most {LONGEST_SOCKET}); \
-         --scratch DIR names a place with a shorter one",
-        path.display()
-    )))
+        "too long for the path of a socket ({length} bytes, at most {LONGEST_SOCKET}); \
+         --scratch DIR names a place with a shorter one"
+    ))
+    .at(path.display()))
 }
 
 /// The folders that are locked until this process ends, however it ends.
@@ -316,7 +316,7 @@ fn claim(folder: &Path) -> Result<()> {
     }
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            return Err(Error::usage(format!("{shown}: another process has it open")));
+            return Err(Error::usage("another process has it open").at(&shown));
         }
         // The file system has no locks.
         Err(TryLockError::Error(_)) => {}

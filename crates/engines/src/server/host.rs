@@ -129,7 +129,7 @@ impl<C: Peer> Host<C> {
     /// Connects to an existing server, and checks the variables that `settings` ask for.
     pub(crate) fn remote(address: &Address, settings: &Settings) -> Result<Self> {
         let host = Self::connect_existing(address, settings)?;
-        host.check(settings).map_err(|error| error.context(&host.shown))?;
+        host.check(settings).map_err(|error| error.at(&host.shown))?;
         Ok(host)
     }
 
@@ -143,13 +143,14 @@ impl<C: Peer> Host<C> {
         let servers = C::ADDRESS.servers;
         let control = answer.map_err(|Failure { error, why }| match why {
             Why::Absent => {
-                error.with_kind(ErrorKind::Usage).context("nothing answers there").context(shown)
+                error.with_kind(ErrorKind::Usage).context("nothing answers there").at(shown)
             }
             Why::Silent if error.kind() != ErrorKind::Interrupted => Error::usage(format!(
-                "{shown}: nothing that speaks as {servers} does answers there (waited {} s)",
+                "nothing that speaks as {servers} does answers there (waited {} s)",
                 watch::connect_limit().as_secs()
-            )),
-            _ => error.context(shown),
+            ))
+            .at(shown),
+            _ => error.at(shown),
         })?;
         let (shown, control) = (shown.to_owned(), Mutex::new(control));
         Ok(Self { connect, shown, log, limit, control, server: None })
@@ -198,7 +199,7 @@ impl<C: Peer> Host<C> {
             self.server.iter().for_each(|server| lock::hold(server).give_up());
         }
         if why == Why::Silent || !why.is_over() {
-            return if error.is_stopped() { error } else { error.context(&self.shown) };
+            return if error.is_stopped() { error } else { error.at(&self.shown) };
         }
         let ended = self.server.as_ref().and_then(|server| lock::hold(server).dies());
         ended.unwrap_or_else(|| {
@@ -208,7 +209,7 @@ impl<C: Peer> Host<C> {
                 || {
                     let hint =
                         format!("storemark clean {shown} removes what is left once it is back");
-                    Error::failed(format!("{why}; {hint}")).context(shown)
+                    Error::failed(format!("{why}; {hint}")).at(shown)
                 },
                 |log| server_error(shown, &why, log),
             )

@@ -76,7 +76,7 @@ impl Software {
         }
         let server = self.find(self.servers, None)?;
         let printed = run(&server, self.version.0, None)?;
-        let version = self.version_in(&printed).map_err(|e| e.context(server.display()))?;
+        let version = self.version_in(&printed).map_err(|e| e.at(server.display()))?;
         // Both are of one version if they are in one folder.
         let installer = self.installer.map(|name| self.find(&[name], server.parent()));
         let installer = installer.transpose()?;

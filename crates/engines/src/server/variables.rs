@@ -101,7 +101,7 @@ impl Variables {
                 None => "no such variable".to_owned(),
             };
             let what = format!("{PREFIX}{name}={asked} did not take effect");
-            return Err(Error::usage(format!("{what}: the server has {found}")));
+            return Err(Error::usage(format!("the server has {found}")).at(&what));
         }
         Ok(())
     }

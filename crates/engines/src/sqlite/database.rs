@@ -248,10 +248,8 @@ pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     if let Some(length) = Header::read(path).and_then(|header| header.length())
         && has < length
     {
-        return Err(Error::corrupt(format!(
-            "{}: is cut short: it has {has} of {length} bytes",
-            path.display()
-        )));
+        return Err(Error::corrupt(format!("is cut short: it has {has} of {length} bytes"))
+            .at(path.display()));
     }
     // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
     let is_zeroed = || at::start(&with_suffix(path, "-journal")) == Some([0; 8]);

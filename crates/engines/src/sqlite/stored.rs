@@ -79,14 +79,14 @@ fn meta(row: &Statement, key: Key<'_>) -> Result<Option<Meta>> {
     let number = |column, what| match row.kind(column) {
         ValueType::Null => Ok(None),
         ValueType::Integer => Ok(Some(row.integer(column))),
-        found => Err(Error::corrupt(format!("{key}: its {what} is {found}, not a whole number"))),
+        found => Err(Error::corrupt(format!("its {what} is {found}, not a whole number")).at(key)),
     };
     let (mode, seconds) = (number(5, "mode")?, number(6, "time")?);
     if mode.is_none() && seconds.is_none() {
         return Ok(None);
     }
     let mode = u32::try_from(mode.unwrap_or(0o100_644))
-        .map_err(|_| Error::corrupt(format!("{key}: its mode is out of range")))?;
+        .map_err(|_| Error::corrupt("its mode is out of range").at(key))?;
     let mode = if mode & KIND == 0 { mode | REGULAR } else { mode };
     Ok(Some(Meta { mode, seconds: seconds.unwrap_or(0), nanoseconds: 0 }))
 }

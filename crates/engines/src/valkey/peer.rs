@@ -62,9 +62,7 @@ impl Peer for ValkeyClient {
         Arc::new(move || {
             let wrong = |_| {
                 let name = &address.database;
-                other_failure(Error::usage(format!(
-                    "{name}: no number of a database (0 is the first)"
-                )))
+                other_failure(Error::usage("no number of a database (0 is the first)").at(name))
             };
             Self::by_address(&address, address.database.parse().map_err(wrong)?)
         })

@@ -96,9 +96,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
         race.retried(|| survey(&race.survey_request(), race.progress, race.stop))?;
     if lengths.is_empty() {
         let source = asked.source.as_deref().unwrap_or("the data");
-        return Err(Error::usage(format!(
-            "{source}: holds no values: there is nothing to advise on"
-        )));
+        return Err(Error::usage("holds no values: there is nothing to advise on").at(source));
     }
     let (thresholds, failed) = threshold::measure_all(race, &lengths, race.share(THRESHOLD))?;
     let most = Race::candidates(race.share(RACE));

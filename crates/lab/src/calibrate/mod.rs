@@ -219,9 +219,7 @@ impl Subject<'_> {
     ) -> Result<std::result::Result<KnownRun, LeftOutRun>> {
         self.known(form, slowed, seed, stop).map(Ok).or_else(|error| {
             stop.check()?;
-            // A run's own time has another option here.
-            let why = error.replaced("--time", "--run-time").replaced("--sample", "--keys");
-            Ok(Err(LeftOutRun { form, seed, why: why.to_string() }))
+            Ok(Err(LeftOutRun { form, seed, why: error.to_string() }))
         })
     }
 

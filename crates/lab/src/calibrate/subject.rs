@@ -45,7 +45,7 @@ impl<'a> Subject<'a> {
             (path, Some(scratch))
         };
         if let Some(why) = engine.reading_changes(&path, settings) {
-            return Err(Error::usage(format!("{label}: {why}; it is not read in place")));
+            return Err(Error::usage(format!("{why}; it is not read in place")).at(label));
         }
         Ok(Self { request, path, _scratch: scratch })
     }
@@ -91,8 +91,8 @@ impl<'a> Subject<'a> {
         rounds: Rounds,
         seed: u64,
     ) -> Request {
-        let worker = self.request.worker.clone();
-        Request { worker, ..Request::reading(data, targets, rounds, seed) }
+        let (limits, worker) = (["--run-time", "--keys"], self.request.worker.clone());
+        Request { limits, worker, ..Request::reading(data, targets, rounds, seed) }
     }
 
     /// Returns target number `n`: this store, or a scratch one.

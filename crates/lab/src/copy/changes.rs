@@ -71,7 +71,7 @@ impl FileStates {
             return Ok(());
         }
         let store = place.path.display();
-        Err(Error::failed(format!("{store}: changed while it was copied: {}", shown.join("; "))))
+        Err(Error::failed(format!("changed while it was copied: {}", shown.join("; "))).at(&store))
     }
 }
 

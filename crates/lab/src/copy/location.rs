@@ -46,7 +46,7 @@ impl Readable {
     pub(crate) fn names(&self, error: Error) -> Error {
         let Some(original) = &self.original else { return error };
         let [copy, original] = [&self.place.path, original].map(|path| path.display().to_string());
-        error.replaced(&copy, &original)
+        error.moved(&copy, &original)
     }
 }
 
@@ -115,12 +115,12 @@ impl StoreLocation {
         let needed = space.apparent.max(space.allocated);
         let Some(free) = host::shortage(&parent, needed)? else { return Ok(()) };
         Err(Error::usage(format!(
-            "{}: it is read as a copy of {}, and {} has {} free; --scratch DIR names another folder",
-            self.path.display(),
+            "it is read as a copy of {}, and {} has {} free; --scratch DIR names another folder",
             show_size(needed),
             parent.display(),
             show_size(free)
-        )))
+        ))
+        .at(self.path.display()))
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {

@@ -113,7 +113,7 @@ fn lock(folder: &Path) -> Result<Option<FileLock>> {
         }
         _ => Error::io("cannot create its lock", cause),
     });
-    lock.map_err(|error| error.context(folder.display()))
+    lock.map_err(|error| error.at(folder.display()))
 }
 
 /// Fails if a folder of that name may belong to others: only a folder of this user that is empty or

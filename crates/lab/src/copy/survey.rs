@@ -19,7 +19,7 @@ pub(super) fn survey(
     source.session()?.scan(Scan::LENGTHS, &mut |item| {
         stop.check()?;
         if !can.types {
-            check_type(&item).map_err(|error| error.context(from.display()))?;
+            check_type(&item).map_err(|error| error.at(from.display()))?;
         }
         to.check_item(item.key, item.length)?;
         if can.paths {

@@ -42,6 +42,8 @@ pub struct Request {
     pub spec: Option<RunSpec>,
     /// The place of the run in a sweep.
     pub point: Option<Point>,
+    /// The options for more time and less data, as errors name them.
+    pub limits: [&'static str; 2],
     /// The command that starts a worker process: a program and its arguments, which end in
     /// [`serve`](crate::serve) with this process at the other end of standard input and output. If
     /// it is empty, this process starts no other as far as it can.
@@ -150,6 +152,7 @@ impl Request {
             study: None,
             spec: None,
             point: None,
+            limits: ["--time", "--sample"],
             worker: Vec::new(),
         }
     }

@@ -180,9 +180,10 @@ impl<'a> Processes<'a> {
         let of = members.iter().find(|member| member.host.as_ref() == Some(&host));
         let command = of.and_then(|member| member.command.last()?.to_str()).unwrap_or_default();
         Error::usage(format!(
-            "{error}: no worker starts there; try `{command} < /dev/null`, which must print a line \
+            "no worker starts there; try `{command} < /dev/null`, which must print a line \
              and end"
         ))
+        .at(&error)
     }
 
     /// Returns how long before its start a pass is announced.

@@ -298,9 +298,7 @@ fn writable(options: Options) -> Result<Options> {
     let lost = |value: &&Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
     match options.values().find(lost) {
         None => Ok(options),
-        Some(value) => {
-            Err(Error::usage(format!("{value}: is not UTF-8, so that no plan can hold it")))
-        }
+        Some(value) => Err(Error::usage("is not UTF-8, so that no plan can hold it").at(value)),
     }
 }
 
@@ -374,7 +372,7 @@ fn fit(
     unset: &Value,
     value: &Value,
 ) -> Result<Value, (Option<usize>, Error)> {
-    let refused = |what: &str| Err((None, Error::usage(format!("{name}: {what}"))));
+    let refused = |what: &str| Err((None, Error::usage(what.to_string()).at(name)));
     let several = unset.is_array();
     let values = values(value);
     if unset.is_boolean() && !value.is_boolean() {

@@ -40,8 +40,7 @@ impl PlanFile {
     /// Fails if the text is no TOML, or an option is not accepted; the sentence starts with the
     /// place in the file.
     pub fn parse(command: &str, name: &str, text: &str) -> Result<Self> {
-        let wrong =
-            |(at, why): Refusal| Error::usage(format!("{}: {why}", position(name, text, at)));
+        let wrong = |(at, why): Refusal| Error::usage(why.clone()).at(position(name, text, at));
         let table = DeTable::parse(text).map_err(|error| {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
             wrong((error.span().map_or(0, |span| span.start), why))
@@ -146,7 +145,7 @@ impl RunSpec {
                 value => value,
             };
             let value = toml::Value::try_from(value)
-                .map_err(|error| Error::failed(format!("{name}: {error}")))?;
+                .map_err(|error| Error::failed(format!("{error}")).at(name))?;
             // Writing to a string does not fail.
             let _ = writeln!(text, "{name} = {value}");
         }

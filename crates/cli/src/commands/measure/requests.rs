@@ -121,20 +121,9 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     targets::number(&mut labels);
     let baseline = targets::baseline(given_value(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
-    let (spec, point, worker) = (None, None, worker::command()?);
-    Ok(Request {
-        experiment,
-        baseline,
-        durability,
-        adopted_from,
-        rounds,
-        seed,
-        scratch,
-        study: None,
-        spec,
-        point,
-        worker,
-    })
+    let worker = worker::command()?;
+    let plain = Request::new(experiment, rounds, seed);
+    Ok(Request { baseline, durability, adopted_from, scratch, worker, ..plain })
 }
 
 fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {

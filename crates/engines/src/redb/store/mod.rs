@@ -218,22 +218,24 @@ fn to_error(path: &Path, error: redb::Error) -> Error {
     let path = path.display();
     match error {
         redb::Error::Io(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Error::corrupt(format!("{path}: is cut short"))
+            Error::corrupt("is cut short").at(&path)
         }
         redb::Error::Io(cause) => Error::io(path, cause),
-        redb::Error::DatabaseAlreadyOpen => Error::usage(format!(
-            "{path}: is open elsewhere, and redb lets one process write, alone; opened with \
-             share=writers everywhere, several may"
-        )),
-        redb::Error::RepairAborted => Error::corrupt(format!(
-            "{path}: its writer was killed, or it is damaged; opening it once to write repairs it \
-             if that can be done"
-        )),
-        redb::Error::Corrupted(_) => Error::corrupt(format!("{path}: {error}")),
+        redb::Error::DatabaseAlreadyOpen => Error::usage(
+            "is open elsewhere, and redb lets one process write, alone; opened with \
+             share=writers everywhere, several may",
+        )
+        .at(&path),
+        redb::Error::RepairAborted => Error::corrupt(
+            "its writer was killed, or it is damaged; opening it once to write repairs it \
+             if that can be done",
+        )
+        .at(&path),
+        redb::Error::Corrupted(_) => Error::corrupt(format!("{error}")).at(&path),
         redb::Error::UpgradeRequired(_) | redb::Error::LockProtocolMismatch => {
-            Error::unsupported(format!("{path}: {error}"))
+            Error::unsupported(format!("{error}")).at(&path)
         }
-        other => Error::failed(format!("{path}: {other}")),
+        other => Error::failed(format!("{other}")).at(&path),
     }
 }
 

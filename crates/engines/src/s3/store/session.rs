@@ -117,7 +117,7 @@ impl<'s> ObjectSession<'s> {
 
     fn foreign(&self, name: &str) -> Error {
         let (shown, keys) = (&self.store.link.shown, self.store.keys);
-        Error::corrupt(format!("{shown}: the object {name:?} is none of the {keys} of storemark"))
+        Error::corrupt(format!("the object {name:?} is none of the {keys} of storemark")).at(shown)
     }
 
     /// Shows keys, with their values if these are wanted, until the visitor has enough.

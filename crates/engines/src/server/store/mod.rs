@@ -149,7 +149,7 @@ impl<D: Dialect> TableStore<D> {
             with_fixed(&host, host.control(|c| D::fixed_setting(c, &name))?, &options.settings)?;
         let variables = host.variables()?;
         if !host.is_private() {
-            check_sync::<D>(&settings, &variables).map_err(|error| error.context(&host.shown))?;
+            check_sync::<D>(&settings, &variables).map_err(|error| error.at(&host.shown))?;
         }
         let packet = D::PACKET.and_then(|name| variables.get(name).parse::<u64>().ok());
         Ok(Self {
@@ -198,10 +198,10 @@ pub(super) fn with_fixed<D: Dialect>(
 ) -> Result<Settings> {
     if let Some(asked) = settings.get(name).filter(|asked| *asked != word) {
         return Err(Error::usage(format!(
-            "{}: {name}={asked}: the table is {word}, which is fixed once it is made; a server \
-             without {asked} may take another {name}",
-            host.shown
-        )));
+            "{name}={asked}: the table is {word}, which is fixed once it is made; a server \
+             without {asked} may take another {name}"
+        ))
+        .at(&host.shown));
     }
     let mut settings = settings.clone();
     settings.set(name, word);

@@ -49,8 +49,9 @@ pub(in crate::sqlite) fn build(
     if place.exists() {
         let what = place.display();
         return Err(Error::usage(format!(
-            "{name}: {what} is there already; give another --name, or remove it"
-        )));
+            "{what} is there already; give another --name, or remove it"
+        ))
+        .at(&name));
     }
     let unfinished = all.join(".unfinished");
     let built = compile_into(&unfinished, &code, flags, stopped).and_then(|()| {
@@ -166,9 +167,10 @@ fn compile(
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
     let mut running = command.spawn().map_err(|e| {
         Error::usage(format!(
-            "{compiler}: the C compiler cannot be run ({e}); install one (Debian: gcc libc6-dev), or \
+            "the C compiler cannot be run ({e}); install one (Debian: gcc libc6-dev), or \
              name one in CC"
         ))
+        .at(compiler)
     })?;
     let status = loop {
         if let Some(status) = running.try_wait().map_err(|e| Error::io(compiler, e))? {

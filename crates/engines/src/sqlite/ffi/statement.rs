@@ -108,7 +108,7 @@ impl Statement {
             code => {
                 let failure = self.sqlite.error(self.db, code);
                 self.reset();
-                Err(failure.context(&self.file))
+                Err(failure.at(&self.file))
             }
         }
     }

@@ -158,7 +158,7 @@ impl ValkeyStore {
         let kind = host.control(|control| control.text(&[b"GET", name.as_bytes()]))?;
         let keys =
             KeyKind::ALL.into_iter().find(|keys| keys.as_str() == kind).ok_or_else(|| {
-                Error::corrupt(format!("{}: the key {name} has no kind of keys", host.shown))
+                Error::corrupt(format!("the key {name} has no kind of keys")).at(&host.shown)
             })?;
         let longest = host.variables()?.get("proto-max-bulk-len").parse().unwrap_or(LONGEST);
         Ok(Self {
@@ -179,7 +179,7 @@ fn existing(location: &Path, options: &OpenOptions) -> Result<(Host<ValkeyClient
     let address = Address::parse(location, &options.settings, &ValkeyClient::ADDRESS)?;
     let host = Host::<ValkeyClient>::remote(&address, &options.settings)?;
     let fits = peer::check(&options.settings, &host.variables()?);
-    fits.map_err(|error| error.context(&host.shown))?;
+    fits.map_err(|error| error.at(&host.shown))?;
     Ok((host, address.table))
 }
 

@@ -117,7 +117,7 @@ impl<'s> ValkeySession<'s> {
         });
         seen.map_err(|failure| host.explain(failure))?;
         if let Some(odd) = odd {
-            return Err(odd.context(&host.shown));
+            return Err(odd.at(&host.shown));
         }
         for (key, is_there) in self.batch.iter().flat_map(|(_, batch)| batch.changed_keys()) {
             if is_there {

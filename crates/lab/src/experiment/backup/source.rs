@@ -47,7 +47,7 @@ impl Source {
         files.retain(|(_, size)| *size > 0);
         if files.is_empty() {
             let user = part.folder.as_deref().unwrap_or(&folder).display();
-            return Err(Error::usage(format!("{user}: holds no file with content")));
+            return Err(Error::usage("holds no file with content").at(&user));
         }
         let kind = problems.first().map(|first| FindingKind::NotBackedUp {
             count: problems.len() as u64,

@@ -236,7 +236,7 @@ fn finish_all(
             }
             Err(error) => {
                 stores.note_failed(&target.label, &error);
-                failed = Some(error.naming(&target.label, &target.label));
+                failed = Some(error.within(&target.label));
             }
         }
     }
@@ -340,9 +340,10 @@ fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Res
     match result {
         Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
             let half = show_duration(half.unwrap_or_default());
+            let [time, data] = job.request.limits;
             Err(Error::failed(format!(
                 "making it ready takes more than {half}, half of the time that was left; use more \
-                 --time or a smaller --sample"
+                 {time} or a smaller {data}"
             )))
         }
         result => result,
@@ -352,7 +353,7 @@ fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Res
 /// Keeps a failure of one target's own system as a result; any other error ends the run.
 fn tolerable_failure<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
     match result {
-        Err(error) if error.kind() != ErrorKind::Failed => Err(error.naming(label, label)),
+        Err(error) if error.kind() != ErrorKind::Failed => Err(error.within(label)),
         other => Ok(other),
     }
 }

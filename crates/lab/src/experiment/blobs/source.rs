@@ -108,7 +108,7 @@ impl Source {
     fn check_type(&self, item: &Item<'_>) -> Result<()> {
         check_type(item).map_err(|error| match &self.from {
             From::Generated(..) => error,
-            From::Existing(readable) => error.context(readable.place.path.display()),
+            From::Existing(readable) => error.at(readable.place.path.display()),
         })
     }
 

@@ -34,13 +34,13 @@ pub(super) fn compare(
     ready
         .with(|store| check::same_keys(dataset, &mut *store.session()?, types, job.stop))
         .map(drop)
-        .map_err(|e| e.context(&target.label))
+        .map_err(|e| e.at(&target.label))
 }
 
 /// Reports whether the user's own store may be opened only as a copy.
 pub(super) fn reads_a_copy(target: &BlobTarget) -> Result<bool> {
     let Some(path) = &target.location else { return Ok(false) };
-    target.engine.reads_a_copy(path).map_err(|e| e.context(&target.label))
+    target.engine.reads_a_copy(path).map_err(|e| e.at(&target.label))
 }
 
 impl Job<'_> {
@@ -166,9 +166,11 @@ impl StorePreparation<'_> {
     ) -> Result<TargetStores> {
         let label = &self.target.label;
         for &operation in operations {
-            let (ready, fill) = self
-                .store_for(operation, None, &mut stores.scratches)
-                .map_err(|e| e.naming(label, format!("preparing to {operation}")))?;
+            let (ready, fill) =
+                self.store_for(operation, None, &mut stores.scratches).map_err(|e| {
+                    let is_named = e.location().starts_with(label);
+                    if is_named { e } else { e.context(format!("preparing to {operation}")) }
+                })?;
             let own = if operation.writes() { &mut made.update } else { &mut made.read };
             *own = Some(ready);
             made.fill = made.fill.or(fill);

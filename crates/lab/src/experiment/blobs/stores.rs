@@ -95,7 +95,7 @@ impl Stores {
     pub(super) fn leave_out(&mut self, target: usize, error: Error) -> Result<()> {
         let label = self.targets[target].planned.label.clone();
         if self.targets.len() == 1 || error.kind() != ErrorKind::Failed {
-            return Err(error.context(label));
+            return Err(error.at(&label));
         }
         self.targets.remove(target);
         for (place, target) in self.targets.iter_mut().enumerate() {

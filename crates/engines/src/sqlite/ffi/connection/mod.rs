@@ -65,7 +65,7 @@ fn file_name(path: &Path, open: Open) -> Result<CString> {
     } else {
         plain
     };
-    CString::new(name).map_err(|_| Error::usage(format!("{}: has a NUL byte", path.display())))
+    CString::new(name).map_err(|_| Error::usage("has a NUL byte").at(path.display()))
 }
 
 impl Connection {
@@ -197,7 +197,7 @@ impl Connection {
     }
 
     pub(crate) fn add_file_name(&self, error: Error) -> Error {
-        error.context(&self.file)
+        error.at(&self.file)
     }
 
     fn ok(&self, code: c_int) -> Result<()> {
