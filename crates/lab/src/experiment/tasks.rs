@@ -56,7 +56,24 @@ impl ExperimentPart for TasksRequest {
         _progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, stop)
+        let TasksRequest { tasks, rewrites, output, workers, .. } = *self;
+        let count = tasks * u64::from(workers);
+        let workload = Workload::alone(Work::Queue, count);
+        let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
+        let planned =
+            |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
+        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let experiment = QueueData { tasks, rewrites, output };
+        let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
+        let folders: Vec<_> = self.targets.iter().map(|target| request.parent(target)).collect();
+        let libraries = self.targets.iter().filter_map(Target::library);
+        let environment = environment(&folders, libraries);
+        let mut scratches = Scratches::default();
+        for folder in folders {
+            scratches.in_folder(folder, true)?;
+        }
+        let tasks = Tasks { request, part: self, scratches, made: 0, stop };
+        Ok(Prepared::new(tasks, plan, environment, "fewer --tasks or targets"))
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -67,31 +84,6 @@ impl ExperimentPart for TasksRequest {
         let tasks = one_in(self.tasks, parts);
         Some(Self { tasks, ..self.clone() }.into())
     }
-}
-
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a TasksRequest,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    let TasksRequest { tasks, rewrites, output, workers, .. } = *part;
-    let count = tasks * u64::from(workers);
-    let workload = Workload::alone(Work::Queue, count);
-    let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
-    let planned =
-        |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
-    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
-    let experiment = QueueData { tasks, rewrites, output };
-    let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
-    let folders: Vec<_> = part.targets.iter().map(|target| request.parent(target)).collect();
-    let libraries = part.targets.iter().filter_map(Target::library);
-    let environment = environment(&folders, libraries);
-    let mut scratches = Scratches::default();
-    for folder in folders {
-        scratches.in_folder(folder, true)?;
-    }
-    let tasks = Tasks { request, part, scratches, made: 0, stop };
-    Ok(Prepared::new(tasks, plan, environment, "fewer --tasks or targets"))
 }
 
 struct Tasks<'a> {

@@ -50,7 +50,29 @@ impl ExperimentPart for AgeingRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, progress, stop)
+        Generator::new(self.data)?;
+        let (caches, unreachable) = cache_state::reachable(&self.caches)?;
+        let planned =
+            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        check_room(request, self)?;
+        let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
+        let largest = self.data.size + self.data.variance;
+        let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, self.data.random_percent);
+        let ages = draw(request, self, 0, &pool, stop)?;
+        let folder = scratch.path().to_owned();
+        let libraries = self.targets.iter().filter_map(Target::library);
+        let mut environment = environment(&[folder], libraries);
+        environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
+        let experiment = AgeData { data: self.data, summary: ages[0].live.summary() };
+        let plan = request.plan(experiment, targets, workloads(self), planned_caches(&caches));
+        let workloads = plan.workloads.clone();
+        let ageing =
+            Ageing { request, part: self, caches, workloads, pool, scratch, ages, progress, stop };
+        let unreachable = unreachable.into_iter().map(Finding::run);
+        let findings = request.moved(&self.targets).into_iter().chain(unreachable).collect();
+        let shorter = "a smaller --volume or fewer --ages";
+        Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -61,36 +83,6 @@ impl ExperimentPart for AgeingRequest {
         let data = Generated { count: one_in(self.data.count, parts), ..self.data };
         Some(Self { data, ..self.clone() }.into())
     }
-}
-
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a AgeingRequest,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    Generator::new(part.data)?;
-    let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let planned =
-        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
-    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
-    check_room(request, part)?;
-    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
-    let largest = part.data.size + part.data.variance;
-    let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, part.data.random_percent);
-    let ages = draw(request, part, 0, &pool, stop)?;
-    let folder = scratch.path().to_owned();
-    let libraries = part.targets.iter().filter_map(Target::library);
-    let mut environment = environment(&[folder], libraries);
-    environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
-    let experiment = AgeData { data: part.data, summary: ages[0].live.summary() };
-    let plan = request.plan(experiment, targets, workloads(part), planned_caches(&caches));
-    let workloads = plan.workloads.clone();
-    let ageing = Ageing { request, part, caches, workloads, pool, scratch, ages, progress, stop };
-    let unreachable = unreachable.into_iter().map(Finding::run);
-    let findings = request.moved(&part.targets).into_iter().chain(unreachable).collect();
-    let shorter = "a smaller --volume or fewer --ages";
-    Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
 }
 
 /// Draws the steps of every target in a round.

@@ -53,54 +53,47 @@ impl ExperimentPart for BackupRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, progress, stop)
+        let planned =
+            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
+        progress.stage("preparing the folder to back up", None);
+        let sized = match (&self.folder, self.replay) {
+            (None, true) => {
+                let files = self.files.map(|files| files.min(RECORDED));
+                BackupRequest { files, ..self.clone() }
+            }
+            _ => self.clone(),
+        };
+        let (source, finding) = Source::new(&sized, &scratch, request.seed, stop)?;
+        check_room(&source, &scratch)?;
+        let replay =
+            self.replay.then(|| record(request, self, &source, &scratch, stop)).transpose()?;
+        let copies = replay.as_ref().map(|replay| copies(self, replay)).transpose()?;
+        let experiment = BackupData {
+            folder: self.folder.as_ref().map(|folder| folder.display().to_string()),
+            files: source.count,
+            bytes: source.bytes,
+            copies,
+        };
+        let steps =
+            BackupStep::ALL.into_iter().filter(|step| !self.replay || *step != BackupStep::Restore);
+        let count = source.count * u64::from(copies.unwrap_or(1));
+        let workloads = steps.map(|step| Workload::alone(step, count)).collect();
+        let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
+        check_classes(request, self, &plan, &scratch)?;
+        let libraries = self.targets.iter().filter_map(Target::library);
+        let environment = environment(&[scratch.path().to_owned()], libraries);
+        let findings = request.moved(&self.targets).into_iter().chain(finding).collect();
+        let backup =
+            Backup { request, part: self, source, replay: replay.zip(copies), scratch, stop };
+        let shorter = "a smaller folder, smaller --files or fewer targets";
+        Ok(Prepared { findings, ..Prepared::new(backup, plan, environment, shorter) })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
         self.targets.iter_mut().map(|target| &mut target.label).collect()
     }
-}
-
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a BackupRequest,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    let planned =
-        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
-    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
-    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
-    progress.stage("preparing the folder to back up", None);
-    let sized = match (&part.folder, part.replay) {
-        (None, true) => {
-            let files = part.files.map(|files| files.min(RECORDED));
-            BackupRequest { files, ..part.clone() }
-        }
-        _ => part.clone(),
-    };
-    let (source, finding) = Source::new(&sized, &scratch, request.seed, stop)?;
-    check_room(&source, &scratch)?;
-    let replay = part.replay.then(|| record(request, part, &source, &scratch, stop)).transpose()?;
-    let copies = replay.as_ref().map(|replay| copies(part, replay)).transpose()?;
-    let experiment = BackupData {
-        folder: part.folder.as_ref().map(|folder| folder.display().to_string()),
-        files: source.count,
-        bytes: source.bytes,
-        copies,
-    };
-    let steps =
-        BackupStep::ALL.into_iter().filter(|step| !part.replay || *step != BackupStep::Restore);
-    let count = source.count * u64::from(copies.unwrap_or(1));
-    let workloads = steps.map(|step| Workload::alone(step, count)).collect();
-    let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
-    check_classes(request, part, &plan, &scratch)?;
-    let libraries = part.targets.iter().filter_map(Target::library);
-    let environment = environment(&[scratch.path().to_owned()], libraries);
-    let findings = request.moved(&part.targets).into_iter().chain(finding).collect();
-    let backup = Backup { request, part, source, replay: replay.zip(copies), scratch, stop };
-    let shorter = "a smaller folder, smaller --files or fewer targets";
-    Ok(Prepared { findings, ..Prepared::new(backup, plan, environment, shorter) })
 }
 
 /// Refuses settings that do not give the durability class, before anything is measured.

@@ -52,56 +52,50 @@ impl ExperimentPart for LifeRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, progress, stop)
+        let (caches, unreachable) = cache_state::reachable(&self.caches)?;
+        let planned =
+            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let source = source(request, self, progress, stop)?;
+        let amount = source.amount(stop)?;
+        let (days, fewer) = days(request, self, amount)?;
+        let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
+        let dataset = source.dataset(amount.count, progress, stop)?;
+        let summary = dataset.summary();
+        let libraries = self.targets.iter().filter_map(Target::library);
+        let environment = environment(&[scratch.path().to_owned()], libraries);
+        let experiment = LifeData { dataset: self.data.spec(), summary, days };
+        let workloads = workloads(self, &summary, days);
+        let plan = request.plan(experiment, targets, workloads, planned_caches(&caches));
+        let workloads = plan.workloads.clone();
+        let pool = Pool::new(derive(request.seed, Use::Pool, 0), summary.largest, percent(self));
+        let drawn = Drawn::new(&dataset, days, request.seed);
+        let life = Life {
+            request,
+            part: self,
+            days,
+            caches,
+            workloads,
+            source,
+            dataset,
+            pool,
+            scratch,
+            drawn,
+            progress,
+            stop,
+        };
+        let unreachable = unreachable.into_iter().map(Finding::run);
+        let findings = request.moved(&self.targets).into_iter().chain(unreachable).chain(fewer);
+        let shorter = "fewer values, --days or targets";
+        Ok(Prepared {
+            findings: findings.collect(),
+            ..Prepared::new(life, plan, environment, shorter)
+        })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
         self.targets.iter_mut().map(|target| &mut target.label).collect()
     }
-}
-
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a LifeRequest,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let planned =
-        |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
-    let targets = part.targets.iter().map(planned).collect::<Result<_>>()?;
-    let source = source(request, part, progress, stop)?;
-    let amount = source.amount(stop)?;
-    let (days, fewer) = days(request, part, amount)?;
-    let scratch = Scratch::new_in(&request.scratch(&part.targets))?;
-    let dataset = source.dataset(amount.count, progress, stop)?;
-    let summary = dataset.summary();
-    let libraries = part.targets.iter().filter_map(Target::library);
-    let environment = environment(&[scratch.path().to_owned()], libraries);
-    let experiment = LifeData { dataset: part.data.spec(), summary, days };
-    let workloads = workloads(part, &summary, days);
-    let plan = request.plan(experiment, targets, workloads, planned_caches(&caches));
-    let workloads = plan.workloads.clone();
-    let pool = Pool::new(derive(request.seed, Use::Pool, 0), summary.largest, percent(part));
-    let drawn = Drawn::new(&dataset, days, request.seed);
-    let life = Life {
-        request,
-        part,
-        days,
-        caches,
-        workloads,
-        source,
-        dataset,
-        pool,
-        scratch,
-        drawn,
-        progress,
-        stop,
-    };
-    let unreachable = unreachable.into_iter().map(Finding::run);
-    let findings = request.moved(&part.targets).into_iter().chain(unreachable).chain(fewer);
-    let shorter = "fewer values, --days or targets";
-    Ok(Prepared { findings: findings.collect(), ..Prepared::new(life, plan, environment, shorter) })
 }
 
 fn source(

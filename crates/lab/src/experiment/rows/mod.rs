@@ -70,7 +70,20 @@ impl ExperimentPart for RowsRequest {
         _progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, stop)
+        let targets =
+            self.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
+        let (experiment, caches) = (RowsData { rows: self.rows }, vec![Cache::Warm]);
+        let plan = request.plan(experiment, targets, self.workloads(), caches);
+        let measured = || self.targets.iter().map(|of| &of.target);
+        let scratch = Scratch::new_in(&request.scratch(measured()))?;
+        let folder = scratch.path().to_owned();
+        let servers = Servers { scratch, stores: Vec::new(), started: 0 };
+        let libraries = self.targets.iter().filter_map(|target| target.target.library());
+        let environment = environment(std::slice::from_ref(&folder), libraries);
+        let rows = Rows { request, part: self, servers, folder, stop };
+        let findings = [request.moved(measured()), missing(self)].concat();
+        let prepared = Prepared::new(rows, plan, environment, "fewer --rows, targets or styles");
+        Ok(Prepared { trials: self.trials(), findings, ..prepared })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -81,27 +94,6 @@ impl ExperimentPart for RowsRequest {
         let rows = one_in(self.rows, parts);
         Some(Self { rows, ..self.clone() }.into())
     }
-}
-
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a RowsRequest,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    let targets =
-        part.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
-    let (experiment, caches) = (RowsData { rows: part.rows }, vec![Cache::Warm]);
-    let plan = request.plan(experiment, targets, part.workloads(), caches);
-    let measured = || part.targets.iter().map(|of| &of.target);
-    let scratch = Scratch::new_in(&request.scratch(measured()))?;
-    let folder = scratch.path().to_owned();
-    let servers = Servers { scratch, stores: Vec::new(), started: 0 };
-    let libraries = part.targets.iter().filter_map(|target| target.target.library());
-    let environment = environment(std::slice::from_ref(&folder), libraries);
-    let rows = Rows { request, part, servers, folder, stop };
-    let findings = [request.moved(measured()), missing(part)].concat();
-    let prepared = Prepared::new(rows, plan, environment, "fewer --rows, targets or styles");
-    Ok(Prepared { trials: part.trials(), findings, ..prepared })
 }
 
 /// Returns a finding for each target that was to be measured but cannot be.
