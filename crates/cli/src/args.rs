@@ -7,7 +7,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use engines::registry;
-use model::spec::{AgeingSpec, BlobsSpec, LifeSpec, RowsSpec, TasksSpec};
+use model::spec::{AgeSpec, BlobsSpec, LifeSpec, QueueSpec, RowsSpec};
 
 use crate::{
     commands::{
@@ -63,10 +63,10 @@ pub(crate) enum Command {
     Rows(Box<RowsSpec>),
     /// Compare queues of tasks: the published test of SQLite against a file for each task
     #[command(after_long_help = examples::QUEUE)]
-    Queue(Box<TasksSpec>),
+    Queue(Box<QueueSpec>),
     /// Measure stores whose objects are replaced over and over, as they age
     #[command(after_long_help = examples::AGE)]
-    Age(Box<AgeingSpec>),
+    Age(Box<AgeSpec>),
     /// Measure backups whose catalogue is in different stores; keep and restore them
     #[command(after_long_help = examples::BACKUP)]
     Backup(Box<BackupOptions>),

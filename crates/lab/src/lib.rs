@@ -22,17 +22,17 @@ pub use copy::{Amount, Copied, CopyJob, StoreLocation, copy, generated, interrup
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{
-    ageing::AgeingRequest,
+    age::AgeRequest,
     backup::BackupRequest,
     blobs::{
         BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, equal_cache,
         forecast,
     },
     life::LifeRequest,
+    queue::QueueRequest,
     request::{ExperimentRequest, Request, Target},
     rows::{Group, RowTarget, RowsRequest},
     store_cache::StoreCache,
-    tasks::TasksRequest,
 };
 pub use progress::{Progress, Silent};
 pub use recorder::{RecordFile, Recorder, write_line};

@@ -16,7 +16,7 @@ pub(crate) enum Use {
     Pool,
     Check,
     Series,
-    Ageing,
+    Age,
     Sample,
 }
 

@@ -1,16 +1,16 @@
 //! The experiments. Each defines which trials a round has and how one is run; the
 //! [`schedule`](crate::schedule) decides when.
 
-pub(crate) mod ageing;
+pub(crate) mod age;
 pub(crate) mod backup;
 pub(crate) mod blobs;
 pub(crate) mod life;
 mod meter;
+pub(crate) mod queue;
 pub(crate) mod request;
 pub(crate) mod rows;
 mod scratches;
 pub(crate) mod store_cache;
-pub(crate) mod tasks;
 mod values;
 
 use std::{collections::HashSet, ops::Range, path::PathBuf, time::Duration};

@@ -9,7 +9,7 @@ mod made_up;
 
 use std::time::Duration;
 
-use lab::{Outcome, Recorder, Request, Silent, Stop, Target, TasksRequest};
+use lab::{Outcome, QueueRequest, Recorder, Request, Silent, Stop, Target};
 use model::{
     FindingKind, Measured, QueueMeasured, Result, Rounds, Sample, Tasks, record::Record,
     tasks::TaskStep,
@@ -23,7 +23,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
     let target = |(index, engine): (usize, &&'static MadeUp)| {
         Target::scratch(&format!("made up {index}"), *engine as &dyn Tasks)
     };
-    let part = TasksRequest {
+    let part = QueueRequest {
         targets: engines.iter().enumerate().map(target).collect(),
         workers: 3,
         tasks: 5,

@@ -1,6 +1,6 @@
 //! Stores that age, seen by an engine that writes everything down.
 
-use lab::{AgeingRequest, Recorder, Request, Silent, Stop, Target};
+use lab::{AgeRequest, Recorder, Request, Silent, Stop, Target};
 use model::{
     Blobs, Cache, Durability, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
     record::{Ended, Record},
@@ -22,7 +22,7 @@ fn spied(label: &str, spy: &'static RecordingEngine) -> Target<dyn Blobs> {
 fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result<(Record, Ended)> {
     // On a disk: what is in a file system in memory cannot be evicted.
     let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let part = AgeingRequest {
+    let part = AgeRequest {
         targets,
         data,
         ages: vec![0, 2, 3],

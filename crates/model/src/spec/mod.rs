@@ -1,16 +1,16 @@
 //! Specifications of runs: a [`RunSpec`] is all that a user can ask for. The command line fills
 //! one, a plan file is read into one, a record contains one, and a step of a study is one.
 
-mod ageing;
+mod age;
 mod backup;
 mod blobs;
 mod common;
 mod life;
 mod options;
 mod plan_file;
+mod queue;
 mod rows;
 mod sweep;
-mod tasks;
 mod value;
 
 use std::time::Duration;
@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 pub use self::{
-    ageing::AgeingSpec,
+    age::AgeSpec,
     backup::BackupSpec,
     blobs::{BlobsSpec, ClientOptions, DEFAULT_DATA, Extras, LostHost, SharedSetting},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
     life::LifeSpec,
     plan_file::{PLAN_HEAD, PlanFile},
+    queue::{QueueSpec, TaskLoad},
     rows::{RowsDefault, RowsSpec},
     sweep::{Run, combinations},
-    tasks::{TaskLoad, TasksSpec},
     value::{
         GivenValue, Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
         given_values,
@@ -48,9 +48,9 @@ pub enum RunSpec {
     /// `storemark rows`
     Rows(Box<RowsSpec>),
     /// `storemark queue`
-    Queue(Box<TasksSpec>),
+    Queue(Box<QueueSpec>),
     /// `storemark age`
-    Age(Box<AgeingSpec>),
+    Age(Box<AgeSpec>),
     /// `storemark backup`
     Backup(Box<BackupSpec>),
     /// `storemark life`

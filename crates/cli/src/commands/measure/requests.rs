@@ -5,14 +5,14 @@ use std::ffi::OsStr;
 use engines::registry;
 use host::Placements;
 use lab::{
-    AgeingRequest, BackupRequest, Data, ExperimentRequest, LifeRequest, Needs, Request, Target,
-    TasksRequest,
+    AgeRequest, BackupRequest, Data, ExperimentRequest, LifeRequest, Needs, QueueRequest, Request,
+    Target,
 };
 use model::{
     Blobs, Error, Facet, Result, Tasks,
     record::Point,
     spec::{
-        AgeingSpec, BackupSpec, LifeSpec, Name, Placing, RowsSpec, RunSpec, TaskLoad, TasksSpec,
+        AgeSpec, BackupSpec, LifeSpec, Name, Placing, QueueSpec, RowsSpec, RunSpec, TaskLoad,
         given_value,
     },
 };
@@ -103,12 +103,12 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
             (rows.into(), spec.class())
         }
         RunSpec::Queue(spec) => {
-            let tasks = tasks(spec, placements)?;
-            (tasks.into(), given_value(&spec.durability))
+            let queue = queue(spec, placements)?;
+            (queue.into(), given_value(&spec.durability))
         }
         RunSpec::Age(spec) => {
-            let ageing = ageing(spec, seed)?;
-            (ageing.into(), Some(spec.durability()))
+            let age = age(spec, seed)?;
+            (age.into(), Some(spec.durability()))
         }
         RunSpec::Backup(spec) => {
             let backup = backup(spec)?;
@@ -126,7 +126,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     Ok(Request { baseline, durability, adopted_from, scratch, worker, ..plain })
 }
 
-fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
+fn queue(spec: &QueueSpec, placements: &Placements) -> Result<QueueRequest> {
     let TaskLoad { workers, tasks, rewrites, output } = spec.load()?;
     let chosen: Vec<Target<dyn Tasks>> = if spec.targets.is_empty() {
         let defaults = spec.default_targets().iter();
@@ -148,13 +148,13 @@ fn tasks(spec: &TasksSpec, placements: &Placements) -> Result<TasksRequest> {
     }
     // Each target on each file system, those of a target together.
     let targets = chosen.iter().flat_map(|target| targets::on_each(target, placements)).collect();
-    Ok(TasksRequest { targets, workers, tasks, rewrites, output })
+    Ok(QueueRequest { targets, workers, tasks, rewrites, output })
 }
 
-fn ageing(spec: &AgeingSpec, seed: u64) -> Result<AgeingRequest> {
-    let texts = targets::or_default(&spec.targets, &AgeingSpec::TARGETS);
+fn age(spec: &AgeSpec, seed: u64) -> Result<AgeRequest> {
+    let texts = targets::or_default(&spec.targets, &AgeSpec::TARGETS);
     let targets = scratch_targets(texts, "stores age")?;
-    Ok(AgeingRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
+    Ok(AgeRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
 }
 
 fn backup(spec: &BackupSpec) -> Result<BackupRequest> {

@@ -13,7 +13,7 @@ use model::{
 
 use super::{
     Experiment, Output, Prepared, Trial,
-    ageing::planned_caches,
+    age::planned_caches,
     blobs::{self, source::Source},
     environment,
     request::{ExperimentPart, Request, Target},
@@ -199,7 +199,7 @@ struct Life<'a> {
 
 impl Experiment for Life<'_> {
     fn start_round(&mut self, round: u32, _: &Trial) -> Result<()> {
-        let seed = derive(self.request.seed, Use::Ageing, round.into());
+        let seed = derive(self.request.seed, Use::Age, round.into());
         self.drawn = Drawn::new(&self.dataset, self.days, seed);
         Ok(())
     }

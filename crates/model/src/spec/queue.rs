@@ -31,7 +31,7 @@ const TASKS_OF_A_CLASS: [&str; 4] =
 options! {
     /// Workers put tasks into a queue, change their status, rewrite their output and delete them:
     /// the published comparison of SQLite with a file for each task
-    pub struct TasksSpec under "Workload" {
+    pub struct QueueSpec under "Workload" {
         targets = "What to measure; none: what was published, and SQLite as it is best used";
 
         /// Workers at once; default: 100
@@ -65,7 +65,7 @@ pub struct TaskLoad {
     pub output: u64,
 }
 
-impl TasksSpec {
+impl QueueSpec {
     /// Returns the targets that are measured when the user names none.
     pub fn default_targets(&self) -> &'static [&'static str] {
         if self.durability.is_some() { &TASKS_OF_A_CLASS } else { &TASKS }

@@ -31,7 +31,7 @@ use history::AgeStep;
 
 /// The request of `storemark age`: objects are replaced again and again in scratch stores.
 #[derive(Clone)]
-pub struct AgeingRequest {
+pub struct AgeRequest {
     /// The targets.
     pub targets: Vec<Target<dyn Blobs>>,
     /// The number of objects, and their sizes.
@@ -42,7 +42,7 @@ pub struct AgeingRequest {
     pub caches: Vec<Cache>,
 }
 
-impl ExperimentPart for AgeingRequest {
+impl ExperimentPart for AgeRequest {
     fn prepare<'a>(
         &'a self,
         request: &'a Request,
@@ -67,12 +67,12 @@ impl ExperimentPart for AgeingRequest {
         let experiment = AgeData { data: self.data, summary: ages[0].live.summary() };
         let plan = request.plan(experiment, targets, workloads(self), planned_caches(&caches));
         let workloads = plan.workloads.clone();
-        let ageing =
-            Ageing { request, part: self, caches, workloads, pool, scratch, ages, progress, stop };
+        let age =
+            Age { request, part: self, caches, workloads, pool, scratch, ages, progress, stop };
         let unreachable = unreachable.into_iter().map(Finding::run);
         let findings = request.moved(&self.targets).into_iter().chain(unreachable).collect();
         let shorter = "a smaller --volume or fewer --ages";
-        Ok(Prepared { findings, ..Prepared::new(ageing, plan, environment, shorter) })
+        Ok(Prepared { findings, ..Prepared::new(age, plan, environment, shorter) })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -88,18 +88,18 @@ impl ExperimentPart for AgeingRequest {
 /// Draws the steps of every target in a round.
 fn draw(
     request: &Request,
-    part: &AgeingRequest,
+    part: &AgeRequest,
     round: u32,
     pool: &Pool,
     stop: &Stop,
 ) -> Result<Vec<AgeStep>> {
-    let seed = derive(request.seed, Use::Ageing, round.into());
+    let seed = derive(request.seed, Use::Age, round.into());
     history::draw(&part.data, &part.ages, seed, pool, stop)
 }
 
 /// Returns the workloads in the order in which a store goes through them: the objects are written
 /// once, then read; replaced until the next age, then read.
-fn workloads(part: &AgeingRequest) -> Vec<Workload> {
+fn workloads(part: &AgeRequest) -> Vec<Workload> {
     let workload = |operation, age, count| Workload {
         batch: if operation == Operation::Read { Batch::All } else { Batch::Of(1) },
         ..Workload::alone(AgeWork { operation, age }, count)
@@ -129,7 +129,7 @@ pub(super) fn planned_caches(reads: &[Cache]) -> Vec<Cache> {
 /// Finds out before anything is written whether there is room: a quarter more than the live
 /// objects, as one target is there at a time. An engine that takes more as it ages may still fill
 /// the disk; then its trial fails, and the others go on.
-fn check_room(request: &Request, part: &AgeingRequest) -> Result<()> {
+fn check_room(request: &Request, part: &AgeRequest) -> Result<()> {
     let live = part.data.count.saturating_mul(part.data.size);
     let needed = live.saturating_add(live / 4);
     let scratch = request.scratch(&part.targets);
@@ -144,9 +144,9 @@ fn check_room(request: &Request, part: &AgeingRequest) -> Result<()> {
     )))
 }
 
-struct Ageing<'a> {
+struct Age<'a> {
     request: &'a Request,
-    part: &'a AgeingRequest,
+    part: &'a AgeRequest,
     /// The cache states of reads that can be reached.
     caches: Vec<Cache>,
     workloads: Vec<Workload>,
@@ -158,7 +158,7 @@ struct Ageing<'a> {
     stop: &'a Stop,
 }
 
-impl Experiment for Ageing<'_> {
+impl Experiment for Age<'_> {
     fn start_round(&mut self, round: u32, _: &Trial) -> Result<()> {
         self.ages = draw(self.request, self.part, round, &self.pool, self.stop)?;
         Ok(())
@@ -172,19 +172,19 @@ impl Experiment for Ageing<'_> {
         let first_round = output.round == 0;
         in_folder(target, &self.scratch, &name, |folder| {
             let ready = ReadyStore::new(target.engine, folder.join(target.engine.name()), options);
-            AgeingTrial { of: self, ready, first_round }.run(output)
+            AgeTrial { of: self, ready, first_round }.run(output)
         })
     }
 }
 
 /// A trial of one store: created, filled, read, and its objects replaced until it has its last age.
-struct AgeingTrial<'a> {
-    of: &'a Ageing<'a>,
+struct AgeTrial<'a> {
+    of: &'a Age<'a>,
     ready: ReadyStore,
     first_round: bool,
 }
 
-impl AgeingTrial<'_> {
+impl AgeTrial<'_> {
     /// Makes the store, and outputs its samples as it ages.
     fn run(mut self, output: &mut Output<'_>) -> Result<()> {
         let ReadyStore { engine, path, options, held, .. } = &mut self.ready;
@@ -256,7 +256,7 @@ impl AgeingTrial<'_> {
     fn check(&self, step: &AgeStep) -> Result<Duration> {
         let start = Instant::now();
         if self.ready.retains() {
-            let Ageing { progress, stop, .. } = *self.of;
+            let Age { progress, stop, .. } = *self.of;
             let (differs, _) = check::bytes(&step.live, &self.ready, None, (progress, stop))?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }

@@ -10,7 +10,7 @@ use crate::{Cache, Durability, Error, Generated, Result};
 options! {
     /// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space
     /// and fragments are measured as the stores age
-    pub struct AgeingSpec {
+    pub struct AgeSpec {
         targets = "What to measure; none: files and SQLite";
 
         /// Objects that live in a store
@@ -59,7 +59,7 @@ impl Kind for Age {
     }
 }
 
-impl AgeingSpec {
+impl AgeSpec {
     /// The targets that are measured when the user names none: those that were published.
     pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
@@ -120,7 +120,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<u32>> {
         let ages = text.split(',').map(str::parse).collect::<Result<_>>()?;
-        AgeingSpec { ages, ..AgeingSpec::default() }.ages()
+        AgeSpec { ages, ..AgeSpec::default() }.ages()
     }
 
     #[test]

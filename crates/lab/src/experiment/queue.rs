@@ -35,7 +35,7 @@ use crate::{
 
 /// The request of `storemark queue`: tasks are created, changed and deleted.
 #[derive(Clone)]
-pub struct TasksRequest {
+pub struct QueueRequest {
     /// The targets.
     pub targets: Vec<Target<dyn model::Tasks>>,
     /// Workers at once.
@@ -48,7 +48,7 @@ pub struct TasksRequest {
     pub output: u64,
 }
 
-impl ExperimentPart for TasksRequest {
+impl ExperimentPart for QueueRequest {
     fn prepare<'a>(
         &'a self,
         request: &'a Request,
@@ -56,7 +56,7 @@ impl ExperimentPart for TasksRequest {
         _progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        let TasksRequest { tasks, rewrites, output, workers, .. } = *self;
+        let QueueRequest { tasks, rewrites, output, workers, .. } = *self;
         let count = tasks * u64::from(workers);
         let workload = Workload::alone(Work::Queue, count);
         let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
@@ -72,8 +72,8 @@ impl ExperimentPart for TasksRequest {
         for folder in folders {
             scratches.in_folder(folder, true)?;
         }
-        let tasks = Tasks { request, part: self, scratches, made: 0, stop };
-        Ok(Prepared::new(tasks, plan, environment, "fewer --tasks or targets"))
+        let queues = Queues { request, part: self, scratches, made: 0, stop };
+        Ok(Prepared::new(queues, plan, environment, "fewer --tasks or targets"))
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -86,16 +86,16 @@ impl ExperimentPart for TasksRequest {
     }
 }
 
-struct Tasks<'a> {
+struct Queues<'a> {
     request: &'a Request,
-    part: &'a TasksRequest,
+    part: &'a QueueRequest,
     scratches: Scratches,
     /// Queues made so far.
     made: u64,
     stop: &'a Stop,
 }
 
-impl Experiment for Tasks<'_> {
+impl Experiment for Queues<'_> {
     fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let Self { request, part, stop, .. } = *self;
         let target = &part.targets[trial.target()];
@@ -105,7 +105,7 @@ impl Experiment for Tasks<'_> {
         let settings = target.settings_for(Facet::Tasks, request.durability)?;
         let queue = target.engine.create(&path, &settings)?;
         let seed = derive(request.seed, Use::Payloads, self.made);
-        let run = TaskTrial { part, queue: &*queue, path: &path, seed, stop }.run();
+        let run = QueueTrial { part, queue: &*queue, path: &path, seed, stop }.run();
         let (facts, sample) = run?;
         // What is not known to be left refuses this.
         queue.remove()?;
@@ -116,8 +116,8 @@ impl Experiment for Tasks<'_> {
 
 /// A trial over a new queue: it takes one task through all its steps and reads it back, then has
 /// the workers make their passes. After each pass the queue must be empty.
-struct TaskTrial<'a> {
-    part: &'a TasksRequest,
+struct QueueTrial<'a> {
+    part: &'a QueueRequest,
     queue: &'a dyn Queue,
     path: &'a Path,
     /// Names the trial, so that its ids and outputs are its own.
@@ -126,12 +126,12 @@ struct TaskTrial<'a> {
 }
 
 /// A pass of a trial: the tasks of each worker.
-struct TaskPass(Vec<Ids>);
+struct QueuePass(Vec<Ids>);
 
-impl TaskTrial<'_> {
+impl QueueTrial<'_> {
     fn run(&self) -> Result<(StoreFacts, Sample)> {
         let start = Instant::now();
-        let TasksRequest { rewrites, output, workers, .. } = *self.part;
+        let QueueRequest { rewrites, output, workers, .. } = *self.part;
         let outputs = task_cycle::outputs(rewrites, output, derive(self.seed, Use::Payloads, 0));
         let ids = Ids::new(1, derive(self.seed, Use::Check, 0));
         task_cycle::check(&mut *self.queue.worker()?, &ids, &outputs)?;
@@ -141,7 +141,7 @@ impl TaskTrial<'_> {
         let (stop, failed) = (self.stop, &AtomicBool::new(false));
         let open = |number: usize| {
             let (mut worker, clock) = (self.queue.worker()?, RunClock::of_this_thread());
-            let worker: Worker<'_, &TaskPass, _> = Box::new(move |TaskPass(ids), _| {
+            let worker: Worker<'_, &QueuePass, _> = Box::new(move |QueuePass(ids), _| {
                 let done = work(&mut *worker, &ids[number], outputs, &clock, (stop, failed));
                 // The others need not finish.
                 done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
@@ -156,20 +156,20 @@ impl TaskTrial<'_> {
     }
 
     /// Returns the first pass after the queue was created, and the steady one.
-    fn passes(&self) -> [TaskPass; 2] {
-        let TasksRequest { tasks, workers, .. } = *self.part;
+    fn passes(&self) -> [QueuePass; 2] {
+        let QueueRequest { tasks, workers, .. } = *self.part;
         let few = tasks.min(FIRST_WRITES.div_ceil(workers.into()));
         [(0, few), (1, tasks)].map(|(index, tasks)| {
             let seed = derive(self.seed, Use::Keys, index);
             let ids = |number: u32| Ids::new(tasks, derive(seed, Use::Keys, number.into()));
-            TaskPass((0..workers).map(ids).collect())
+            QueuePass((0..workers).map(ids).collect())
         })
     }
 
     fn measure<'a>(
         &self,
-        [first, steady]: &'a [TaskPass; 2],
-        workers: &mut Workers<'_, &'a TaskPass, WorkerReport<EachStep>>,
+        [first, steady]: &'a [QueuePass; 2],
+        workers: &mut Workers<'_, &'a QueuePass, WorkerReport<EachStep>>,
     ) -> Result<Sample> {
         let mut measure = |pass| {
             let meter = PassMeter::start(&[], Some(self.path), false);
