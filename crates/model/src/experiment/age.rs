@@ -40,3 +40,15 @@ pub struct AgeMeasured {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<Fragments>,
 }
+
+impl AgeWork {
+    /// Returns the name of the operation with the age.
+    pub(super) fn name(self) -> String {
+        let Self { operation, age } = self;
+        match operation {
+            Operation::Insert => "filling".to_owned(),
+            Operation::Update => format!("replacing up to age {age}"),
+            _ => format!("{operation} at age {age}"),
+        }
+    }
+}

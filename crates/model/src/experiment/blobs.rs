@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatasetSpec, DatasetSummary, Operation, Order, SampledFrom};
+use crate::{DatasetSpec, DatasetSummary, Operation, Order, SampledFrom, Ycsb, units::show_rate};
 
 /// The values of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,4 +35,16 @@ pub struct BlobWork {
     /// when the one before it has finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+}
+
+impl BlobWork {
+    /// Returns the name of the operation, or of the benchmark that has this mix, and the rate.
+    pub(super) fn name(self) -> String {
+        let ycsb = Ycsb::find(self.operation, self.order);
+        let name = ycsb.map_or_else(|| self.operation.to_string(), |ycsb| ycsb.to_string());
+        match self.rate {
+            Some(rate) => format!("{name} at {}/s", show_rate(rate)),
+            None => name,
+        }
+    }
 }

@@ -137,6 +137,21 @@ impl Experiment {
         if let Self::Blobs(data) = self { Some(data) } else { None }
     }
 
+    /// Returns the rows; `None` for other experiments.
+    pub fn rows(&self) -> Option<&RowsData> {
+        if let Self::Rows(data) = self { Some(data) } else { None }
+    }
+
+    /// Returns the tasks of a queue; `None` for other experiments.
+    pub fn queue(&self) -> Option<&QueueData> {
+        if let Self::Queue(data) = self { Some(data) } else { None }
+    }
+
+    /// Returns the values of a store's life; `None` for other experiments.
+    pub fn life(&self) -> Option<&LifeData> {
+        if let Self::Life(data) = self { Some(data) } else { None }
+    }
+
     /// Returns the source of the values; `None` for experiments whose data is always generated.
     pub fn dataset(&self) -> Option<&DatasetSpec> {
         match self {
@@ -236,6 +251,26 @@ impl Work {
     #[must_use]
     pub fn at_any_rate(self) -> Self {
         self.blobs().map_or(self, |work| BlobWork { rate: None, ..work }.into())
+    }
+
+    /// Returns the name of the work, which says more than the word for it: `YCSB A at 500/s`,
+    /// `read at age 2`.
+    pub fn name(self) -> String {
+        match self {
+            Self::Blobs(work) => work.name(),
+            Self::Age(work) => work.name(),
+            Self::Rows(work) => work.name().to_owned(),
+            Self::Queue | Self::Backup(_) | Self::Life(_) => self.to_string(),
+        }
+    }
+
+    /// Returns the unit of the time of an operation.
+    pub fn time_unit(self) -> &'static str {
+        match (self, self.operation()) {
+            (Self::Backup(_), _) => "µs/file",
+            (Self::Life(_), _) | (_, Some(Operation::Mix(_))) => "µs/op",
+            _ => "µs/blob",
+        }
     }
 
     /// Returns whether the work changes the store.

@@ -30,3 +30,10 @@ pub struct RowsMeasured {
     /// The bytes of the tables afterwards; `None` if they are not in files.
     pub files: Option<FileBytes>,
 }
+
+impl RowsWork {
+    /// Returns the name of the operation in the published table.
+    pub fn name(self) -> &'static str {
+        if self.operation == RowOperation::Add { "update" } else { self.operation.as_str() }
+    }
+}

@@ -3,8 +3,7 @@
 use std::{ffi::OsStr, path::Path};
 
 use model::{
-    Batch, BlobsData, Cache, DatasetSpec, Durability, Experiment, LifeData, Owner, Plan,
-    PlannedTarget, Severity, Work, Workload,
+    Batch, Cache, DatasetSpec, Durability, Owner, Plan, PlannedTarget, Severity, Work, Workload,
     record::Record,
     spec::{RunSpec, SharedSetting},
 };
@@ -16,13 +15,8 @@ use crate::{MergedFinding, words};
 /// generated, the one that measures the user's own files; `None` if neither applies.
 pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<String> {
     let plan = &run.header.plan;
-    let (Experiment::Blobs(BlobsData { dataset, .. }) | Experiment::Life(LifeData { dataset, .. })) =
-        &plan.experiment
-    else {
-        return None;
-    };
     let own = plan.targets.iter().find(|target| target.owner != Owner::Scratch);
-    let source = match dataset {
+    let source = match plan.experiment.dataset()? {
         DatasetSpec::Directory { path } => path,
         DatasetSpec::Targets => &own?.location,
         DatasetSpec::Generated(_) => {

@@ -1,7 +1,7 @@
 //! The store to take for reads and updates together, chosen as `advise` chooses it.
 
 use checks::Costs;
-use model::{BlobWork, Case, Operation, Plan, Work, record::Record};
+use model::{Case, Operation, Plan, Work, record::Record};
 
 use super::{
     and,
@@ -55,17 +55,11 @@ pub(super) fn recommendation(run: &Record, figures: &[Figures]) -> Option<Recomm
 /// Returns the share of reads among the operations that were measured; `None` if they have no
 /// shares.
 fn share_of_reads(plan: &Plan, measured: &[&[Figures]]) -> Option<f64> {
-    let is_plain = |work: &Work| {
-        matches!(
-            work,
-            Work::Blobs(BlobWork {
-                operation: Operation::Read | Operation::Update,
-                rate: None,
-                ..
-            })
-        )
+    let is_plain = |work: Work| {
+        let operation = work.operation().filter(|_| work.rate().is_none() && work.age().is_none());
+        matches!(operation, Some(Operation::Read | Operation::Update))
     };
-    if plan.workloads.len() > 1 && !plan.workloads.iter().all(|of| is_plain(&of.work)) {
+    if plan.workloads.len() > 1 && !plan.workloads.iter().all(|of| is_plain(of.work)) {
         return None;
     }
     let writes = |rows: &&[Figures]| plan.workloads[rows[0].case.workload].work.writes();

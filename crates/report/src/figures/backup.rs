@@ -1,6 +1,6 @@
 //! Computes the figures of the steps of a backup.
 
-use model::{Sample, Work, backup::BackupStep, record::Record};
+use model::{Sample, backup::BackupStep, record::Record};
 
 use crate::{Figures, Series, per, sum};
 
@@ -32,7 +32,7 @@ pub fn backup_figures(record: &Record, figures: &[Figures]) -> Vec<BackupFigures
 
 fn row(record: &Record, figures: &Figures) -> Option<BackupFigures> {
     let workload = record.header.plan.workloads.get(figures.case.workload)?;
-    let Work::Backup(step) = workload.work else { return None };
+    let step = workload.work.backup()?;
     let series = Series::new(record, figures.case, figures.target);
     let samples: Vec<_> = series.samples().collect();
     let share = || {

@@ -10,8 +10,8 @@ use std::{cmp::Reverse, ffi::OsStr, path::Path};
 use checks::Gate;
 use itertools::Itertools;
 use model::{
-    BlobsData, Cache, Case, DatasetSpec, Error, Experiment, Plan, PlannedTarget, Result, Severity,
-    record::Record, units::show_count,
+    Cache, Case, DatasetSpec, Error, Plan, PlannedTarget, Result, Severity, record::Record,
+    units::show_count,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -316,11 +316,9 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 /// Fails if the records are about different generated data. The user's own data may change between
 /// records.
 fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
-    let is_own = |plan: &Plan| match &plan.experiment {
-        Experiment::Blobs(BlobsData { dataset, .. }) => {
-            !matches!(dataset, DatasetSpec::Generated(_))
-        }
-        _ => false,
+    let is_own = |plan: &Plan| {
+        let blobs = plan.experiment.blobs();
+        blobs.is_some_and(|blobs| !matches!(blobs.dataset, DatasetSpec::Generated(_)))
     };
     match data_difference(&both) {
         Some(unlike) if !both.into_iter().all(is_own) => {

@@ -1,6 +1,6 @@
 //! Computes the figures of the life of stores.
 
-use model::{Sample, Work, life::LifeStep, record::Record};
+use model::{Sample, life::LifeStep, record::Record};
 
 use crate::{Figures, per};
 
@@ -41,7 +41,7 @@ pub struct LifeSpace {
 pub fn life_figures(record: &Record, figures: &[Figures]) -> Vec<LifeFigures> {
     let row = |row: &Figures| {
         let workload = record.header.plan.workloads.get(row.case.workload)?;
-        let Work::Life(step) = workload.work else { return None };
+        let step = workload.work.life()?;
         let own =
             |sample: &&Sample| (sample.target, sample.workload) == (row.target, row.case.workload);
         let operations = record.samples.iter().find(own).map(|sample| sample.operations);
@@ -65,7 +65,7 @@ fn space(record: &Record, target: usize) -> Option<LifeSpace> {
         let workloads = &record.header.plan.workloads;
         let own = |sample: &&Sample| {
             let work = workloads.get(sample.workload).map(|workload| workload.work);
-            sample.target == target && work == Some(Work::Life(step))
+            sample.target == target && work == Some(step.into())
         };
         per(&record.samples.iter().filter(own).collect::<Vec<_>>(), |_| 1, of)
     };

@@ -1,9 +1,6 @@
 //! Computes the figures of rows, next to the published ones.
 
-use model::{
-    Case, Experiment, PlannedTarget, RowsData, RowsWork, Settings, Work, Workload, record::Record,
-    rows::RowOperation, study,
-};
+use model::{Case, PlannedTarget, Settings, Workload, record::Record, rows::RowOperation, study};
 use stats::Estimate;
 
 use super::counterpart;
@@ -89,7 +86,7 @@ fn row(record: &Record, workload: &Workload, rows: &[&Figures; 3]) -> RowFigures
     let Figures { target, case, .. } = *rows[0];
     let published = published_for(record, target, workload);
     let base = published_for(record, plan.baseline, workload);
-    let as_many = plan.experiment == Experiment::Rows(RowsData { rows: studies::rows().work.rows });
+    let as_many = plan.experiment.rows().is_some_and(|data| data.rows == studies::rows().work.rows);
     let cell = |index: usize| {
         let seconds = |row: &study::RowFigures| [row.insert, row.sum, row.update][index];
         let (own, base) = (published.and_then(seconds), base.and_then(seconds));
@@ -148,9 +145,9 @@ fn published_for(
     let batch = PUBLISHED_BATCHES.iter().find(|(of, _)| of == engine).map(|(_, batch)| *batch);
     planned.settings.get("batch").is_none_or(|own| Some(own) == batch).then_some(())?;
     let all = studies::rows();
-    let own = matches!(workload.work, Work::Rows(RowsWork { own_databases: true, .. }));
-    let Experiment::Rows(RowsData { rows }) = plan.experiment else { return None };
-    let same_work = rows >= all.work.rows / LEAST_SHARE && (own || workload.processes == 1);
+    let own = workload.work.own_databases() == Some(true);
+    let same_work = plan.experiment.rows()?.rows >= all.work.rows / LEAST_SHARE
+        && (own || workload.processes == 1);
     all.figures.iter().filter(|_| same_work).find(|row| {
         row.processes == workload.processes
             && in_effect.get("style") == Some(row.style.as_str())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use model::{BlobsData, Case, DatasetSpec, Experiment, PlannedTarget, record::Record};
+use model::{Case, DatasetSpec, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
 use crate::{Figures, Series, Verdict, figures, words};
@@ -59,10 +59,8 @@ pub(crate) fn other_options(record: &Record) -> BTreeMap<String, String> {
 
 /// Returns the middle size of generated blobs; `None` if the run has no such data.
 pub(crate) fn size(record: &Record) -> Option<u64> {
-    match record.header.plan.experiment {
-        Experiment::Blobs(BlobsData { dataset: DatasetSpec::Generated(data), .. }) => {
-            Some(data.size)
-        }
+    match record.header.plan.experiment.blobs()?.dataset {
+        DatasetSpec::Generated(data) => Some(data.size),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Experiment, PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
+use model::{PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
 use stats::Estimate;
 
 use super::counterpart;
@@ -80,7 +80,7 @@ fn published_for(record: &Record, target: usize) -> Vec<&'static study::TaskFigu
     let plan = &record.header.plan;
     let published = studies::tasks();
     let workers = plan.workloads.first().map(|workload| workload.threads);
-    let Experiment::Queue(QueueData { rewrites, output, .. }) = plan.experiment else {
+    let Some(&QueueData { rewrites, output, .. }) = plan.experiment.queue() else {
         return vec![];
     };
     let facts = facts(record, target);

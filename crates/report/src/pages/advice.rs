@@ -6,7 +6,7 @@ use std::time::Duration;
 use checks::{Advice, Choice, Costs, FEWEST_ROUNDS, Outcome, Series, Threshold};
 use itertools::Itertools;
 use model::{
-    BlobsData, Case, Durability, Experiment, Plan, PlannedTarget, Sample,
+    BlobsData, Case, Durability, Plan, PlannedTarget, Sample,
     record::Record,
     units::{
         duration_of, exact_percent, longer_option, show_count, show_duration, show_percent,
@@ -288,10 +288,7 @@ impl<'a> Advised<'a> {
 
     /// Describes what the answer rests on: the candidates, the values and the rounds.
     fn confidence(&self) -> Option<String> {
-        let Experiment::Blobs(BlobsData { summary, sampled_from, .. }) = &self.plan.experiment
-        else {
-            return None;
-        };
+        let BlobsData { summary, sampled_from, .. } = self.plan.experiment.blobs()?;
         let count = show_count(summary.count);
         let bytes = match summary.bytes {
             0 => "all of them empty".to_owned(),

@@ -1,6 +1,6 @@
 //! The life of stores: what each step takes, what the store occupies, and what a backup copies.
 
-use model::{Experiment, LifeData, life::LifeStep, record::Record};
+use model::{life::LifeStep, record::Record};
 
 use super::{TARGET, clock, time};
 use crate::{
@@ -42,7 +42,7 @@ const SPACE: &str = "backup: what a backup copies after 1 % of the values change
 /// Returns the table of the stores' sizes; `None` if no store has files.
 pub(crate) fn life_spaces(record: &Record, spaces: &[LifeSpace]) -> Option<Table> {
     let plan = &record.header.plan;
-    let days = if let Experiment::Life(LifeData { days, .. }) = plan.experiment { days } else { 0 };
+    let days = plan.experiment.life().map_or(0, |life| life.days);
     let mb = |bytes: Option<f64>| Some(bytes? / 1e6);
     let percent = |share: Option<f64>| Some(share? * 100.0);
     let title =

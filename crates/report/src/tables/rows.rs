@@ -1,7 +1,7 @@
 //! Rows: for each group of processes the times and the ratios, next to the published ones, and what
 //! the way of handing rows over does to a store.
 
-use model::{Plan, PlannedTarget, RowsWork, Work, Workload, record::Record, rows::Style};
+use model::{Plan, PlannedTarget, Workload, record::Record, rows::Style};
 
 use super::{LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, tone};
 use crate::{
@@ -161,7 +161,7 @@ const SHARED: &str =
 pub(crate) fn row_notes(record: &Record, published: bool) -> Lines {
     let plan = &record.header.plan;
     let shares_database = |(index, workload): (usize, &Workload)| {
-        let is_shared = matches!(workload.work, Work::Rows(RowsWork { own_databases: false, .. }));
+        let is_shared = workload.work.own_databases() == Some(false);
         let is_measured = record.samples.iter().any(|sample| sample.workload == index);
         workload.processes > 1 && is_shared && is_measured
     };

@@ -64,12 +64,7 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
 /// Returns the unit of times in a case.
 pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
     let workload = plan.workloads.get(case.workload);
-    match workload.map(|workload| workload.work) {
-        Some(Work::Backup(_)) => "µs/file",
-        Some(Work::Life(_)) => "µs/op",
-        Some(work) if is_mixed(work) => "µs/op",
-        _ => "µs/blob",
-    }
+    workload.map_or("µs/blob", |workload| workload.work.time_unit())
 }
 
 fn is_mixed(work: Work) -> bool {

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use model::{
-    AgeWork, Batch, BlobWork, BlobsData, Case, Experiment, Operation, Owner, Plan, PlannedTarget,
-    RowsWork, Sample, Work, Workload, Ycsb,
+    Batch, Case, Operation, Owner, Plan, PlannedTarget, Sample, Workload,
     record::Record,
-    rows,
     units::{show_count, show_percent, show_rate},
 };
 
@@ -61,8 +59,7 @@ pub(crate) fn workload(workload: &Workload) -> String {
     };
     let rate = workload.work.rate().map(|rate| format!("at {}/s", show_rate(rate)));
     let age = workload.work.age().map(|age| format!("age {age}"));
-    let own = matches!(workload.work, Work::Rows(RowsWork { own_databases: true, .. }));
-    let own = own.then(|| "a database each".to_owned());
+    let own = (workload.work.own_databases() == Some(true)).then(|| "a database each".to_owned());
     let more = [Some(conditions(workload)), rate, age, own].into_iter().flatten();
     [what].into_iter().chain(more).join(", ")
 }
@@ -91,52 +88,23 @@ pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
     let Some(one) = plan.workloads.get(workload) else {
         return format!("workload {}", workload + 1);
     };
-    match one.work {
-        Work::Age(AgeWork { operation: Operation::Insert, .. }) => "filling".to_owned(),
-        Work::Age(AgeWork { operation: Operation::Update, age }) => {
-            format!("replacing up to age {age}")
-        }
-        Work::Age(AgeWork { operation, age }) => format!("{operation} at age {age}"),
-        Work::Rows(RowsWork { operation, .. }) => rows_name(plan, one, operation),
-        Work::Backup(step) => step.to_string(),
-        Work::Life(step) => step.to_string(),
-        Work::Blobs(_) | Work::Queue => {
-            let name = blobs_name(one);
-            let namesakes = plan.workloads.iter().filter(|other| blobs_name(other) == name);
-            if namesakes.count() == 1 { name } else { format!("{name} {}", workload + 1) }
-        }
+    let name = one.work.name();
+    if plan.workloads.iter().filter(|other| other.work.name() == name).count() == 1 {
+        return name;
     }
-}
-
-fn rows_name(plan: &Plan, workload: &Workload, operation: rows::RowOperation) -> String {
-    // Several groups of processes do the same.
-    let several = plan.workloads.len() > rows::RowOperation::ALL.len();
-    let by = if several { format!(" by {}", processes(workload)) } else { String::new() };
-    match operation {
-        // The name in the published table.
-        rows::RowOperation::Add => format!("update{by}"),
-        other => format!("{other}{by}"),
+    match one.work.own_databases() {
+        // Several groups of processes do the same.
+        Some(_) => format!("{name} by {}", processes(one)),
+        None => format!("{name} {}", workload + 1),
     }
-}
-
-/// Returns the name of the operation, or of the benchmark that has this mix.
-fn blobs_name(workload: &Workload) -> String {
-    let Work::Blobs(BlobWork { operation, order, rate }) = workload.work else {
-        return workload.work.to_string();
-    };
-    let name =
-        Ycsb::find(operation, order).map_or_else(|| operation.to_string(), |o| o.to_string());
-    rate.map_or_else(|| name.clone(), |rate| format!("{name} at {}/s", show_rate(rate)))
 }
 
 /// Describes the processes: `1 process`, `4 processes, a database each`, `4 processes on one
 /// database`.
 pub(crate) fn processes(workload: &Workload) -> String {
-    match (workload.processes, workload.work) {
+    match (workload.processes, workload.work.own_databases()) {
         (1, _) => "1 process".to_owned(),
-        (n, Work::Rows(RowsWork { own_databases: true, .. })) => {
-            format!("{n} processes, a database each")
-        }
+        (n, Some(true)) => format!("{n} processes, a database each"),
         (n, _) => format!("{n} processes on one database"),
     }
 }
@@ -190,11 +158,8 @@ fn touched(record: &Record, case: Case) -> Option<f64> {
     let own = |s: &&Sample| s.workload == case.workload && s.cache == case.cache;
     let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
     let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
-    let drawn = match plan.experiment {
-        Experiment::Blobs(BlobsData { drawn: Some(drawn), available, .. }) => {
-            drawn as f64 / available as f64
-        }
-        _ => 1.0,
-    };
+    let blobs = plan.experiment.blobs();
+    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
+    let drawn = drawn.unwrap_or(1.0);
     Some(seen.len() as f64 / parts as f64 * drawn)
 }

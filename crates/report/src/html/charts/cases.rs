@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use model::{BlobWork, Cache, Case, Plan, Work, Workload, units::show_rate};
+use model::{Cache, Case, Plan, Workload, units::show_rate};
 
 use super::{
     Axis, CaseGroup, Chart, Interval, Mark, Part, READ_RATIO, Run, Series, Unit, groups, how_much,
@@ -133,11 +133,8 @@ fn at_rates(plan: &Plan) -> Vec<Vec<Case>> {
 
 /// Returns the cache state and the workload of a case, without the rate.
 fn at_any_rate(plan: &Plan, case: Case) -> (Cache, Workload) {
-    let mut workload = Workload { count: 0, ..plan.workloads[case.workload] };
-    if let Work::Blobs(BlobWork { rate, .. }) = &mut workload.work {
-        *rate = None;
-    }
-    (case.cache, workload)
+    let workload = plan.workloads[case.workload];
+    (case.cache, Workload { count: 0, work: workload.work.at_any_rate(), ..workload })
 }
 
 fn load(part: &Part<'_>, cases: &[Case]) -> Chart {
