@@ -139,6 +139,22 @@ fn fill_cache(session: &mut dyn Session, cache: u64) -> Result<f64> {
     Ok(if is_whole { 1.0 } else { bytes as f64 / cache as f64 })
 }
 
+/// The most bytes for which an allocator keeps room: glibc maps more of them anew each time
+/// (mallopt(3), `M_MMAP_THRESHOLD`).
+const MOST_KEPT: usize = 32 << 20;
+/// A store allocates a value with something around it, one byte in so many.
+const AROUND: usize = 8;
+
+/// Has the allocator keep room for a value of `largest` bytes, as it does in a program that has run
+/// for long and read such a value before: the first touch of each page takes as long as a small read.
+fn keep_room(largest: usize) {
+    let length = (largest + largest / AROUND).min(MOST_KEPT);
+    // glibc keeps what is freed after it was asked for as much once.
+    for _ in 0..2 {
+        std::hint::black_box(vec![0xa5_u8; length]);
+    }
+}
+
 fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
     input: &PassInput<'_>,
     turns: Turns,
@@ -162,6 +178,8 @@ fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
         lanes[number] = Some(lane);
     }
     let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
+    let largest = lanes.iter().flatten().map(|lane| lane.buffer.len()).max();
+    keep_room(largest.unwrap_or(0));
     let (labels, orders) = (shuffled(), balanced_orders(stores));
     let slices = located(ops(), turns);
     for (order, step) in orders.iter().cycle().zip(0..slices.len()) {
@@ -306,6 +324,22 @@ mod tests {
         Stop,
         dataset::{Dataset, Pool},
     };
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn a_value_as_large_as_the_largest_takes_no_new_pages() {
+        const LARGEST: usize = 5 << 20;
+        let meter = ThreadMeter::of_this_thread();
+        let faults = || {
+            let mut spent = Spent::default();
+            meter.measure(&mut spent, || std::hint::black_box(vec![1_u8; LARGEST]));
+            spent.cost.minor_faults.unwrap_or(0)
+        };
+        let first = faults();
+        keep_room(LARGEST);
+        let again = faults();
+        assert!(first > 0 && again <= first / 10, "{again} of {first}");
+    }
 
     #[test]
     fn each_store_is_everywhere_and_after_each_other_one_equally_often() {
