@@ -39,21 +39,15 @@ fn is_settled(record: &Record, trial: &Trial) -> bool {
     cases.all(|case| checks::unsettled(record, case).is_empty())
 }
 
-/// Returns which targets still take part in a trial: those that need more rounds in any of its
-/// cases, and the baseline for as long as there is one; all if the number of rounds is fixed, or
-/// several runs have their share of the time.
-pub(super) fn open<'a>(
-    plan: &'a Plan,
-    record: Option<&Record>,
-) -> impl Fn(usize, &Trial) -> bool + use<'a> {
+/// Returns which targets need more rounds in any case of a trial; all if the number of rounds is
+/// fixed, or several runs have their share of the time.
+pub(super) fn open(plan: &Plan, record: Option<&Record>) -> impl Fn(usize, &Trial) -> bool + use<> {
     let record = record.filter(|_| plan.rounds.max.is_none() && plan.rounds.runs == 1);
     let of = |record| plan.cases().map(|case| (case, checks::unsettled(record, case))).collect();
     let unsettled: Option<Vec<(Case, Vec<usize>)>> = record.map(of);
     move |target, trial| {
         let is_open = |(case, targets): &(Case, Vec<usize>)| {
-            let own = trial.is_about(*case);
-            let is_baseline = target == plan.baseline && !targets.is_empty();
-            own && (is_baseline || targets.contains(&target))
+            trial.is_about(*case) && targets.contains(&target)
         };
         unsettled.as_ref().is_none_or(|unsettled| unsettled.iter().any(is_open))
     }

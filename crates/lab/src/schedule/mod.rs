@@ -369,7 +369,11 @@ impl Schedule<'_> {
         let open = ending::open(self.plan, recorder.record());
         let trials = self.in_order(place, round);
         for (position, trial) in (0..).zip(&trials) {
-            let goes_on = |target| self.has(target, trial) && open(target, trial);
+            let needs = |target| self.has(target, trial) && open(target, trial);
+            // Others are compared with the baseline.
+            let is_compared = (0..self.plan.targets.len()).any(needs);
+            let is_baseline = |target| target == self.plan.baseline && self.has(target, trial);
+            let goes_on = |target| needs(target) || is_compared && is_baseline(target);
             let Some(trial) = trial.retain(goes_on) else { continue };
             any = true;
             self.stop.check()?;
