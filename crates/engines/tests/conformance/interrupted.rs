@@ -8,7 +8,6 @@ use std::{
 };
 
 use model::{Access, Durability, KeyKind, Mode};
-use storemark_engines::registry;
 
 use crate::{
     case::{Case, Ease, Place, bytes, checked},
@@ -18,8 +17,8 @@ use crate::{
 const KEYS: i64 = 8;
 const WRITER: &str = "interrupted::writer";
 
-fn case(engine: &str, class: Durability) -> Option<Case> {
-    let engine = registry::blobs(engine).unwrap();
+fn case(name: &str, class: Durability) -> Option<Case> {
+    let engine = engines().find(|engine| engine.name() == name).unwrap();
     let settings = checked(engine, engine.durability_settings(class)?.settings);
     let persistent = engine.capabilities().persistent;
     persistent.then_some(Case { engine, keys: KeyKind::Integers, settings })
