@@ -180,87 +180,38 @@ pub trait Engine: EngineFacts + Sync {
 
 /// The properties that follow from an engine's declaration and methods, the same for all engines.
 pub trait EngineFacts {
+    /// Returns the declaration, as [`Engine::declaration`] does.
+    fn declared(&self) -> &'static Declaration;
+
     /// Returns the engine's name in a target string.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.declared().name
+    }
 
     /// Returns what the engine can do.
-    fn capabilities(&self) -> Capabilities;
+    fn capabilities(&self) -> Capabilities {
+        self.declared().capabilities
+    }
 
     /// Returns the settings that a target string of this facet may have.
-    fn settings(&self, facet: Facet) -> Vec<&'static Setting>;
+    fn settings(&self, facet: Facet) -> Vec<&'static Setting> {
+        let settings = self.declared().settings.iter();
+        settings.filter(|setting| setting.facets.contains(&facet)).collect()
+    }
 
     /// Returns how this engine keeps a durability class; `None` if it cannot give that class.
-    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings>;
+    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings> {
+        self.declared().durability.iter().find(|settings| settings.class == class)
+    }
 
     /// Returns the settings with which a target of this facet keeps a durability class.
     ///
     /// # Errors
     ///
     /// Fails if the engine cannot give that class.
-    fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings>;
-
-    /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
-    /// known before its store is opened; `None` if nothing prevents it.
-    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String>;
-
-    /// Returns whether a target with `settings` is only compared with, and never advised.
-    fn is_reference(&self, settings: &Settings) -> bool;
-
-    /// Returns how a new store is filled fast.
-    fn fill(&self) -> Fill;
-
-    /// Returns why several processes cannot write to a store opened with `settings`, and what
-    /// allows them to; `None` if they can, or if the engine lacks [`Capabilities::processes`].
-    fn writes_alone(&self, settings: &Settings) -> Option<String>;
-
-    /// Returns this engine as a store of rows, or `None` if it stores none.
-    fn rows(&self) -> Option<&'static dyn Rows>;
-
-    /// Returns this engine as a store of tasks, or `None` if it stores none.
-    fn tasks(&self) -> Option<&'static dyn Tasks>;
-
-    /// Returns the servers that do this engine's work.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it has none.
-    fn servers(&self) -> Result<&'static dyn Servers>;
-
-    /// Checks that the engine can be used on this machine, as [`Servers::usable`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot.
-    fn usable(&self) -> Result<()>;
-
-    /// Returns the user that does the work, as [`Servers::account`] does.
-    fn account(&self) -> Option<Account>;
-
-    /// Returns the requests of an operation, as [`Servers::requests`] does.
-    fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests>;
-}
-
-impl<E: Engine> EngineFacts for E {
-    fn name(&self) -> &'static str {
-        self.declaration().name
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.declaration().capabilities
-    }
-
-    fn settings(&self, facet: Facet) -> Vec<&'static Setting> {
-        let settings = self.declaration().settings.iter();
-        settings.filter(|setting| setting.facets.contains(&facet)).collect()
-    }
-
-    fn durability_settings(&self, class: Durability) -> Option<&'static DurabilitySettings> {
-        self.declaration().durability.iter().find(|settings| settings.class == class)
-    }
-
     fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings> {
         let Some(kept) = self.durability_settings(class) else {
-            let gives = self.declaration().durability.iter().map(|kept| kept.class.to_string());
+            let gives = self.declared().durability.iter().map(|kept| kept.class.to_string());
             return Err(Error::usage(format!(
                 "{} cannot give durability {class} (it gives: {})",
                 self.name(),
@@ -270,55 +221,83 @@ impl<E: Engine> EngineFacts for E {
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }
 
-    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let cannot = self.unsupported_reason(class, settings);
-        cannot.or_else(|| self.declaration().weakened(class, settings))
-    }
+    /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
+    /// known before its store is opened; `None` if nothing prevents it.
+    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String>;
 
+    /// Returns whether a target with `settings` is only compared with, and never advised.
     fn is_reference(&self, settings: &Settings) -> bool {
         let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
-        copied || self.declaration().reference
+        copied || self.declared().reference
     }
 
+    /// Returns how a new store is filled fast.
     fn fill(&self) -> Fill {
-        self.declaration().fill.unwrap_or_else(|| {
+        self.declared().fill.unwrap_or_else(|| {
             let none = self.durability_settings(Durability::None);
             let settings = none.map_or(&[][..], |none| none.settings);
             Fill { settings, sessions: 1, whole_blocks: false }
         })
     }
 
+    /// Returns why several processes cannot write to a store opened with `settings`, and what
+    /// allows them to; `None` if they can, or if the engine lacks [`Capabilities::processes`].
     fn writes_alone(&self, settings: &Settings) -> Option<String> {
-        let (setting, word) = self.declaration().lets_several_write?;
+        let (setting, word) = self.declared().lets_several_write?;
         (!settings.is(setting, word)).then(|| {
             let name = self.name();
             format!("{name} lets one process write, alone; {name}:?{setting}={word} lets several")
         })
     }
 
+    /// Returns this engine as a store of rows, or `None` if it stores none.
     fn rows(&self) -> Option<&'static dyn Rows> {
-        self.declaration().rows
+        self.declared().rows
     }
 
+    /// Returns this engine as a store of tasks, or `None` if it stores none.
     fn tasks(&self) -> Option<&'static dyn Tasks> {
-        self.declaration().tasks
+        self.declared().tasks
     }
 
+    /// Returns the servers that do this engine's work.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has none.
     fn servers(&self) -> Result<&'static dyn Servers> {
         let none = || Error::unsupported(format!("{} has no servers that exist", self.name()));
-        self.declaration().servers.ok_or_else(none)
+        self.declared().servers.ok_or_else(none)
     }
 
+    /// Checks that the engine can be used on this machine, as [`Servers::usable`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot.
     fn usable(&self) -> Result<()> {
-        self.declaration().servers.map_or(Ok(()), Servers::usable)
+        self.declared().servers.map_or(Ok(()), Servers::usable)
     }
 
+    /// Returns the user that does the work, as [`Servers::account`] does.
     fn account(&self) -> Option<Account> {
-        self.declaration().servers?.account()
+        self.declared().servers?.account()
     }
 
+    /// Returns the requests of an operation, as [`Servers::requests`] does.
     fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
-        self.declaration().servers?.requests(action, bytes, settings)
+        self.declared().servers?.requests(action, bytes, settings)
+    }
+}
+
+impl<E: Engine> EngineFacts for E {
+    fn declared(&self) -> &'static Declaration {
+        self.declaration()
+    }
+
+    fn unreached(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let cannot = self.unsupported_reason(class, settings);
+        cannot.or_else(|| self.declaration().weakened(class, settings))
     }
 }
 
