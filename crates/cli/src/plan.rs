@@ -9,7 +9,7 @@ use std::{
 
 use engines::registry;
 use model::{
-    Error, ErrorKind, Plan, Result, Target,
+    Error, ErrorKind, Plan, Result, TypedTarget,
     record::Header,
     spec::{Name, PlanFile, RunSpec},
 };
@@ -98,7 +98,7 @@ fn kind(word: &OsStr) -> Option<Kind> {
         let recorded = || !empty && files::starts_with(path, files::RECORD_HEAD);
         return if store { None } else { by_name.or_else(|| recorded().then_some(Kind::Record)) };
     }
-    let bare = word.to_str().is_some_and(|words| Target::parse(words).engine.is_none());
+    let bare = word.to_str().is_some_and(|words| TypedTarget::parse(words).engine.is_none());
     by_name.filter(|_| bare && !path.exists())
 }
 

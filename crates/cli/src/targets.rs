@@ -9,7 +9,7 @@ use std::{
 use engines::registry;
 use host::Placements;
 use model::{
-    Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, Target,
+    Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
     scratch_label,
     spec::{Name, SharedSetting, combinations},
     without_password,
@@ -196,7 +196,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
 ) -> Result<lab::Target<E>> {
     let words = text.to_string_lossy();
     let of_engine = || {
-        let target = Target::parse(text);
+        let target = TypedTarget::parse(text);
         target.check()?;
         let (what, names): (_, Vec<_>) = match facet {
             Facet::Rows => ("rows are made", registry::all_rows().map(EngineFacts::name).collect()),
@@ -238,7 +238,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     if Path::new(text).exists() {
         return bare(Path::new(text), Vec::new(), text);
     }
-    let (words, target) = (&*text.to_string_lossy(), Target::parse(text));
+    let (words, target) = (&*text.to_string_lossy(), TypedTarget::parse(text));
     target.check().map_err(|e| e.context(without_password(words)))?;
     let path = PathBuf::from(&target.location);
     if target.location.is_empty() && target.engine.is_none() {

@@ -184,7 +184,7 @@ fn fits(name: &str, mark: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, Target, spec::BlobsSpec};
+    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, TypedTarget, spec::BlobsSpec};
 
     use super::*;
 
@@ -216,7 +216,7 @@ mod tests {
             assert!(!reference, "{}", engine.name());
             let table = engine.settings(Facet::Blobs);
             for one in *worth_trying {
-                let target = Target::parse(format!("{}:?{}", engine.name(), one.settings));
+                let target = TypedTarget::parse(format!("{}:?{}", engine.name(), one.settings));
                 let pairs = target.settings.iter().map(|(name, value)| (&**name, &**value));
                 let settings = Settings::check(table.iter().copied(), pairs).unwrap();
                 engine.check(Facet::Blobs, &settings).unwrap();

@@ -1,7 +1,7 @@
 //! The nouns of storemark: what is measured, with what, and the results.
 //!
 //! This crate does no I/O and depends on no sibling. All other crates use its types:
-//! a [`Target`] names an [`Engine`] with a location and settings; an engine opens a
+//! a [`TypedTarget`] names an [`Engine`] with a location and settings; an engine opens a
 //! [`Store`]; each worker takes its own [`Session`]; a [`Plan`] says what runs; each trial
 //! leaves a [`Sample`]; what may be wrong with a figure is a [`Finding`]; all of it is in a [`record`].
 
@@ -82,7 +82,7 @@ pub use store::{
     Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
-pub use target::{Target, scratch_label};
+pub use target::{TypedTarget, scratch_label};
 pub use text::{Shown, harmless, is_hostile};
 pub use variables::{Variables, give_variables, variable, variables};
 pub use words::{did_you_mean, nearest, no_such};

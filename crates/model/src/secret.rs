@@ -175,7 +175,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Target;
+    use crate::TypedTarget;
 
     #[test]
     fn a_password_is_not_shown() {
@@ -244,12 +244,12 @@ mod tests {
 
     #[test]
     fn a_question_mark_of_a_password_starts_no_settings() {
-        let target = Target::parse("mysql://u:a?b=c@host/db");
+        let target = TypedTarget::parse("mysql://u:a?b=c@host/db");
         assert_eq!(
             (target.location.to_str(), target.settings.len()),
             (Some("//u:a?b=c@host/db"), 0)
         );
-        let target = Target::parse("mysql://u:a?b=c@host/db?x=1");
+        let target = TypedTarget::parse("mysql://u:a?b=c@host/db?x=1");
         assert_eq!(
             (target.location.to_str(), target.settings.len()),
             (Some("//u:a?b=c@host/db"), 1)

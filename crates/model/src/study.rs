@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::{
-    Cache, Error, Result, Settings, Target,
+    Cache, Error, Result, Settings, TypedTarget,
     rows::Style,
     scratch_label,
     spec::{Options, RunSpec, TaskLoad},
@@ -136,7 +136,7 @@ impl TaskFigures {
 
 /// Returns whether `published` is a target of this engine whose settings are all in effect.
 pub fn is_same_target(published: &str, engine: &str, in_effect: &Settings) -> bool {
-    let published = Target::parse(published);
+    let published = TypedTarget::parse(published);
     let same = |(name, value): &(String, String)| in_effect.get(name) == Some(value);
     published.engine.as_deref() == Some(engine) && published.settings.iter().all(same)
 }
@@ -167,7 +167,7 @@ impl StudyCommand {
     /// one. `None` if the command chooses its targets itself.
     pub fn reference(&self) -> Option<String> {
         let first = self.options.get("targets")?.as_array()?.first()?.as_str()?;
-        let Target { engine, settings, .. } = Target::parse(first);
+        let TypedTarget { engine, settings, .. } = TypedTarget::parse(first);
         Some(scratch_label(&engine?, &settings))
     }
 

@@ -7,10 +7,10 @@ use std::{
 
 use crate::{Error, Result, secret::is_in_login};
 
-/// An engine with a location and settings, as the user wrote them. Nothing is looked up here: the
+/// A target as it was typed: an engine with a location and settings. Nothing is looked up here: the
 /// caller finds out whether the engine exists and what a bare path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct TypedTarget {
     /// The word before the colon; `None` for a bare path.
     pub engine: Option<String>,
     /// A path, of any bytes that the system allows, or what the engine uses instead of one; it may
@@ -20,7 +20,7 @@ pub struct Target {
     pub settings: Vec<(String, String)>,
 }
 
-impl Target {
+impl TypedTarget {
     /// Splits a target string.
     ///
     /// | form | read as |
@@ -105,7 +105,7 @@ fn is_engine_word(word: &str) -> bool {
         && word.as_bytes()[0].is_ascii_alphabetic()
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for TypedTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(engine) = &self.engine {
             write!(f, "{engine}:")?;
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn splits_engine_location_and_settings() {
-        let target = Target::parse("sqlite:thumbs.db?api=blob&mmap=1GiB");
+        let target = TypedTarget::parse("sqlite:thumbs.db?api=blob&mmap=1GiB");
         assert_eq!(target.engine.as_deref(), Some("sqlite"));
         assert_eq!(target.location, "thumbs.db");
         assert_eq!(target.settings[1], ("mmap".to_owned(), "1GiB".to_owned()));
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn a_drive_letter_is_no_engine_and_a_question_mark_may_be_part_of_a_path() {
-        assert_eq!(Target::parse(r"C:\data").engine, None);
-        assert_eq!(Target::parse("what?").location, "what?");
-        assert_eq!(Target::parse("./a:b").engine, None);
-        assert_eq!(Target::parse("memory:").location, "");
+        assert_eq!(TypedTarget::parse(r"C:\data").engine, None);
+        assert_eq!(TypedTarget::parse("what?").location, "what?");
+        assert_eq!(TypedTarget::parse("./a:b").engine, None);
+        assert_eq!(TypedTarget::parse("memory:").location, "");
     }
 
     #[test]
     fn a_setting_counts_once() {
-        let check = |text| Target::parse(text).check();
+        let check = |text| TypedTarget::parse(text).check();
         check("sqlite:?journal=wal&sync=off").unwrap();
         let error = check("sqlite:?journal=wal&sync=off&journal=off").unwrap_err();
         assert_eq!(error.to_string(), "journal is set twice");
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn settings_are_in_one_part() {
-        let refused = |text| Target::parse(text).check().is_err();
+        let refused = |text| TypedTarget::parse(text).check().is_err();
         assert!(refused("sqlite:q.db?a=1?b=2") && refused("q.db?a=1?b=2"));
         assert!(refused("mysql://u@h/db?a=1?b=2"));
         for good in ["sqlite:what?.db?a=1", "q.db?a=1", "mysql://u:p?a=b@h/db?x=1", "a?b=1/c"] {
@@ -163,23 +163,23 @@ mod tests {
     fn a_path_need_not_be_utf_8() {
         use std::os::unix::ffi::OsStrExt;
 
-        let target = Target::parse(OsStr::from_bytes(b"sqlite:gr\xfc\xdfe.db?api=blob"));
+        let target = TypedTarget::parse(OsStr::from_bytes(b"sqlite:gr\xfc\xdfe.db?api=blob"));
         assert_eq!(target.engine.as_deref(), Some("sqlite"));
         assert_eq!(target.location.as_bytes(), b"gr\xfc\xdfe.db");
         assert_eq!(target.settings[0].0, "api");
-        assert_eq!(Target::parse(OsStr::from_bytes(b"\xfc:a")).engine, None);
+        assert_eq!(TypedTarget::parse(OsStr::from_bytes(b"\xfc:a")).engine, None);
     }
 
     proptest! {
         #[test]
         fn printing_and_parsing_agree(text in "[a-z:/?=&.]{0,40}") {
-            let once = Target::parse(&text);
-            prop_assert_eq!(Target::parse(once.to_string()), once);
+            let once = TypedTarget::parse(&text);
+            prop_assert_eq!(TypedTarget::parse(once.to_string()), once);
         }
 
         #[test]
         fn never_panics(text in "\\PC*") {
-            let _ = Target::parse(&text);
+            let _ = TypedTarget::parse(&text);
         }
     }
 }

@@ -12,8 +12,8 @@ use clap::Args;
 use engines::registry;
 use lab::{Checked, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
-    Blobs, EngineFacts, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown, Target,
-    harmless,
+    Blobs, EngineFacts, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown,
+    TypedTarget, harmless,
     spec::Talk,
     units::{self, show_count, show_duration, show_size},
 };
@@ -152,7 +152,7 @@ pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure
 pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(&options.from)?;
     let page_size = options.pagesize.as_deref().map(|size| ("page_size", size));
-    let to = if Target::parse(options.database.as_os_str()).engine.is_some() {
+    let to = if TypedTarget::parse(options.database.as_os_str()).engine.is_some() {
         let page_size = page_size.map(|(name, size)| (name, size.to_owned()));
         resolved(options.database.as_os_str(), page_size.as_slice())?
     } else {
@@ -200,7 +200,7 @@ fn source(text: &OsStr) -> Result<StoreLocation> {
 /// Resolves a store to be created: its engine has to be named, unless it replaces one that exists.
 fn destination(text: &OsStr) -> Result<StoreLocation> {
     let words = text.to_string_lossy();
-    if Target::parse(text).engine.is_none() && !Path::new(text).exists() {
+    if TypedTarget::parse(text).engine.is_none() && !Path::new(text).exists() {
         let path = Path::new(text);
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             files::check_folder(parent).map_err(|error| error.context(&words))?;

@@ -9,13 +9,13 @@ use std::{
 
 use lab::{Copied, CopyJob, Silent, Stop, StoreLocation, Verified};
 use model::{
-    Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Settings, Target,
+    Access, Error, Facet, Key, KeyKind, Meta, OpenOptions, Put, Result, Scan, Settings, TypedTarget,
 };
 use tempfile::TempDir;
 
 /// A place from a target string.
 pub(crate) fn place(target: &str) -> StoreLocation {
-    let target = Target::parse(target);
+    let target = TypedTarget::parse(target);
     let engine = engines::registry::blobs(target.engine.as_deref().unwrap()).unwrap();
     let asked = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let settings = Settings::check(engine.settings(Facet::Blobs), asked).unwrap();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
-    Engine, Error, Facet, Result, Settings, Severity, StudyPart, Target, harmless,
+    Engine, Error, Facet, Result, Settings, Severity, StudyPart, TypedTarget, harmless,
     record::{Ended, Record},
     spec::{Extras, Name, Output, RunSpec},
 };
@@ -260,7 +260,7 @@ pub(crate) fn usable(spec: &RunSpec, target: &str) -> Result<()> {
         _ => (engines::registry::blobs(name)?, Facet::Blobs),
     };
     let mut settings = Settings::default();
-    for (name, value) in &Target::parse(target).settings {
+    for (name, value) in &TypedTarget::parse(target).settings {
         // Rows of a transaction are no setting of an engine.
         if !matches!(spec, RunSpec::Rows(_)) || name != "batch" {
             settings.set(name, value);

@@ -58,7 +58,7 @@ fn resolve(text: &OsStr) -> Result<Target<dyn Rows>> {
 /// Resolves a named target, and the rows of a transaction that it has of its own:
 /// `sqlite:?batch=30k`.
 fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
-    let mut words = model::Target::parse(text);
+    let mut words = model::TypedTarget::parse(text);
     let Some(place) = words.settings.iter().position(|(name, _)| name == BATCH) else {
         return Ok((resolve(text)?, None));
     };

@@ -5,7 +5,7 @@ use std::{fs, ops::ControlFlow, path::Path};
 
 use engines::registry;
 use model::{
-    Access, Engine, Facet, KeyKind, OpenOptions, Scan, Settings, Target, spec::PlanFile,
+    Access, Engine, Facet, KeyKind, OpenOptions, Scan, Settings, TypedTarget, spec::PlanFile,
     without_password,
 };
 
@@ -17,8 +17,8 @@ pub(crate) const ALL: [Parser; 4] =
 
 fn target(bytes: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let target = Target::parse(text);
-    let again = Target::parse(target.to_string());
+    let target = TypedTarget::parse(text);
+    let again = TypedTarget::parse(target.to_string());
     assert_eq!(target, again, "{text:?} is another target once it is printed");
     without_password(text);
     let Some(name) = target.engine.as_deref().filter(|_| target.check().is_ok()) else { return };
