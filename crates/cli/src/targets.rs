@@ -17,9 +17,10 @@ use model::{
 
 use crate::files;
 
-/// A resolved target string: its engine, its place and its settings.
+/// A typed target with its engine and its place. Its settings are not checked yet: a value may be a list
+/// that a sweep goes through.
 #[derive(Clone)]
-pub(crate) struct Resolved {
+pub(crate) struct FoundTarget {
     /// The text as the user wrote it, without a password.
     pub(crate) text: String,
     pub(crate) engine: &'static dyn Blobs,
@@ -31,7 +32,7 @@ pub(crate) struct Resolved {
     pub(crate) settings: Vec<(String, String)>,
 }
 
-impl Resolved {
+impl FoundTarget {
     /// Checks the settings, laid over those of `defaults` that the engine has.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
         let table = self.engine.settings(Facet::Blobs);
@@ -51,12 +52,12 @@ impl Resolved {
     pub(crate) fn with_settings(
         &self,
         defaults: &[(&str, String)],
-    ) -> Result<lab::Target<dyn Blobs>> {
-        Ok(lab::Target {
+    ) -> Result<lab::ResolvedTarget<dyn Blobs>> {
+        Ok(lab::ResolvedTarget {
             location: self.location.clone(),
             address: self.address.clone(),
             settings: self.settings(defaults)?,
-            ..lab::Target::scratch(&self.label(), self.engine)
+            ..lab::ResolvedTarget::scratch(&self.label(), self.engine)
         })
     }
 
@@ -171,10 +172,10 @@ pub(crate) fn baseline(
 
 /// Returns `target` on each of the file systems; as it is if none was asked for.
 pub(crate) fn on_each<E: ?Sized>(
-    target: &lab::Target<E>,
+    target: &lab::ResolvedTarget<E>,
     placements: &Placements,
-) -> Vec<lab::Target<E>> {
-    let on = |placement: Option<&host::Placement>| lab::Target {
+) -> Vec<lab::ResolvedTarget<E>> {
+    let on = |placement: Option<&host::Placement>| lab::ResolvedTarget {
         label: target.label.clone()
             + &placement.map_or_else(String::new, |on| format!(" on {}", on.name)),
         placement: placement.cloned(),
@@ -193,7 +194,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
     text: &OsStr,
     facet: Facet,
     find: fn(&str) -> Result<&'static E>,
-) -> Result<lab::Target<E>> {
+) -> Result<lab::ResolvedTarget<E>> {
     let words = text.to_string_lossy();
     let of_engine = || {
         let target = TypedTarget::parse(text);
@@ -219,7 +220,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
             )));
         }
         let label = scratch_label(name, &target.settings);
-        Ok(lab::Target { settings, ..lab::Target::scratch(&label, engine) })
+        Ok(lab::ResolvedTarget { settings, ..lab::ResolvedTarget::scratch(&label, engine) })
     };
     of_engine().map_err(|e| e.context(without_password(&words)))
 }
@@ -233,7 +234,7 @@ pub(crate) fn or_default<'a>(named: &'a [Name], default: &[&'static str]) -> Vec
 }
 
 /// Resolves a target that may name a store that exists, a server, or neither.
-pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
+pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     // A path that exists wins over any reading of its characters.
     if Path::new(text).exists() {
         return bare(Path::new(text), Vec::new(), text);
@@ -250,7 +251,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
         let address = Some(Secret::address(address));
-        return Ok(Resolved { text, engine, location: None, address, settings });
+        return Ok(FoundTarget { text, engine, location: None, address, settings });
     }
     let engine = registry::blobs(name).map_err(|e| e.context(without_password(words)))?;
     if engine.capabilities().remote {
@@ -263,7 +264,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<Resolved> {
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
     let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
     let location = named.then(|| followed(path));
-    Ok(Resolved { text, engine, location, address: None, settings })
+    Ok(FoundTarget { text, engine, location, address: None, settings })
 }
 
 /// Fails if a location ends in settings without values.
@@ -279,7 +280,7 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
 }
 
 /// Resolves a target that must name a store that exists.
-pub(crate) fn existing(text: &OsStr) -> Result<(Resolved, PathBuf)> {
+pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
     let resolved = resolve(text)?;
     match resolved.location.clone() {
         Some(path) if path.exists() => Ok((resolved, path)),
@@ -305,13 +306,13 @@ pub(crate) fn missing(path: &Path) -> Error {
     }
 }
 
-fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Resolved> {
+fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<FoundTarget> {
     if !path.exists() {
         return Err(missing(path));
     }
     let engine = registry::recognise(path).ok_or_else(|| unknown(path))?;
     let (text, location) = (text.to_string_lossy().into_owned(), Some(followed(path.to_owned())));
-    Ok(Resolved { text, engine, location, address: None, settings })
+    Ok(FoundTarget { text, engine, location, address: None, settings })
 }
 
 /// Returns the error for a path without an engine that is no store.

@@ -17,7 +17,7 @@ use pagecache::{Files, Pages};
 use stats::{detectable, geometric_mean};
 
 use crate::{
-    Coverage, Data, Progress, Recorder, Request, Stop, Target,
+    Coverage, Data, Progress, Recorder, Request, ResolvedTarget, Stop,
     host::{self, Scratch},
     measure,
 };
@@ -188,7 +188,7 @@ impl Progress for Mute<'_> {
 }
 
 fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) -> Request {
-    let target = |label: &str| Target::scratch(label, engine);
+    let target = |label: &str| ResolvedTarget::scratch(label, engine);
     let data = Data::Generated(Generated { seed: request.seed, ..DATA });
     let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
     // No interval is ever narrow enough: all of the time is for rounds.

@@ -30,7 +30,7 @@ pub use experiment::{
     },
     life::LifeRequest,
     queue::QueueRequest,
-    request::{ExperimentRequest, Request, Target},
+    request::{ExperimentRequest, Request, ResolvedTarget},
     rows::{Group, RowTarget, RowsRequest},
     store_cache::StoreCache,
 };

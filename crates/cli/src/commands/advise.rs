@@ -9,7 +9,7 @@ use std::{
 use checks::Advice;
 use clap::Args;
 use engines::registry;
-use lab::{AdviseRequest, Data, Recorder, Stop, Target};
+use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
 use model::{
     Batch, Blobs, Durability, Error, Result,
     spec::{DEFAULT_DATA, Talk},
@@ -151,8 +151,8 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
 }
 
 /// Returns where the values are, and a store like it.
-fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, Target<dyn Blobs>)> {
-    let folder = || Target::scratch(&now(registry::folders().name()), registry::folders());
+fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn Blobs>)> {
+    let folder = || ResolvedTarget::scratch(&now(registry::folders().name()), registry::folders());
     if let Some(path) = &options.data {
         return Ok((measure::directory(path)?, folder()));
     }
@@ -164,7 +164,10 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, Target<dyn Blobs>)>
     let settings = resolved.settings(&[])?;
     let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));
     let label = now(&written.fold(resolved.engine.name().to_owned(), |label, pair| label + &pair));
-    let target = Target { settings: settings.clone(), ..Target::scratch(&label, resolved.engine) };
+    let target = ResolvedTarget {
+        settings: settings.clone(),
+        ..ResolvedTarget::scratch(&label, resolved.engine)
+    };
     Ok((Data::Store { engine: resolved.engine, path, settings }, target))
 }
 

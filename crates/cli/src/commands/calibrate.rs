@@ -21,7 +21,7 @@ use crate::{
     listener::Listener,
     output,
     plan::fresh_seed,
-    targets::{self, Resolved},
+    targets::{self, FoundTarget},
 };
 
 /// How often a run is wrong: compares a store with itself in several forms, and with itself slowed
@@ -138,7 +138,7 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
 
 /// Returns what is compared, in the order of the help. Only generated data has copies; a store of
 /// the user is one store.
-fn forms(options: &CalibrateOptions, target: &Resolved) -> Result<Vec<Form>> {
+fn forms(options: &CalibrateOptions, target: &FoundTarget) -> Result<Vec<Form>> {
     let CalibrateOptions { forms, slow_down, .. } = options;
     let asked = |word: &str| forms.iter().any(|form| form == word);
     if asked("copies") && target.location.is_some() {
@@ -161,7 +161,7 @@ fn forms(options: &CalibrateOptions, target: &Resolved) -> Result<Vec<Form>> {
 }
 
 /// Refuses a target that cannot be compared with itself.
-fn check(options: &CalibrateOptions, target: &Resolved) -> Result<()> {
+fn check(options: &CalibrateOptions, target: &FoundTarget) -> Result<()> {
     let text = &target.text;
     if !target.engine.capabilities().persistent {
         let engines = registry::all_blobs().filter(|engine| engine.capabilities().persistent);

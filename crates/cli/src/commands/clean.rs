@@ -8,7 +8,7 @@ use model::{Cleaned, Error, Facet, Leftover, Result, Settings};
 use crate::{
     exit::Failure,
     output,
-    targets::{self, Resolved},
+    targets::{self, FoundTarget},
 };
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
     Err(Failure::PartWay(Error::failed(format!("not removed: {}", kept.join(", ")))))
 }
 
-fn clean(target: &Resolved) -> Result<Vec<Leftover>> {
+fn clean(target: &FoundTarget) -> Result<Vec<Leftover>> {
     let named = |error: Error| error.context(&target.text);
     let Some(address) = &target.address else {
         return Err(named(Error::usage(

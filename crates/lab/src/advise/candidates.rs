@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::AdviseRequest;
-use crate::Target;
+use crate::ResolvedTarget;
 
 /// A candidate that can be measured.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub(super) struct Runner {
     /// Its rank among the candidates of its engine, after the one that `run` measures: the first
     /// ones are tried if there is little time.
     rank: usize,
-    pub(super) target: Target<dyn Blobs>,
+    pub(super) target: ResolvedTarget<dyn Blobs>,
 }
 
 /// The candidates, the present store first, then the others, the simplest first.
@@ -180,13 +180,16 @@ fn tried(
 }
 
 /// Returns a scratch store with settings written as `name=value`, and named as targets are.
-pub(super) fn target(engine: &'static dyn Blobs, written: &[String]) -> Result<Target<dyn Blobs>> {
+pub(super) fn target(
+    engine: &'static dyn Blobs,
+    written: &[String],
+) -> Result<ResolvedTarget<dyn Blobs>> {
     let pairs = written.iter().filter_map(|pair| pair.split_once('='));
     let settings = Settings::check(engine.settings(Facet::Blobs), pairs)?;
     engine.check(Facet::Blobs, &settings)?;
     let label = [engine.name()].into_iter().chain(written.iter().map(String::as_str));
     let label = label.collect::<Vec<_>>().join(" ");
-    Ok(Target { settings, ..Target::scratch(&label, engine) })
+    Ok(ResolvedTarget { settings, ..ResolvedTarget::scratch(&label, engine) })
 }
 
 /// Describes how an engine provides the class that is asked for; empty if it cannot.

@@ -16,7 +16,7 @@ use checks::{Advice, Costs};
 use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, record::Record};
 
 use crate::{
-    Data, Progress, Recorder, Stop, StoreCache, Target,
+    Data, Progress, Recorder, ResolvedTarget, Stop, StoreCache,
     experiment::blobs::{Coverage, Survey, survey},
 };
 use candidates::{Field, Runner};
@@ -30,7 +30,7 @@ pub struct AdviseRequest {
     /// The folder or store that has them, as it was named; `None` if they are generated.
     pub source: Option<String>,
     /// A scratch store like the present one.
-    pub now: Target<dyn Blobs>,
+    pub now: ResolvedTarget<dyn Blobs>,
     /// The engines that are tried, the simplest first.
     pub engines: Vec<&'static dyn Blobs>,
     /// Whether servers are tried too.

@@ -13,7 +13,7 @@ use model::{
 
 use super::{AdviseRequest, COLD, candidates::Runner};
 use crate::{
-    Data, LifeRequest, Progress, Recorder, Request, Stop, StoreCache, Target,
+    Data, LifeRequest, Progress, Recorder, Request, ResolvedTarget, Stop, StoreCache,
     experiment::blobs::Coverage, measure_with,
 };
 
@@ -96,7 +96,7 @@ impl Race<'_> {
     }
 
     /// Returns a request for reads of `targets`.
-    pub(super) fn reading(&self, targets: Vec<Target<dyn Blobs>>, seconds: f64) -> Request {
+    pub(super) fn reading(&self, targets: Vec<ResolvedTarget<dyn Blobs>>, seconds: f64) -> Request {
         let AdviseRequest { data, seed, durability, scratch, worker, threads, .. } = self.asked;
         let precision = stats::SAME;
         let rounds = Rounds { min: MIN_ROUNDS, max: None, precision, seconds, runs: 1 };
@@ -213,7 +213,7 @@ impl Race<'_> {
     }
 }
 
-fn targets(runners: &[Runner]) -> Vec<Target<dyn Blobs>> {
+fn targets(runners: &[Runner]) -> Vec<ResolvedTarget<dyn Blobs>> {
     runners.iter().map(|runner| runner.target.clone()).collect()
 }
 

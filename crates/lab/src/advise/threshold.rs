@@ -11,7 +11,7 @@ use super::{
     candidates::target,
     race::{Race, with},
 };
-use crate::{Data, Recorder, Request, StoreCache, Target};
+use crate::{Data, Recorder, Request, ResolvedTarget, StoreCache};
 
 /// The largest factor between two sizes of the sweep.
 const STEP: f64 = 16.0;
@@ -120,7 +120,11 @@ fn next(curve: &[Sized]) -> Option<u64> {
 }
 
 /// Measures the ratio at a size; `None` if there are too few rounds.
-fn measured(race: &Race<'_>, ways: &[Target<dyn Blobs>], size: u64) -> Result<Option<Sized>> {
+fn measured(
+    race: &Race<'_>,
+    ways: &[ResolvedTarget<dyn Blobs>],
+    size: u64,
+) -> Result<Option<Sized>> {
     let request = of_size(race.reading(ways.to_vec(), EACH), size);
     let record = race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))?;
     Ok(point(&record, size))

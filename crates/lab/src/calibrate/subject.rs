@@ -10,8 +10,8 @@ use model::{
 
 use super::CalibrateRequest;
 use crate::{
-    BlobsRequest, CopyJob, Data, Progress, Recorder, Request, Silent, Stop, StoreLocation, Target,
-    generated, host::Scratch, measure,
+    BlobsRequest, CopyJob, Data, Progress, Recorder, Request, ResolvedTarget, Silent, Stop,
+    StoreLocation, generated, host::Scratch, measure,
 };
 
 /// A store on disk, the same for all runs that only read one.
@@ -87,7 +87,7 @@ impl<'a> Subject<'a> {
     fn reading(
         &self,
         data: Data,
-        targets: Vec<Target<dyn Blobs>>,
+        targets: Vec<ResolvedTarget<dyn Blobs>>,
         rounds: Rounds,
         seed: u64,
     ) -> Request {
@@ -96,11 +96,11 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns target number `n`: this store, or a scratch one.
-    fn target(&self, n: u32, engine: &'static dyn Blobs, is_it: bool) -> Target<dyn Blobs> {
-        Target {
+    fn target(&self, n: u32, engine: &'static dyn Blobs, is_it: bool) -> ResolvedTarget<dyn Blobs> {
+        ResolvedTarget {
             location: is_it.then(|| self.path.clone()),
             settings: self.request.settings.clone(),
-            ..Target::scratch(&format!("{} #{n}", self.request.label), engine)
+            ..ResolvedTarget::scratch(&format!("{} #{n}", self.request.label), engine)
         }
     }
 }

@@ -18,7 +18,7 @@ use model::{
 use super::{
     Experiment, Output, Prepared, Scratches, Trial, environment,
     meter::{PassMeter, soon_ns},
-    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
+    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
     store_cache::StoreCache,
 };
 use crate::{
@@ -37,7 +37,7 @@ use crate::{
 #[derive(Clone)]
 pub struct QueueRequest {
     /// The targets.
-    pub targets: Vec<Target<dyn model::Tasks>>,
+    pub targets: Vec<ResolvedTarget<dyn model::Tasks>>,
     /// Workers at once.
     pub workers: u32,
     /// Tasks that each processes, one after the other.
@@ -60,13 +60,14 @@ impl ExperimentPart for QueueRequest {
         let count = tasks * u64::from(workers);
         let workload = Workload::alone(Work::Queue, count);
         let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
-        let planned =
-            |target: &Target<_>| target.planned(Facet::Tasks, request.durability, Owner::Scratch);
+        let planned = |target: &ResolvedTarget<_>| {
+            target.planned(Facet::Tasks, request.durability, Owner::Scratch)
+        };
         let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
         let experiment = QueueData { tasks, rewrites, output };
         let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
         let folders: Vec<_> = self.targets.iter().map(|target| request.parent(target)).collect();
-        let libraries = self.targets.iter().filter_map(Target::library);
+        let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
         let environment = environment(&folders, libraries);
         let mut scratches = Scratches::default();
         for folder in folders {

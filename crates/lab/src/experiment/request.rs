@@ -119,8 +119,9 @@ impl Clone for ExperimentRequest {
     }
 }
 
-/// A target: an engine by the facet that is measured, and where its stores are.
-pub struct Target<E: ?Sized + 'static> {
+/// A resolved target: an engine by the facet that is measured, where its stores are, and its checked
+/// settings.
+pub struct ResolvedTarget<E: ?Sized + 'static> {
     /// Its name in tables.
     pub label: String,
     /// The engine.
@@ -204,7 +205,7 @@ impl Request {
     /// Returns the folder of the scratch stores of `targets` that are not next to anything.
     pub(crate) fn scratch<'t, E: Engine + ?Sized + 'static>(
         &self,
-        targets: impl IntoIterator<Item = &'t Target<E>>,
+        targets: impl IntoIterator<Item = &'t ResolvedTarget<E>>,
     ) -> PathBuf {
         let asked = self.scratch.clone().unwrap_or_else(|| PathBuf::from("."));
         let accounts = targets.into_iter().map(|target| target.engine.account());
@@ -214,9 +215,9 @@ impl Request {
     /// Returns a finding for each target whose scratch stores are not where they were asked for.
     pub(crate) fn moved<'t, E: Engine + ?Sized + 'static>(
         &self,
-        targets: impl IntoIterator<Item = &'t Target<E>>,
+        targets: impl IntoIterator<Item = &'t ResolvedTarget<E>>,
     ) -> Vec<Finding> {
-        let of = |target: &'t Target<E>| {
+        let of = |target: &'t ResolvedTarget<E>| {
             let asked = self.asked_parent(target);
             let used = host::enterable(&asked, target.engine.account());
             let full = |path: &Path| {
@@ -229,13 +230,13 @@ impl Request {
     }
 
     /// Returns the folder of a target's scratch stores, which its engine's user can enter.
-    pub(crate) fn parent<E: Engine + ?Sized>(&self, target: &Target<E>) -> PathBuf {
+    pub(crate) fn parent<E: Engine + ?Sized>(&self, target: &ResolvedTarget<E>) -> PathBuf {
         host::enterable(&self.asked_parent(target), target.engine.account())
     }
 
     /// Returns the folder that was asked for: by default on the file system of what the stores are
     /// copies of.
-    fn asked_parent<E: ?Sized>(&self, target: &Target<E>) -> PathBuf {
+    fn asked_parent<E: ?Sized>(&self, target: &ResolvedTarget<E>) -> PathBuf {
         if let Some(placement) = &target.placement {
             return placement.path.clone();
         }
@@ -254,7 +255,7 @@ impl Request {
 }
 
 /// An engine need not be copied for it.
-impl<E: ?Sized> Clone for Target<E> {
+impl<E: ?Sized> Clone for ResolvedTarget<E> {
     fn clone(&self) -> Self {
         let Self { label, engine, location, address, settings, keeps_class, placement } = self;
         Self {
@@ -269,7 +270,7 @@ impl<E: ?Sized> Clone for Target<E> {
     }
 }
 
-impl<E: Engine + ?Sized> Target<E> {
+impl<E: Engine + ?Sized> ResolvedTarget<E> {
     /// Returns the library that does the work of the engine.
     pub(crate) fn library(&self) -> Option<Library> {
         self.engine.library(&self.settings)

@@ -5,12 +5,12 @@ use std::{fs, path::PathBuf};
 use host::Scratch;
 use model::{Blobs, Error, Result};
 
-use super::request::Target;
+use super::request::ResolvedTarget;
 
 /// Calls `work` with a new folder for a target, which is removed afterwards. A server's store is
 /// closed by then, whatever the outcome.
 pub(super) fn in_folder<T>(
-    target: &Target<dyn Blobs>,
+    target: &ResolvedTarget<dyn Blobs>,
     scratch: &Scratch,
     name: &str,
     work: impl FnOnce(PathBuf) -> Result<T>,

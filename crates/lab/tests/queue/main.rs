@@ -9,7 +9,7 @@ mod made_up;
 
 use std::time::Duration;
 
-use lab::{Outcome, QueueRequest, Recorder, Request, Silent, Stop, Target};
+use lab::{Outcome, QueueRequest, Recorder, Request, ResolvedTarget, Silent, Stop};
 use model::{
     FindingKind, Measured, QueueMeasured, Result, Rounds, Sample, Tasks, record::Record,
     tasks::TaskStep,
@@ -21,7 +21,7 @@ use made_up::{Fault, MadeUp};
 /// Two rounds of three workers with five tasks each.
 fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
     let target = |(index, engine): (usize, &&'static MadeUp)| {
-        Target::scratch(&format!("made up {index}"), *engine as &dyn Tasks)
+        ResolvedTarget::scratch(&format!("made up {index}"), *engine as &dyn Tasks)
     };
     let part = QueueRequest {
         targets: engines.iter().enumerate().map(target).collect(),

@@ -1,6 +1,6 @@
 //! Stores that age, seen by an engine that writes everything down.
 
-use lab::{AgeRequest, Recorder, Request, Silent, Stop, Target};
+use lab::{AgeRequest, Recorder, Request, ResolvedTarget, Silent, Stop};
 use model::{
     Blobs, Cache, Durability, ErrorKind, FindingKind, Generated, Operation, Result, Rounds,
     record::{Ended, Record},
@@ -15,11 +15,15 @@ use crate::{
 const SPEC: Generated =
     Generated { seed: 1, count: 20, size: 1000, variance: 500, random_percent: 100 };
 
-fn spied(label: &str, spy: &'static RecordingEngine) -> Target<dyn Blobs> {
-    Target::scratch(label, Box::leak(Box::new(Watching(spy))) as &dyn Blobs)
+fn spied(label: &str, spy: &'static RecordingEngine) -> ResolvedTarget<dyn Blobs> {
+    ResolvedTarget::scratch(label, Box::leak(Box::new(Watching(spy))) as &dyn Blobs)
 }
 
-fn aged(targets: Vec<Target<dyn Blobs>>, data: Generated, rounds: u32) -> Result<(Record, Ended)> {
+fn aged(
+    targets: Vec<ResolvedTarget<dyn Blobs>>,
+    data: Generated,
+    rounds: u32,
+) -> Result<(Record, Ended)> {
     // On a disk: what is in a file system in memory cannot be evicted.
     let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let part = AgeRequest {
@@ -134,7 +138,7 @@ fn a_lost_value_ends_the_life_of_its_store_only() {
 #[test]
 fn what_is_kept_in_memory_is_read_warm_only_and_lies_nowhere() {
     let memory = engines::registry::blobs("memory").unwrap();
-    let (record, _) = aged(vec![Target::scratch("memory", memory)], SPEC, 1).unwrap();
+    let (record, _) = aged(vec![ResolvedTarget::scratch("memory", memory)], SPEC, 1).unwrap();
     assert_eq!(record.samples.len(), 6);
     assert!(record.samples.iter().all(|s| s.cache == Cache::Warm && s.fragments().is_none()));
 }

@@ -1,6 +1,6 @@
 //! A short run over a spy.
 
-use lab::{Data, Recorder, Request, Silent, Stop, Target};
+use lab::{Data, Recorder, Request, ResolvedTarget, Silent, Stop};
 use model::{Batch, Blobs, Generated, Operation, Result, Rounds, Sample, record::Record};
 use tempfile::TempDir;
 
@@ -44,7 +44,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         variance: 0,
         random_percent: 100,
     });
-    let spied = Target::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
+    let spied = ResolvedTarget::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
     let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, seconds: SECONDS, runs: 1 };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());

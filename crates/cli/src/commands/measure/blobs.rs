@@ -4,7 +4,7 @@ use std::{ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobsRequest, Coverage, Data, Target};
+use lab::{BlobsRequest, Coverage, Data, ResolvedTarget};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
     Result, Settings,
@@ -16,7 +16,7 @@ use super::hosts;
 use crate::{
     commands::copy,
     files, output,
-    targets::{self, Resolved},
+    targets::{self, FoundTarget},
 };
 
 pub(super) fn request(
@@ -60,7 +60,11 @@ pub(super) type Class = (Option<Durability>, Option<String>);
 /// Returns the durability class, and the label of the server that determines it. An existing server
 /// is not changed: if no class is asked for, it keeps its own, and the others get the same if they
 /// have it.
-fn class(spec: &BlobsSpec, work: &[BlobWork], targets: &mut [Target<dyn Blobs>]) -> Result<Class> {
+fn class(
+    spec: &BlobsSpec,
+    work: &[BlobWork],
+    targets: &mut [ResolvedTarget<dyn Blobs>],
+) -> Result<Class> {
     let default = spec.durability(targets.len(), work);
     let Some(class) = default.filter(|_| given_value(&spec.work.durability).is_none()) else {
         return Ok((default, None));
@@ -82,12 +86,12 @@ fn class(spec: &BlobsSpec, work: &[BlobWork], targets: &mut [Target<dyn Blobs>])
 
 /// Returns `class`, or none if one of the targets cannot give it, so that all give the same. Limits
 /// of the machine are measured as they are.
-fn common_class(class: Durability, targets: &mut [Target<dyn Blobs>]) -> Durability {
-    let gives = |target: &Target<dyn Blobs>| {
+fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
+    let gives = |target: &ResolvedTarget<dyn Blobs>| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
         settings.is_ok_and(|own| target.engine.declaration().class_of(&own) >= class)
     };
-    let is_limit = |target: &Target<dyn Blobs>| target.engine.declaration().reference;
+    let is_limit = |target: &ResolvedTarget<dyn Blobs>| target.engine.declaration().reference;
     let all_give = targets.iter().filter(|target| !is_limit(target)).all(gives);
     for target in targets.iter_mut().filter(|target| is_limit(target)) {
         target.keeps_class = true;
@@ -107,7 +111,7 @@ fn coverage(spec: &BlobsSpec) -> Coverage {
 }
 
 /// Resolves the targets, one for each combination of settings that are lists.
-fn resolve(spec: &BlobsSpec) -> Result<Vec<Resolved>> {
+fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
     let shared = spec.settings.settings()?;
     let mut all = Vec::new();
     for text in chosen_texts(spec)? {
@@ -139,9 +143,9 @@ pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
 
 fn chosen(
     spec: &BlobsSpec,
-    resolved: &[Resolved],
+    resolved: &[FoundTarget],
     placements: &Placements,
-) -> Result<Vec<Target<dyn Blobs>>> {
+) -> Result<Vec<ResolvedTarget<dyn Blobs>>> {
     let shared = spec.settings.settings()?;
     let single: Vec<_> = shared.iter().filter(|setting| setting.values.len() == 1).collect();
     let mut targets = Vec::new();
@@ -165,9 +169,10 @@ const AGAIN: &str = "the same build again";
 /// Returns the first target with a loaded library once more, with a copy of that library, if
 /// targets differ only in the build of a library: a difference between builds that is not larger
 /// than the one between both shows nothing. Returns `None` if the user has named a copy.
-fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> {
-    let build = |target: &Target<dyn Blobs>| target.settings.get(LIBRARY).map(str::to_owned);
-    let rest = |target: &Target<dyn Blobs>| {
+fn same_build_again(targets: &[ResolvedTarget<dyn Blobs>]) -> Option<ResolvedTarget<dyn Blobs>> {
+    let build =
+        |target: &ResolvedTarget<dyn Blobs>| target.settings.get(LIBRARY).map(str::to_owned);
+    let rest = |target: &ResolvedTarget<dyn Blobs>| {
         let mut settings = target.settings.clone();
         settings.0.remove(LIBRARY);
         (target.engine.name(), target.location.clone(), target.placement.clone(), settings)
@@ -175,13 +180,14 @@ fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> 
     if targets.iter().filter_map(build).any(|lib| lib.starts_with(COPY_OF)) {
         return None;
     }
-    let compared = |one: &&Target<dyn Blobs>| {
-        let is_other =
-            |other: &Target<dyn Blobs>| build(other) != build(one) && rest(other) == rest(one);
+    let compared = |one: &&ResolvedTarget<dyn Blobs>| {
+        let is_other = |other: &ResolvedTarget<dyn Blobs>| {
+            build(other) != build(one) && rest(other) == rest(one)
+        };
         build(one).is_some() && targets.iter().any(is_other)
     };
     let first = targets.iter().find(compared)?;
-    let mut again = Target { label: AGAIN.to_owned(), ..first.clone() };
+    let mut again = ResolvedTarget { label: AGAIN.to_owned(), ..first.clone() };
     again.settings.set(LIBRARY, format!("{COPY_OF}{}", build(first)?));
     let loaded = first.engine.check(Facet::Blobs, &again.settings);
     loaded.inspect_err(|why| output::say(&format!("{AGAIN} is not measured: {why}"))).ok()?;
@@ -190,9 +196,9 @@ fn same_build_again(targets: &[Target<dyn Blobs>]) -> Option<Target<dyn Blobs>> 
 
 /// Fails if a target cannot be placed on several file systems: only stores that storemark creates
 /// on a disk can.
-fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
+fn check_on(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<()> {
     let fixed =
-        |target: &&Resolved| !target.is_scratch() || !target.engine.capabilities().persistent;
+        |target: &&FoundTarget| !target.is_scratch() || !target.engine.capabilities().persistent;
     match resolved.iter().find(fixed).filter(|_| !spec.placing.on.is_empty()) {
         None => Ok(()),
         Some(target) => Err(Error::usage(format!(
@@ -204,7 +210,7 @@ fn check_on(spec: &BlobsSpec, resolved: &[Resolved]) -> Result<()> {
 
 /// Returns the cache that `--memory` gives an engine with a cache of its own; `None` without that
 /// option.
-fn equal_cache(spec: &BlobsSpec, target: &Resolved) -> Option<String> {
+fn equal_cache(spec: &BlobsSpec, target: &FoundTarget) -> Option<String> {
     let [threads, processes] =
         [&spec.work.threads, &spec.work.processes].map(|of| given_value(of).unwrap_or(1));
     let (memory, workers) = (given_value(&spec.work.memory)?, threads.saturating_mul(processes));
@@ -213,7 +219,7 @@ fn equal_cache(spec: &BlobsSpec, target: &Resolved) -> Option<String> {
 
 const SHAPES: &str = "--keys, --bytes, --size, --variance and --compressible shape generated data";
 
-fn data(spec: &BlobsSpec, resolved: &[Resolved], seed: u64) -> Result<Data> {
+fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
     let located = resolved.iter().find(|target| target.location.is_some());
     let shaped = spec.data.shapes_data();
     match (&spec.data.data, located) {

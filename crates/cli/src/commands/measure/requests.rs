@@ -6,7 +6,7 @@ use engines::registry;
 use host::Placements;
 use lab::{
     AgeRequest, BackupRequest, Data, ExperimentRequest, LifeRequest, Needs, QueueRequest, Request,
-    Target,
+    ResolvedTarget,
 };
 use model::{
     Blobs, Error, Facet, Result, Tasks,
@@ -128,7 +128,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
 
 fn queue(spec: &QueueSpec, placements: &Placements) -> Result<QueueRequest> {
     let TaskLoad { workers, tasks, rewrites, output } = spec.load()?;
-    let chosen: Vec<Target<dyn Tasks>> = if spec.targets.is_empty() {
+    let chosen: Vec<ResolvedTarget<dyn Tasks>> = if spec.targets.is_empty() {
         let defaults = spec.default_targets().iter();
         // This build may lack an engine.
         let built = defaults.filter(|text| registry::tasks(targets::engine_word(text)).is_ok());
@@ -175,7 +175,7 @@ fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
 }
 
 /// Resolves the store of a catalogue.
-pub(crate) fn catalogue(text: &OsStr) -> Result<Target<dyn Blobs>> {
+pub(crate) fn catalogue(text: &OsStr) -> Result<ResolvedTarget<dyn Blobs>> {
     let target = scratch_only(text, "catalogues are")?;
     let capabilities = target.engine.capabilities();
     if capabilities.paths || !capabilities.retains {
@@ -205,12 +205,12 @@ fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
 fn scratch_targets<'t>(
     texts: impl IntoIterator<Item = &'t OsStr>,
     what: &str,
-) -> Result<Vec<Target<dyn Blobs>>> {
+) -> Result<Vec<ResolvedTarget<dyn Blobs>>> {
     texts.into_iter().map(|text| scratch_only(text, what)).collect()
 }
 
 /// Resolves a target in a scratch store.
-fn scratch_only(text: &OsStr, what: &str) -> Result<Target<dyn Blobs>> {
+fn scratch_only(text: &OsStr, what: &str) -> Result<ResolvedTarget<dyn Blobs>> {
     let target = targets::resolve(text)?;
     if !target.is_scratch() {
         return Err(Error::usage(format!(

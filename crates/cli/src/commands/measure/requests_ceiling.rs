@@ -53,7 +53,7 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
 
 fn sends_requests(request: &Request) -> bool {
     let targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
-    let sends = |target: &lab::Target<dyn model::Blobs>| {
+    let sends = |target: &lab::ResolvedTarget<dyn model::Blobs>| {
         target.engine.requests(Action::Read, 1, &target.settings).is_some()
     };
     targets.into_iter().any(sends)

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use engines::registry;
-use lab::{Group, RowTarget, RowsRequest, Target};
+use lab::{Group, ResolvedTarget, RowTarget, RowsRequest};
 use model::{
     EngineFacts, Error, Facet, Result, Rows,
     rows::Style,
@@ -51,13 +51,13 @@ fn groups(spec: &RowsSpec) -> Vec<Group> {
     groups
 }
 
-fn resolve(text: &OsStr) -> Result<Target<dyn Rows>> {
+fn resolve(text: &OsStr) -> Result<ResolvedTarget<dyn Rows>> {
     targets::scratch(text, Facet::Rows, registry::rows)
 }
 
 /// Resolves a named target, and the rows of a transaction that it has of its own:
 /// `sqlite:?batch=30k`.
-fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
+fn named(text: &OsStr) -> Result<(ResolvedTarget<dyn Rows>, Option<u64>)> {
     let mut words = model::TypedTarget::parse(text);
     let Some(place) = words.settings.iter().position(|(name, _)| name == BATCH) else {
         return Ok((resolve(text)?, None));
@@ -69,7 +69,10 @@ fn named(text: &OsStr) -> Result<(Target<dyn Rows>, Option<u64>)> {
         Error::usage(format!("{text}: batch={value}: accepted is a number of rows, 1 or more"))
     })?;
     let target = resolve(words.to_string().as_ref())?;
-    Ok((Target { label: format!("{} {BATCH}={value}", target.label), ..target }, Some(batch)))
+    Ok((
+        ResolvedTarget { label: format!("{} {BATCH}={value}", target.label), ..target },
+        Some(batch),
+    ))
 }
 
 /// Resolves a default target; `None` if it cannot be measured here: it is then added to `missing`,
@@ -78,7 +81,7 @@ fn usable(
     spec: &RowsSpec,
     text: &str,
     missing: &mut Vec<(String, String)>,
-) -> Result<Option<Target<dyn Rows>>> {
+) -> Result<Option<ResolvedTarget<dyn Rows>>> {
     let name = targets::engine_word(text);
     if missing.iter().any(|(missing, _)| missing == name) {
         return Ok(None);
@@ -99,7 +102,11 @@ fn usable(
 
 /// Returns a target for each requested style that it has. A target with a single style is measured
 /// in that.
-fn in_styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<Vec<RowTarget>> {
+fn in_styles(
+    spec: &RowsSpec,
+    target: &ResolvedTarget<dyn Rows>,
+    every: bool,
+) -> Result<Vec<RowTarget>> {
     let has = target.engine.styles(&target.settings);
     let wanted = spec.styles(every);
     let is_wanted = |style: &Style| has.len() == 1 || wanted.contains(style);
@@ -116,7 +123,7 @@ fn in_styles(spec: &RowsSpec, target: &Target<dyn Rows>, every: bool) -> Result<
     let row_target = |style| {
         let label = format!("{} {style}", target.label);
         let settings = target.settings.clone();
-        let target = Target { settings, ..Target::scratch(&label, target.engine) };
+        let target = ResolvedTarget { settings, ..ResolvedTarget::scratch(&label, target.engine) };
         RowTarget { batch: spec.batch_of(target.engine.name()), target, style }
     };
     Ok(styles.into_iter().map(row_target).collect())

@@ -16,7 +16,7 @@ use super::{
     Experiment, Output, Prepared, Trial,
     blobs::own_loop,
     environment,
-    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
+    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
     scratches::in_folder,
     store_cache::StoreCache,
     values::ValuesTrial,
@@ -33,7 +33,7 @@ use history::AgeStep;
 #[derive(Clone)]
 pub struct AgeRequest {
     /// The targets.
-    pub targets: Vec<Target<dyn Blobs>>,
+    pub targets: Vec<ResolvedTarget<dyn Blobs>>,
     /// The number of objects, and their sizes.
     pub data: Generated,
     /// Storage ages at which reads are measured, ascending.
@@ -52,8 +52,9 @@ impl ExperimentPart for AgeRequest {
     ) -> Result<Prepared<'a>> {
         Generator::new(self.data)?;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
-        let planned =
-            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let planned = |target: &ResolvedTarget<_>| {
+            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
+        };
         let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
         check_room(request, self)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
@@ -61,7 +62,7 @@ impl ExperimentPart for AgeRequest {
         let pool = Pool::new(derive(request.seed, Use::Pool, 0), largest, self.data.random_percent);
         let ages = draw(request, self, 0, &pool, stop)?;
         let folder = scratch.path().to_owned();
-        let libraries = self.targets.iter().filter_map(Target::library);
+        let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
         let mut environment = environment(&[folder], libraries);
         environment.loop_ns = own_loop(&ages[0].live, &pool, stop)?;
         let experiment = AgeData { data: self.data, summary: ages[0].live.summary() };

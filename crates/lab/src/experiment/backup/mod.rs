@@ -17,7 +17,7 @@ use model::{
 
 use super::{
     Experiment, Output, Prepared, Trial, check_class, environment,
-    request::{ExperimentPart, Request, Target},
+    request::{ExperimentPart, Request, ResolvedTarget},
     scratches::in_folder,
     store_cache::StoreCache,
 };
@@ -33,7 +33,7 @@ use trial::BackupTrial;
 #[derive(Clone)]
 pub struct BackupRequest {
     /// The stores of the catalogues.
-    pub targets: Vec<Target<dyn Blobs>>,
+    pub targets: Vec<ResolvedTarget<dyn Blobs>>,
     /// The user's folder, a copy of which is backed up; `None` if one is generated.
     pub folder: Option<PathBuf>,
     /// Files of a generated folder, or that a replay is made for.
@@ -53,8 +53,9 @@ impl ExperimentPart for BackupRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        let planned =
-            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let planned = |target: &ResolvedTarget<_>| {
+            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
+        };
         let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         progress.stage("preparing the folder to back up", None);
@@ -82,7 +83,7 @@ impl ExperimentPart for BackupRequest {
         let workloads = steps.map(|step| Workload::alone(step, count)).collect();
         let plan = request.plan(experiment, targets, workloads, vec![Cache::Warm]);
         check_classes(request, self, &plan, &scratch)?;
-        let libraries = self.targets.iter().filter_map(Target::library);
+        let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
         let environment = environment(&[scratch.path().to_owned()], libraries);
         let findings = request.moved(&self.targets).into_iter().chain(finding).collect();
         let backup =
@@ -103,7 +104,7 @@ fn check_classes(
     plan: &Plan,
     scratch: &Scratch,
 ) -> Result<()> {
-    let with_settings = |(_, target): &(_, &Target<_>)| !target.settings.0.is_empty();
+    let with_settings = |(_, target): &(_, &ResolvedTarget<_>)| !target.settings.0.is_empty();
     for (index, target) in part.targets.iter().enumerate().filter(with_settings) {
         in_folder(target, scratch, "settings", |folder| {
             let path = folder.join(target.engine.name());
@@ -169,7 +170,7 @@ fn record(
 }
 
 /// Returns the options with which a catalogue is created.
-fn options(request: &Request, target: &Target<dyn Blobs>) -> Result<OpenOptions> {
+fn options(request: &Request, target: &ResolvedTarget<dyn Blobs>) -> Result<OpenOptions> {
     let settings = target.settings_for(Facet::Blobs, request.durability)?;
     Ok(OpenOptions { settings, access: Access::Write, keys: KeyKind::Names })
 }

@@ -7,10 +7,10 @@ use model::{Batch, BlobWork, Error, Facet, Operation, Order, Result, Settings, W
 use super::request::BlobsRequest;
 use crate::{
     Progress, Stop,
-    experiment::request::{Request, Target},
+    experiment::request::{Request, ResolvedTarget},
 };
 
-pub(super) type BlobTarget = Target<dyn model::Blobs>;
+pub(super) type BlobTarget = ResolvedTarget<dyn model::Blobs>;
 
 /// A job: the request of an experiment on values, and its listener.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use model::{
 
 use crate::{
     Amount,
-    experiment::request::{Request, Target},
+    experiment::request::{Request, ResolvedTarget},
     workers::processes::{Launch, SILENCE},
 };
 
@@ -22,7 +22,7 @@ pub struct BlobsRequest {
     /// How much of it is measured.
     pub coverage: Coverage,
     /// The targets.
-    pub targets: Vec<Target<dyn Blobs>>,
+    pub targets: Vec<ResolvedTarget<dyn Blobs>>,
     /// The work on each target, a workload for each. Either all draw their keys or none does.
     pub work: Vec<BlobWork>,
     /// The cache states in which each is measured.
@@ -61,7 +61,12 @@ pub struct BlobsRequest {
 impl Request {
     /// Reads every key of each target at random, warm, by one worker; the first target is the
     /// baseline.
-    pub fn reading(data: Data, targets: Vec<Target<dyn Blobs>>, rounds: Rounds, seed: u64) -> Self {
+    pub fn reading(
+        data: Data,
+        targets: Vec<ResolvedTarget<dyn Blobs>>,
+        rounds: Rounds,
+        seed: u64,
+    ) -> Self {
         let read = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
         let blobs = BlobsRequest {
             data,

@@ -16,7 +16,7 @@ use super::{
     age::planned_caches,
     blobs::{self, source::Source},
     environment,
-    request::{ExperimentPart, Request, Target},
+    request::{ExperimentPart, Request, ResolvedTarget},
     scratches::in_folder,
     store_cache::StoreCache,
 };
@@ -32,7 +32,7 @@ use trial::LifeTrial;
 #[derive(Clone)]
 pub struct LifeRequest {
     /// The targets.
-    pub targets: Vec<Target<dyn Blobs>>,
+    pub targets: Vec<ResolvedTarget<dyn Blobs>>,
     /// The source of the values; the targets have none of their own.
     pub data: blobs::Data,
     /// Days of changes, fewer if there is no room for them.
@@ -53,8 +53,9 @@ impl ExperimentPart for LifeRequest {
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
-        let planned =
-            |target: &Target<_>| target.planned(Facet::Blobs, request.durability, Owner::Scratch);
+        let planned = |target: &ResolvedTarget<_>| {
+            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
+        };
         let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
         let source = source(request, self, progress, stop)?;
         let amount = source.amount(stop)?;
@@ -62,7 +63,7 @@ impl ExperimentPart for LifeRequest {
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         let dataset = source.dataset(amount.count, progress, stop)?;
         let summary = dataset.summary();
-        let libraries = self.targets.iter().filter_map(Target::library);
+        let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
         let environment = environment(&[scratch.path().to_owned()], libraries);
         let experiment = LifeData { dataset: self.data.spec(), summary, days };
         let workloads = workloads(self, &summary, days);

@@ -14,7 +14,7 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
-    request::{ExperimentPart, ExperimentRequest, Request, Target, one_in},
+    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
     store_cache::StoreCache,
 };
 use crate::{Progress, Stop};
@@ -48,7 +48,7 @@ pub struct Group {
 #[derive(Clone)]
 pub struct RowTarget {
     /// The target.
-    pub target: Target<dyn model::Rows>,
+    pub target: ResolvedTarget<dyn model::Rows>,
     /// How rows are handed over.
     pub style: Style,
     /// Rows of a transaction, where it has a number of its own.
