@@ -44,7 +44,7 @@ pub(super) fn stores(
     for (index, target) in part.targets.iter().enumerate() {
         let preparation = StorePreparation { job, index, target, source, amount };
         let kept = kept.next().map_or_else(TargetStores::default, TargetStores::kept);
-        let own = in_half_of_the_rest(job, || {
+        let own = in_half_of_the_rest(job, AFTER_CREATING, || {
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
@@ -93,7 +93,7 @@ pub(super) fn update_stores(
         let (index, target) = named.expect("every prepared target was asked for");
         let preparation = StorePreparation { job, index, target, source, amount };
         let Stores { targets, scratches, dataset, .. } = &mut *stores;
-        let own = in_half_of_the_rest(job, || {
+        let own = in_half_of_the_rest(job, 0.0, || {
             let like = targets[place].read.as_ref();
             let (ready, _) = preparation.store_for(Operation::Update, like, scratches)?;
             inspect(job, target, &ready, dataset)?;
@@ -222,7 +222,7 @@ fn finish_all(
             preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };
-        match tolerable_failure(&target.label, in_half_of_the_rest(job, finish))? {
+        match tolerable_failure(&target.label, in_half_of_the_rest(job, AFTER_CHECKING, finish))? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -332,18 +332,24 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
 }
 
-/// Makes one target ready. One that takes more than half of the time that is left fails, so that the
-/// others can be measured.
-fn in_half_of_the_rest<T>(job: Job<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let half = job.time_left().map(|left| left / 2);
-    let result = job.stop.within(half, work);
+/// The parts of the time that are left to what comes after creating the stores, and after checking
+/// them.
+const AFTER_CREATING: f64 = 0.5;
+const AFTER_CHECKING: f64 = 0.3;
+
+/// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
+/// that takes longer fails, so that the others can be measured.
+fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let kept = job.bound().map_or(Duration::ZERO, |time| time.mul_f64(after));
+    let limit = job.time_left().map(|left| left.saturating_sub(kept) / 2);
+    let result = job.stop.within(limit, work);
     match result {
         Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
-            let half = show_duration(half.unwrap_or_default());
+            let limit = show_duration(limit.unwrap_or_default());
             let [time, data] = job.request.limits;
             Err(Error::failed(format!(
-                "making it ready takes more than {half}, half of the time that was left; use more \
-                 {time} or a smaller {data}"
+                "making it ready takes more than {limit}, half of the time that was left for it; \
+                 use more {time} or a smaller {data}"
             )))
         }
         result => result,
