@@ -67,6 +67,12 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// Returns how much time a case has in comparison with others: one that `writes` has more, as its
+/// stores are made in it, and its operations take longer and vary more.
+pub(crate) fn weight(writes: bool) -> f64 {
+    if writes { 1.5 } else { 1.0 }
+}
+
 /// A part of a round that is run at one go, over one target or over several that take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {

@@ -26,7 +26,7 @@ use crate::{
     dataset::{Use, derive, shuffle},
     experiment::{
         Complaints, Experiment, Loss, Output, Prepared, Trial, check_class, request::Request,
-        store_cache::StoreCache,
+        store_cache::StoreCache, weight,
     },
     workload::interleaved::balanced_orders,
 };
@@ -255,14 +255,16 @@ impl Schedule<'_> {
         recorder: &mut Recorder,
     ) -> Result<()> {
         for place in 0..self.cases.len() {
-            let share = self.share(self.cases.len() - place);
+            let further: f64 = self.cases[place..].iter().map(|case| self.weight(case)).sum();
+            let share = self.share(self.weight(&self.cases[place]) / further);
             self.rounds(place, share, experiment, expected, recorder)?;
         }
         if self.plan.rounds.max.is_some() || self.plan.rounds.runs > 1 {
             return Ok(());
         }
         while let Some(place) = self.next_open() {
-            let share = self.share(self.cases.iter().filter(|case| case.open).count());
+            let open = self.cases.iter().filter(|case| case.open).count();
+            let share = self.share(1.0 / open as f64);
             self.rounds(place, share, experiment, expected, recorder)?;
         }
         Ok(())
@@ -332,12 +334,17 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// Returns when the rounds of one of `cases` cases are to stop: each has an equal share of the
-    /// remaining time of this run.
-    fn share(&self, cases: usize) -> Rounds {
+    fn weight(&self, case: &CaseRounds) -> f64 {
+        let work = |trial: &Trial| self.plan.workloads[trial.workloads.start].work;
+        weight(case.trials.first().is_some_and(|trial| work(trial).writes()))
+    }
+
+    /// Returns when the rounds of a case are to stop that has this `part` of the remaining time of this
+    /// run.
+    fn share(&self, part: f64) -> Rounds {
         let Rounds { seconds, runs, .. } = self.plan.rounds;
         let spent = self.began.elapsed().as_secs_f64();
-        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run) / cases.max(1) as f64;
+        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run) * part;
         Rounds { seconds: spent + share, ..self.plan.rounds }
     }
 

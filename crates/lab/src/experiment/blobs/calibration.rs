@@ -64,6 +64,9 @@ pub(super) const FEWEST: u64 = 200;
 /// was tried when the machine was idle takes longer later.
 const FITTED: f64 = 0.5;
 
+/// The part of a round's time that all else may seem to take.
+const APART: f64 = 0.6;
+
 /// No value has more than one in so many bytes of a part.
 const LARGE: u64 = 4;
 
@@ -106,7 +109,8 @@ impl Blobs<'_> {
         let time = time.filter(|_| self.job.bound().is_some());
         let left = time.map(|time| time.saturating_sub(start.elapsed()));
         let share = left.map(|left| left.as_secs_f64() / self.least_rounds());
-        while let Some((target, error)) = share.and_then(|share| self.too_slow(&costs, share)) {
+        while let Some((target, error)) = share.and_then(|share| self.too_slow(work, &costs, share))
+        {
             if is_first {
                 costs.remove(target);
                 self.stores.leave_out(target, error)?;
@@ -134,22 +138,34 @@ impl Blobs<'_> {
 
     /// Returns a target whose trials take too long, whatever the number of operations, to fit into
     /// rounds of `share` seconds; never the baseline, nor one of the last two.
-    fn too_slow(&self, costs: &[Option<Costs>], share: f64) -> Option<(usize, Error)> {
-        let apart = |own: &Costs| own.iter().map(|cost| cost.apart).sum::<f64>();
-        let all: f64 = costs.iter().flatten().map(apart).sum();
-        if all <= share || costs.iter().flatten().count() <= 2 {
+    fn too_slow(
+        &self,
+        work: BlobWork,
+        costs: &[Option<Costs>],
+        share: f64,
+    ) -> Option<(usize, Error)> {
+        let in_turns = !self.costs_in_turns(work, costs).is_empty();
+        let apart = |target: usize| {
+            let alone = !in_turns || !self.stores.targets[target].can_take_turns();
+            let own = costs[target].as_ref().filter(|_| alone)?;
+            Some(own.iter().map(|cost| cost.apart).sum::<f64>())
+        };
+        let all: f64 = (0..costs.len()).filter_map(apart).sum();
+        let most = share * APART;
+        if all <= most || costs.iter().flatten().count() <= 2 {
             return None;
         }
         let others = (0..costs.len()).filter(|target| *target != self.stores.baseline);
-        let apart = others.filter_map(|target| Some((target, apart(costs[target].as_ref()?))));
+        let apart = others.filter_map(|target| Some((target, apart(target)?)));
         let (target, own) = apart.max_by(|one, other| one.1.total_cmp(&other.1))?;
         let rounds = self.least_rounds();
-        let time = self.job.request.time()?.mul_f64((all / share).max(1.0) * 1.5);
+        // What is added is shared with other cases.
+        let more = model::units::duration_of((all - most) / APART * rounds * 2.5);
         let why = format!(
             "a trial takes {} besides its operations, so that {rounds} rounds do not fit into the \
              time; --time {} measures it",
             show_duration(model::units::duration_of(own)),
-            option_duration(time)
+            option_duration(self.job.request.time()?.saturating_add(more))
         );
         Some((target, Error::failed(why)))
     }

@@ -28,8 +28,8 @@ use std::{
 };
 
 use model::{
-    BlobsData, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
-    Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
+    BlobWork, BlobsData, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding,
+    FindingKind, Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
 };
 
 use super::{
@@ -37,6 +37,7 @@ use super::{
     request::{ExperimentPart, Request},
     store_cache::StoreCache,
     values::ValuesTrial,
+    weight,
 };
 use crate::{
     Progress, Recorder, Stop,
@@ -367,13 +368,16 @@ impl Blobs<'_> {
 
     /// Calibrates what can be measured before the first round; the others when their turn comes.
     fn calibrate_first(&mut self) -> Result<Duration> {
-        let (mut round, works) = (Duration::ZERO, self.job.part.work.len());
+        let mut round = Duration::ZERO;
+        let own = |work: &BlobWork| weight(work.operation.writes());
+        let all: f64 = self.job.part.work.iter().map(own).sum();
         let time = self.job.request.time().and(self.job.time_left());
-        let time = time.map(|left| left.div_f64(works as f64));
         for index in 0..self.workloads.len() {
             let operation = self.job.part.work[index].operation;
             if self.stores.targets.iter().any(|target| target.has_store(operation)) {
-                let (longer, failed) = self.calibrate(index, time)?;
+                let part = own(&self.job.part.work[index]) / all;
+                let (longer, failed) =
+                    self.calibrate(index, time.map(|left| left.mul_f64(part)))?;
                 round += longer;
                 for (target, error) in failed.into_iter().rev() {
                     self.stores.leave_out(target, error)?;

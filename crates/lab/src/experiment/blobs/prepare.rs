@@ -334,7 +334,7 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
 
 /// The parts of the time that are left to what comes after creating the stores, and after checking
 /// them.
-const AFTER_CREATING: f64 = 0.5;
+const AFTER_CREATING: f64 = 0.4;
 const AFTER_CHECKING: f64 = 0.3;
 
 /// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
