@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     Answer, Change, ComparedCase, ComparedFinding, Comparison, Figures, RequestFigures,
-    StoreFigures, Unlike, all_findings, answer, figures, requests, stores, tables, words,
+    StoreFigures, Unlike, all_findings, answer, compare, figures, requests, stores, words,
 };
 
 /// The version of both forms. It is raised if a reader of the old one would go wrong.
@@ -193,7 +193,7 @@ impl<'a> ComparisonData<'a> {
         let rows = comparison.changes().map(|(case, change)| ComparedRow { case, change });
         Self {
             form: FORM,
-            answer: tables::counts(comparison),
+            answer: compare::tables::counts(comparison),
             control,
             rows: rows.collect(),
             only_old,

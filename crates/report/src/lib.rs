@@ -7,8 +7,11 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod charts;
+mod compare;
 /// Trials as comma-separated values.
 pub mod csv;
+mod experiment;
 mod figures;
 mod hdr;
 mod html;
@@ -29,35 +32,39 @@ mod text;
 mod words;
 
 pub use answer::{Answer, answer, limits::quoted};
+pub use charts::Machine;
 pub use checks::{
     BackgroundTotal, Figures, MergedFinding, Percentiles, Point, Schedule, Stall, Timeline,
     Verdict, all_findings, figures, timelines,
 };
 use checks::{Series, facts, per, percentiles, sum};
+pub use compare::{
+    Change, ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison,
+    environment_differences, gate_rows, plan_differences,
+};
 pub use csv::{csv, csv_columns};
+pub use experiment::{
+    age::figures::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
+    backup::figures::{BackupFigures, backup_figures},
+    life::figures::{LifeFigures, LifeSpace, life_figures, life_spaces},
+    queue::figures::{TaskFigures, task_figures},
+    rows::figures::{RowCell, RowFigures, RowGroup, row_groups},
+};
 pub use figures::{
-    ages::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
-    backup::{BackupFigures, backup_figures},
-    comparison::{Change, ComparedCase, ComparedFinding, Comparison, comparison},
     explained::{Difference, Explained, differences, explained},
     hosts::{HostFigures, host_figures},
     latencies::{Latencies, latencies},
-    life::{LifeFigures, LifeSpace, life_figures, life_spaces},
     requests::{RequestFigures, requests},
-    rows::{RowCell, RowFigures, RowGroup, row_groups},
     scaling::{Scaling, ScalingPoint, scalings},
-    several::as_runs,
     stores::{StoreFigures, stores},
-    study::{Against, Here, StudyFigure, study_claims, study_figures},
+    study::{Against, Here, StudyFigure, study_figures},
     sweep::{PageMatrix, TargetBreakEven, break_evens, page_matrices},
-    tasks::{TaskFigures, task_figures},
-    unlike::{Unlike, environment_differences, plan_differences},
     workers::{Rates, Waits, rates, waits},
 };
 pub use hdr::{HDR_HEAD, hdr};
-pub use html::{HTML_HEAD, Machine, html, html_study, no_charts};
+pub use html::{HTML_HEAD, html, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};
-pub use pages::StudyStep;
+pub use pages::study_claims;
 pub use read::{read, read_header};
-pub use tables::gate_rows;
+pub use studies::StudyStep;
 pub use terminal::Style;

@@ -4,9 +4,20 @@ use std::sync::LazyLock;
 
 use model::{
     Error, Result, no_such,
+    record::Record,
     spec::TaskLoad,
-    study::{Published, RowFigures, RowLoad, Study, TaskFigures},
+    study::{Published, RowFigures, RowLoad, Study, StudyCommand, TaskFigures},
 };
+
+/// The result of a step of a study.
+pub struct StudyStep<'a> {
+    /// The step.
+    pub step: &'a StudyCommand,
+    /// Its records; empty if it could not run.
+    pub records: Vec<Record>,
+    /// The reasons why something was not measured, a sentence each.
+    pub gaps: Vec<String>,
+}
 
 /// The names and texts of the studies, in the order in which they are listed.
 const STUDIES: [(&str, &str); 12] = [

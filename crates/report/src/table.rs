@@ -129,6 +129,18 @@ pub enum Block {
     },
 }
 
+/// The amount of detail on a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Whether it shows every column, finding and stall, space and settings, and every run of a
+    /// sweep; otherwise only what answers the question.
+    pub all: bool,
+    /// Whether it shows what coincides with the differences.
+    pub explain: bool,
+    /// Whether it shows how passes went over time.
+    pub over_time: bool,
+}
+
 /// A block of sentences below a title. Without a title they still belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {

@@ -44,7 +44,7 @@ pub(crate) struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Creates an experiment whose trials create their stores, one trial for each target in a
     /// round.
-    fn new(
+    pub(crate) fn new(
         experiment: impl Experiment + 'a,
         plan: Plan,
         environment: Environment,

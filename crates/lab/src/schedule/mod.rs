@@ -4,6 +4,8 @@
 
 mod ending;
 mod rehearsal;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::HashSet,

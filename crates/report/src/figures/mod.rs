@@ -1,21 +1,13 @@
 //! The figures that are computed from records in addition to those of `checks`.
 
-pub(crate) mod ages;
-pub(crate) mod backup;
-pub(crate) mod comparison;
 pub(crate) mod explained;
 pub(crate) mod hosts;
 pub(crate) mod latencies;
-pub(crate) mod life;
 pub(crate) mod requests;
-pub(crate) mod rows;
 pub(crate) mod scaling;
-pub(crate) mod several;
 pub(crate) mod stores;
 pub(crate) mod study;
 pub(crate) mod sweep;
-pub(crate) mod tasks;
-pub(crate) mod unlike;
 pub(crate) mod workers;
 
 use model::{Plan, PlannedTarget};

@@ -5,15 +5,10 @@ use std::collections::BTreeMap;
 use model::{
     Case, Plan, Residency, Sample,
     record::Record,
-    rows,
     study::{Claim, Figure, StudyCommand},
 };
 use stats::Estimate;
 
-use super::{
-    rows::{RowCell, row_groups},
-    tasks::{TaskFigures, task_figures},
-};
 use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, number::NONE, words};
 
 /// A figure that was published, measured, or both.
@@ -141,63 +136,19 @@ pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure
     all
 }
 
-/// Returns every published figure of a step with the one measured here.
-pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
-    let of_tables: fn(&Record) -> Vec<StudyFigure> = match step.command.as_str() {
-        "rows" => row_claims,
-        "queue" => task_claims,
-        _ => |_| Vec::new(),
-    };
-    let claims = study_figures(step, records).into_iter().filter(|row| row.published.is_some());
-    records.iter().flat_map(of_tables).chain(claims).collect()
-}
-
-fn row_claims(record: &Record) -> Vec<StudyFigure> {
-    let groups = row_groups(record);
-    let cells = groups.iter().flat_map(|group| {
-        let by = words::processes(&group.workload);
-        group.targets.iter().flat_map(move |row| {
-            let cells = rows::RowOperation::ALL.into_iter().zip(&row.cells);
-            let by = by.clone();
-            let name = |operation: rows::RowOperation| match operation {
-                // The name in the published table.
-                rows::RowOperation::Add => "update",
-                other => other.as_str(),
-            };
-            cells.map(move |(operation, cell)| {
-                (row.target, format!("{}, {by}", name(operation)), cell)
-            })
-        })
-    });
-    let claim = |(target, place, cell): (usize, String, &RowCell)| {
-        let claim = ratio_claim(record, target, place, cell.published_ratio?, cell.ratio)?;
-        Some(StudyFigure { rounded: cell.published_bounds, ..claim })
-    };
-    cells.filter_map(claim).collect()
-}
-
-fn task_claims(record: &Record) -> Vec<StudyFigure> {
-    let rows = task_figures(record);
-    let claim = |row: &TaskFigures| {
-        let (target, published) = (row.figures.target, row.published_ratio?);
-        ratio_claim(record, target, "a task".to_owned(), published, row.figures.ratio)
-    };
-    rows.iter().filter_map(claim).collect()
-}
-
-/// Returns a published ratio of times with the one measured here; `None` if the plan has no such
+/// Returns a published ratio of times, with its bounds, and the one measured here; `None` if the plan has no such
 /// target.
-fn ratio_claim(
+pub(crate) fn ratio_claim(
     record: &Record,
     target: usize,
     place: String,
-    published: f64,
+    (published, rounded): (f64, Option<(f64, f64)>),
     here: Option<Estimate>,
 ) -> Option<StudyFigure> {
     let target = record.header.plan.targets.get(target)?.label.clone();
     let (published, here) = (Some((published, published)), here.map(Here::Estimate));
     let figure = Figure::TimeRatio;
-    Some(StudyFigure { place, target, figure, published, rounded: None, here, claim: None })
+    Some(StudyFigure { place, target, figure, published, rounded, here, claim: None })
 }
 
 /// Returns the claims about a kind of figure, with their indices.

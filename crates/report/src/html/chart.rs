@@ -1,294 +1,36 @@
-//! A chart: its data, which the page's script draws, and what the page shows around it. Numbers are
-//! in the units of their axes.
+//! A chart on the page: its heading, how to read it, and its tables.
 
 use maud::{Markup, html};
-use serde::Serialize;
-use stats::Estimate;
 
 use super::table;
-use crate::table::Table;
+use crate::charts::Chart;
 
-#[derive(Default, Serialize)]
-pub(super) struct Chart {
-    /// The id, unique in the page.
-    pub(super) id: String,
-    kind: Kind,
-    /// The axis along which the points are placed.
-    along: Axis,
-    /// The name of the series of a matrix, such as "page size"; their own names are in the unit of
-    /// `along`.
-    pub(super) rows: &'static str,
-    value: Axis,
-    /// The parts of each bar, from its start.
-    pub(super) parts: &'static [&'static str],
-    /// The value that the points are compared with; `None` if there is none.
-    reference: Option<f64>,
-    pub(super) series: Vec<Series>,
-    pub(super) marks: Vec<Mark>,
-    /// The question that the chart answers.
-    #[serde(skip)]
-    title: String,
-    /// The case or the runs that it shows, if there are several such charts.
-    #[serde(skip)]
-    place: String,
-    /// How to read it.
-    #[serde(skip)]
-    read: &'static str,
-    /// The conditions under which it was measured, or what it shows if a sentence says it better.
-    #[serde(skip)]
-    pub(super) sentences: Vec<String>,
-    /// The tables with its figures.
-    #[serde(skip)]
-    tables: Vec<Table>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
-    /// A dot with whiskers for each series in each group.
-    #[default]
-    Dots,
-    /// A bar for each series in each group.
-    Bars,
-    /// A line for each series.
-    Lines,
-    /// A row of cells for each series.
-    Matrix,
-}
-
-#[derive(Default, Serialize)]
-pub(super) struct Axis {
-    pub(super) label: String,
-    pub(super) unit: Unit,
-    /// Whether its scale is logarithmic.
-    pub(super) log: bool,
-    /// Names of groups or columns; points are at their indices.
-    pub(super) names: Vec<String>,
-}
-
-/// The unit of numbers, so that the script can print them in a readable one.
-#[derive(Clone, Copy, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Unit {
-    #[default]
-    Count,
-    Nanoseconds,
-    Bytes,
-    BytesPerSecond,
-    PerSecond,
-    /// One figure divided by another.
-    Ratio,
-    /// A time divided by that of the baseline, shown as how many times faster or slower it is.
-    TimeRatio,
-    /// A percentage from 0 to 100.
-    Percentile,
-}
-
-#[derive(Serialize)]
-pub(super) struct Series {
-    /// The label of its target, which decides its colour.
-    target: Option<String>,
-    name: String,
-    points: Vec<Point>,
-}
-
-#[derive(Serialize)]
-struct Point {
-    at: f64,
-    #[serde(flatten)]
-    value: Interval,
-}
-
-/// A figure with the ends of its interval, as far as they are known.
-#[derive(Default, Serialize)]
-pub(super) struct Interval {
-    /// The value; `None` if only the two ends of a range are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) high: Option<f64>,
-    /// A word about it in its tooltip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
-    /// The value of each round.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) rounds: Vec<f64>,
-    /// The parts that it is the sum of.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) parts: Vec<f64>,
-}
-
-/// A labelled position on the axis of lines.
-#[derive(Serialize)]
-pub(super) struct Mark {
-    pub(super) target: String,
-    pub(super) label: String,
-    pub(super) at: f64,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-}
-
-impl Chart {
-    pub(super) fn new(id: &str, kind: Kind, along: Axis, value: Axis) -> Self {
-        Self { id: id.to_owned(), kind, along, value, ..Self::default() }
-    }
-
-    pub(super) fn dots(id: &str, value: Axis) -> Self {
-        Self::new(id, Kind::Dots, Axis::default(), value)
-    }
-
-    pub(super) fn lines(id: &str, along: Axis, value: Axis) -> Self {
-        Self::new(id, Kind::Lines, along, value)
-    }
-
-    /// Adds the line of ratios that are equal.
-    pub(super) fn around_one(self) -> Self {
-        Self { reference: Some(1.0), ..self }
-    }
-
-    /// Sets the place that the chart shows, out of those that the question is about.
-    pub(super) fn with_place(self, place: impl Into<String>) -> Self {
-        Self { place: place.into(), ..self }
-    }
-
-    /// Adds the text and the tables around the chart. A table without a title has the chart's.
-    pub(super) fn described(
-        mut self,
-        title: impl Into<String>,
-        read: &'static str,
-        tables: impl IntoIterator<Item = Table>,
-    ) -> Self {
-        // Runs may be in any order.
-        for series in self.series.iter_mut().filter(|_| self.kind == Kind::Lines) {
-            series.points.sort_by(|one, other| one.at.total_cmp(&other.at));
-        }
-        Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }
-    }
-
-    /// Adds a point of `target` to the group called `group`, which its first point creates.
-    pub(super) fn in_group(&mut self, group: &str, target: &str, of: Option<impl Into<Interval>>) {
-        let Some(value) = of else { return };
-        let at = index_or_add(&mut self.along.names, |name| name == group, || group.to_owned());
-        self.point(Some(target), target, at as f64, Some(value));
-    }
-
-    /// Adds a point to the series called `name`, which its first point creates.
-    pub(super) fn point(
-        &mut self,
-        target: Option<&str>,
-        name: &str,
-        at: f64,
-        value: Option<impl Into<Interval>>,
-    ) {
-        let Some(value) = value else { return };
-        let new =
-            || Series { target: target.map(str::to_owned), name: name.to_owned(), points: vec![] };
-        let place = index_or_add(&mut self.series, |series| series.name == name, new);
-        self.series[place].points.push(Point { at, value: value.into() });
-    }
-
-    /// Returns the markup, under a heading of the second rank, or of the third if it is `below`
-    /// one. The table is open until the script has drawn the chart, and is the only content if the
-    /// chart is not `drawn`.
-    pub(super) fn markup(&self, below: bool, drawn: bool) -> Markup {
-        let Self { id, title, place, .. } = self;
-        let named = if place.is_empty() { title.clone() } else { format!("{title} {place}") };
-        let heading = html! {
-            (title) @if !place.is_empty() { " " span.place { (place) } }
-        };
-        html! {
-            figure.chart id={ "chart-" (id) } {
-                figcaption {
-                    @if below { h3 { (heading) } } @else { h2 { (heading) } }
-                    p { (self.read) }
-                }
-                @if !self.sentences.is_empty() {
-                    ul.conditions { @for sentence in &self.sentences { li { (sentence) } } }
-                }
-                @if drawn {
-                    div.plot data-chart=(id) role="img"
-                        aria-label={ (named) ". The table below has its figures." } {}
-                }
-                details open {
-                    summary aria-label={ "Table: " (named) } { "Table" }
-                    @for table in &self.tables { (table::titled(table, &named)) }
-                }
+/// Returns the markup, under a heading of the second rank, or of the third if it is `below`
+/// one. The table is open until the script has drawn the chart, and is the only content if the
+/// chart is not `drawn`.
+pub(super) fn markup(chart: &Chart, below: bool, drawn: bool) -> Markup {
+    let Chart { id, title, place, .. } = chart;
+    let named = if place.is_empty() { title.clone() } else { format!("{title} {place}") };
+    let heading = html! {
+        (title) @if !place.is_empty() { " " span.place { (place) } }
+    };
+    html! {
+        figure.chart id={ "chart-" (id) } {
+            figcaption {
+                @if below { h3 { (heading) } } @else { h2 { (heading) } }
+                p { (chart.read) }
+            }
+            @if !chart.sentences.is_empty() {
+                ul.conditions { @for sentence in &chart.sentences { li { (sentence) } } }
+            }
+            @if drawn {
+                div.plot data-chart=(id) role="img"
+                    aria-label={ (named) ". The table below has its figures." } {}
+            }
+            details open {
+                summary aria-label={ "Table: " (named) } { "Table" }
+                @for table in &chart.tables { (table::titled(table, &named)) }
             }
         }
-    }
-}
-
-/// Returns the index of the first element that is `wanted`; adds a new one if there is none.
-fn index_or_add<T>(
-    all: &mut Vec<T>,
-    wanted: impl Fn(&T) -> bool,
-    new: impl FnOnce() -> T,
-) -> usize {
-    all.iter().position(wanted).unwrap_or_else(|| {
-        all.push(new());
-        all.len() - 1
-    })
-}
-
-impl Axis {
-    pub(super) fn linear(label: impl Into<String>, unit: Unit) -> Self {
-        Self { label: label.into(), unit, ..Self::default() }
-    }
-
-    pub(super) fn log(label: impl Into<String>, unit: Unit) -> Self {
-        Self { log: true, ..Self::linear(label, unit) }
-    }
-}
-
-impl Interval {
-    pub(super) fn noted(self, note: impl Into<Option<String>>) -> Self {
-        Self { note: note.into(), ..self }
-    }
-
-    /// Adds the value of each round, of at most [`MOST_ROUNDS`].
-    pub(super) fn of_rounds(self, rounds: Vec<f64>) -> Self {
-        // One round is the figure itself.
-        let rounds = if rounds.len() > 1 { rounds } else { vec![] };
-        Self { rounds: rounds.into_iter().take(MOST_ROUNDS).map(short).collect(), ..self }
-    }
-
-    pub(super) fn of_parts(self, parts: Vec<f64>) -> Self {
-        Self { parts, ..self }
-    }
-
-    /// Converts the interval to another unit.
-    pub(super) fn times(mut self, factor: f64) -> Self {
-        for end in [&mut self.value, &mut self.low, &mut self.high].into_iter().flatten() {
-            *end *= factor;
-        }
-        self.rounds.iter_mut().for_each(|round| *round *= factor);
-        self
-    }
-}
-
-/// The largest number of rounds in a chart: a page with more is slow.
-const MOST_ROUNDS: usize = 100;
-
-/// Returns `value` with four digits, more than a drawing shows.
-fn short(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
-}
-
-impl From<Estimate> for Interval {
-    /// Converts an estimate. One round has no interval; neither has an estimate without width,
-    /// which would fill the chart.
-    fn from(estimate: Estimate) -> Self {
-        let [low, high] =
-            [estimate.low, estimate.high].map(|end| estimate.has_width().then_some(end));
-        Self { value: Some(estimate.point), low, high, ..Self::default() }
-    }
-}
-
-impl From<f64> for Interval {
-    /// Converts a figure that was counted, or published without an interval.
-    fn from(value: f64) -> Self {
-        Self { value: Some(value), ..Self::default() }
     }
 }

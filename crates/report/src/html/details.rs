@@ -10,16 +10,14 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{
-    part::{Part, Run},
-    table,
-};
+use super::table;
 use crate::{
-    Unlike, environment_differences,
-    figures::{
-        cases,
-        unlike::{ASPECTS, EnvironmentAspect},
-    },
+    Unlike,
+    charts::{Part, Run},
+    compare::unlike::{ASPECTS, EnvironmentAspect},
+    environment_differences,
+    experiment::room,
+    figures::cases,
     stores,
     table::{Cell, Column, Table},
     tables, words,
@@ -157,7 +155,7 @@ fn measured(part: &Part<'_>) -> Table {
     let data = if part.is_sweep() {
         tables::sweep_title(part.sides[0].records)
     } else {
-        words::data(plan)
+        room(plan).data(plan)
     };
     let row = |name: &str, value: String| (name.to_owned(), value);
     let mut rows = vec![row("data", data)];

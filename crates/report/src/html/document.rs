@@ -11,14 +11,14 @@ use model::{Severity, study::Study};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{
-    HTML_HEAD,
-    chart::Chart,
-    details, findings,
-    part::{Part, Side},
-    table,
+use super::{HTML_HEAD, chart, details, findings, table};
+use crate::{
+    Answer, MergedFinding, StudyStep, answer,
+    charts::{Chart, Part, Side},
+    experiment::room,
+    pages::{study_answer, study_claims},
+    words,
 };
-use crate::{Answer, MergedFinding, StudyStep, answer, pages::study_answer, study_claims, words};
 
 /// The script that draws the charts; empty if npm was missing when storemark was built.
 pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
@@ -130,7 +130,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
 
 /// Shows the answer of each machine, and what was measured.
 fn answered(part: &Part<'_>) -> Markup {
-    let data = words::data(part.plan());
+    let data = room(part.plan()).data(part.plan());
     let answers: Vec<_> = part.sides.iter().map(answer_of).collect();
     let more = part.each_once(answers.iter().map(|answer| answer.more.clone()));
     html! {
@@ -204,7 +204,7 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup 
                 ul { @for gap in &step.gaps { li { (gap) } } }
             }
             @if let Some(part) = &chapter.part { (answered(part)) }
-            @for chart in &chapter.charts { (chart.markup(true, drawn)) }
+            @for chart in &chapter.charts { (chart::markup(chart, true, drawn)) }
             @if let Some(part) = &chapter.part { (findings::findings_section(part, true)) }
         }
     }
@@ -214,9 +214,9 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup 
 fn in_run(chapter: &Chapter<'_>, drawn: bool) -> Markup {
     let (first, others) = chapter.charts.split_at(chapter.charts.len().min(1));
     html! {
-        @for chart in first { (chart.markup(false, drawn)) }
+        @for chart in first { (chart::markup(chart, false, drawn)) }
         @if let Some(part) = &chapter.part { (findings::findings_section(part, false)) }
-        @for chart in others { (chart.markup(false, drawn)) }
+        @for chart in others { (chart::markup(chart, false, drawn)) }
     }
 }
 

@@ -3,8 +3,11 @@
 use maud::{Markup, html};
 use model::Severity;
 
-use super::part::{Part, Side};
-use crate::{MergedFinding, words};
+use crate::{
+    MergedFinding,
+    charts::{Part, Side},
+    words,
+};
 
 /// The largest number of findings that are shown at once.
 const FEW: usize = 3;

@@ -1,25 +1,23 @@
 //! Writes records as one HTML file, which loads nothing and runs one script: it draws the charts.
 //!
-//! [`part`] is what a page shows, [`question`] what it asks, [`charts`] turns it into data and tables,
-//! [`findings`] is what weakens it, [`details`] is below the charts, [`document`] puts the page
+//! [`findings`] is what weakens the charts, [`details`] is below them, [`document`] puts the page
 //! together.
 
 mod chart;
-mod charts;
 mod details;
 mod document;
 mod findings;
-mod part;
-mod question;
 mod table;
 
-use model::{Result, study::Study};
+use model::{Error, Result, study::Study};
 
-pub use part::Machine;
-
-use crate::StudyStep;
+use crate::{
+    charts::{Chart, Machine, Make, Part},
+    compare::record_difference,
+    experiment::room,
+    studies::StudyStep,
+};
 use document::Chapter;
-use part::Part;
 
 /// The first bytes of every page.
 pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemark\">";
@@ -39,10 +37,10 @@ pub fn html(machines: &[Machine<'_>]) -> Result<String> {
 }
 
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
-    part::check_same_plan(machines)?;
+    check_same_plan(machines)?;
     let part = Part::new(machines, None);
-    let question = question::page_title(&part);
-    let charts = charts::charts(&part, "");
+    let question = room(part.plan()).question(&part);
+    let charts = charts(&part, "");
     let chapter = Chapter { part: Some(part), step: None, charts };
     Ok(document::page(&question, None, &[chapter], script))
 }
@@ -53,12 +51,42 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
         let machine = Machine { file: None, records: &step.records };
         let part = (!step.records.is_empty()).then(|| Part::new(&[machine], Some(step)));
         let prefix = if steps.len() > 1 { format!("{}-", place + 1) } else { String::new() };
-        let charts = part.as_ref().map(|part| charts::charts(part, &prefix));
+        let charts = part.as_ref().map(|part| charts(part, &prefix));
         Chapter { part, step: Some(step), charts: charts.unwrap_or_default() }
     });
     let chapters: Vec<_> = chapters.collect();
     let title = format!("Does “{}” hold here?", study.title);
     document::page(&title, Some(study), &chapters, &document::SCRIPT)
+}
+
+/// Fails if the records are not of the same runs: next to each other they would show nothing.
+fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
+    let Some((first, others)) = machines.split_first() else {
+        return Err(Error::usage("a page shows one record at least"));
+    };
+    for other in others {
+        if let Some(difference) = record_difference(first.records, other.records) {
+            let [first, other] = [first, other].map(|of| of.file.as_deref().unwrap_or_default());
+            return Err(Error::usage(format!(
+                "{first} and {other} are of different plans, which one page cannot compare: \
+                 {difference}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the charts of a part that have data; `prefix` makes their ids unique.
+fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
+    let makers: &[Make] = room(part.plan()).charts(part);
+    let all = makers.iter().flat_map(|make| {
+        let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
+        (1_u32..).zip(shown).map(|(number, mut chart)| {
+            chart.id = format!("{prefix}{}-{number}", chart.id);
+            chart
+        })
+    });
+    all.collect()
 }
 
 #[cfg(test)]

@@ -23,12 +23,12 @@ use crate::{
         display::{capitalise, faster, full_name, inverse, ratio, times},
         limits::{given_up, quoted, store_of, weakened},
     },
+    experiment::{life::tables as life_tables, room},
     figures, life_spaces,
     number::{factor, with_interval},
     stores,
     table::{Block, Cell, Column, Line, Lines, Room, Table, Tone},
-    tables,
-    words::{data, rounds},
+    words::rounds,
 };
 
 /// Returns the page of a search. `explain` adds all candidates and what their settings trade; it is
@@ -56,8 +56,9 @@ fn nothing_measured(time: Duration) -> String {
 
 /// Returns the sizes of stores and of their backups over the life of a few values.
 fn life(record: &Record) -> Vec<Block> {
-    let data = Line::dim(data(&record.header.plan));
-    let table = tables::life_spaces(record, &life_spaces(record)).map(Block::from);
+    let plan = &record.header.plan;
+    let data = Line::dim(room(plan).data(plan));
+    let table = life_tables::life_spaces(record, &life_spaces(record)).map(Block::from);
     let title = Lines::new("The life of the data, as `storemark life` measures it", [data]);
     table.map_or_else(Vec::new, |table| vec![title.into(), table])
 }

@@ -6,9 +6,10 @@ use model::{
     units::{duration_of, show_count, show_duration, show_percent, three_digits},
 };
 
-use super::{Page, about};
+use super::Page;
 use crate::{
     Verdict,
+    experiment::about,
     number::NONE,
     table::{Column, Line, Lines, Table},
 };

@@ -5,10 +5,12 @@ mod calibration;
 mod doctor;
 mod engines;
 mod study;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
-use model::{Experiment, record::Record};
+use model::record::Record;
 
 pub(crate) use self::study::study_answer;
 pub use self::{
@@ -16,15 +18,18 @@ pub use self::{
     calibration::calibration,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
-    study::{StudyStep, study_end, study_head, study_step},
+    study::{study_claims, study_end, study_head, study_step},
 };
+pub use crate::table::Detail;
 use crate::{
-    Answer, Comparison, Figures, MergedFinding, age_groups, age_spaces, all_findings, answer,
-    backup_figures, break_evens, figures,
+    Answer, Comparison, Figures, MergedFinding, all_findings, answer, break_evens,
+    compare::tables as compared,
+    experiment::{Room, room},
+    figures,
     figures::cases,
-    life_figures, life_spaces, page_matrices, requests, row_groups, scalings, stores, studies,
+    page_matrices, scalings,
     table::{Block, Line, Lines, Tone},
-    tables, task_figures, words,
+    tables, words,
 };
 
 /// A page, which every form prints.
@@ -35,18 +40,6 @@ pub struct Page {
     /// Whether it has sentences rather than tables: it is then narrower, because long lines are
     /// hard to read.
     pub prose: bool,
-}
-
-/// The amount of detail on a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Detail {
-    /// Whether it shows every column, finding and stall, space and settings, and every run of a
-    /// sweep; otherwise only what answers the question.
-    pub all: bool,
-    /// Whether it shows what coincides with the differences.
-    pub explain: bool,
-    /// Whether it shows how passes went over time.
-    pub over_time: bool,
 }
 
 impl Page {
@@ -80,7 +73,7 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     if comparison.same {
         return head;
     }
-    let case = |case| tables::compared_case(case, detail.all).into();
+    let case = |case| compared::compared_case(case, detail.all).into();
     let found = comparison.findings.iter();
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };
@@ -92,7 +85,7 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
 /// Lists what differs besides the times, the first of them unless all are asked for; `None` if nothing
 /// does.
 fn differences(comparison: &Comparison, detail: Detail) -> Option<Lines> {
-    let all = tables::differences(comparison);
+    let all = compared::differences(comparison);
     let shown = if detail.all { all.len() } else { all.len().min(FEW) };
     let hidden = all.len() - shown;
     let hint = (hidden > 0).then(|| Line::new("  ", format!("and {hidden} more (-v shows all)")));
@@ -103,10 +96,10 @@ fn differences(comparison: &Comparison, detail: Detail) -> Option<Lines> {
 /// Returns the head of a comparison: its counts, what times are divided by, and what the new record
 /// lacks.
 pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
-    let control = tables::control(comparison).filter(|_| !comparison.same);
-    let counts = Some(tables::counts(comparison)).into_iter().chain(control);
+    let control = compared::control(comparison).filter(|_| !comparison.same);
+    let counts = Some(compared::counts(comparison)).into_iter().chain(control);
     let counts = counts.map(|text| Line::new("", text));
-    let lost = tables::lost(comparison, detail.all).map(|text| Line::new("! ", text));
+    let lost = compared::lost(comparison, detail.all).map(|text| Line::new("! ", text));
     let title = format!("{} against {}", names[1], names[0]);
     Page::new([Lines::new(title, counts.chain(lost)).into()])
 }
@@ -114,15 +107,13 @@ pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail
 /// Returns the blocks of a run: the answer, what was measured, the tables of the experiment,
 /// findings, and how it ended.
 fn run(record: &Record, detail: Detail) -> Vec<Block> {
+    run_in(room(&record.header.plan), record, detail)
+}
+
+/// Returns the blocks of a run, whose experiment `room` shows.
+fn run_in(room: &dyn Room, record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
-    let tables = match record.header.plan.experiment {
-        Experiment::Blobs(_) => blobs(record, &figures, detail),
-        Experiment::Rows(_) => rows(record, detail),
-        Experiment::Queue(_) => tasks(record, detail),
-        Experiment::Age(_) => ageing(record, &figures, detail),
-        Experiment::Backup(_) => backup(record, &figures, detail),
-        Experiment::Life(_) => life(record, &figures, detail),
-    };
+    let tables = room.page(record, &figures, detail);
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
 
@@ -160,110 +151,6 @@ fn answered(answer: &Answer) -> Lines {
     let cases = answer.cases.iter().map(|text| Line::new("  ", text));
     let more = answer.more.iter().map(|text| Line::new("", text));
     Lines::new("", said.chain(cases).chain(more))
-}
-
-fn blobs(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![about(record, None)];
-    for rows in cases(figures) {
-        blocks.push(tables::times(record, rows).into());
-        blocks.extend(tables::hosts(record, rows).map(Block::from));
-        let latencies = tables::latencies(record, rows).filter(|_| detail.all);
-        blocks.extend(latencies.map(Block::from));
-    }
-    blocks.extend(explained(record, figures, detail));
-    if detail.all {
-        let stores = stores(record);
-        blocks.push(tables::stores(record, &stores).into());
-        blocks.extend(tables::requests(record, &requests(record)).map(Block::from));
-        blocks.extend(tables::settings(record, &stores).map(Block::from));
-    }
-    blocks
-}
-
-/// The largest number of targets whose two tables fit on a screen.
-const ONE_SCREEN: usize = 10;
-
-const RATIOS: &str = "-v has the ratios with their intervals and verdicts";
-
-fn rows(record: &Record, detail: Detail) -> Vec<Block> {
-    let groups = row_groups(record);
-    let published = groups
-        .iter()
-        .any(|group| group.has_published(|cell| cell.published_seconds.or(cell.published_ratio)));
-    let of = studies::rows();
-    let of = published.then_some([&of.title, &of.source, &of.machine]);
-    let mut blocks = vec![about(record, of)];
-    for group in groups.iter().filter(|group| !group.targets.is_empty()) {
-        let ratios = tables::row_ratios(record, group);
-        let is_left_out = !detail.all && ratios.is_some() && group.targets.len() > ONE_SCREEN;
-        let hint = is_left_out.then(|| RATIOS.to_owned());
-        blocks.push(tables::row_seconds(record, group).with_legend(hint).into());
-        blocks.extend(ratios.filter(|_| !is_left_out).map(Block::from));
-        let styles = tables::row_styles(record, group).filter(|_| detail.all);
-        blocks.extend(styles.map(Block::from));
-    }
-    if detail.all {
-        blocks.push(tables::row_notes(record, published).into());
-    }
-    blocks.extend(explained(record, &figures(record), detail));
-    blocks
-}
-
-fn tasks(record: &Record, detail: Detail) -> Vec<Block> {
-    let rows = task_figures(record);
-    let published = rows.iter().any(|row| row.published_ms.is_some());
-    let of = studies::tasks();
-    let of = published.then_some([&of.title, &of.source, &of.machine]);
-    let mut blocks = vec![about(record, of)];
-    if !rows.is_empty() {
-        blocks.push(tables::tasks(record, &rows).into());
-        blocks.extend(tables::task_sites(record, &rows).map(Block::from));
-    }
-    if detail.all {
-        if !rows.is_empty() {
-            blocks.extend(tables::task_steps(record, &rows).map(Block::from));
-            blocks.push(tables::task_costs(record, &rows).into());
-        }
-        blocks.push(tables::task_notes(record, published).into());
-    }
-    blocks.extend(explained(record, &figures(record), detail));
-    blocks
-}
-
-fn ageing(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![about(record, None)];
-    let groups = age_groups(record, figures);
-    blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
-    let spaces = tables::age_spaces(record, &age_spaces(record)).filter(|_| detail.all);
-    blocks.extend(spaces.map(Block::from));
-    blocks.extend(details(record, figures, detail));
-    blocks
-}
-
-fn backup(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![about(record, None)];
-    let rows = backup_figures(record, figures);
-    blocks.extend((!rows.is_empty()).then(|| tables::backup(record, &rows).into()));
-    blocks.extend(details(record, figures, detail));
-    blocks
-}
-
-fn life(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![about(record, None)];
-    let rows = life_figures(record, figures);
-    blocks.extend((!rows.is_empty()).then(|| tables::life(record, &rows).into()));
-    blocks.extend(tables::life_spaces(record, &life_spaces(record)).map(Block::from));
-    blocks.extend(details(record, figures, detail));
-    blocks
-}
-
-/// Returns what explains the figures of an experiment whose trials create their stores, and the
-/// settings of those.
-fn details(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    // Some cases are measured in one state, and what is not measured explains nothing.
-    let measured: Vec<_> = figures.iter().filter(|row| row.rounds > 0).cloned().collect();
-    let settings = tables::settings(record, &stores(record)).filter(|_| detail.all);
-    explained(record, &measured, detail).into_iter().chain(settings.map(Block::from)).collect()
 }
 
 /// Returns the blocks of a sweep, which has at least one run.
@@ -308,20 +195,3 @@ const NOTHING: &str = "this record has no slices: no pass with a clock took long
                        older storemark wrote it; `storemark run --over-time` makes passes that do";
 
 const NOT_IN_STATE: &str = "no pass with slices in this record was in its cache state";
-
-fn explained(record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
-    let of_case = |rows| {
-        let tables = tables::explained(record, rows).map(Block::from);
-        tables.into_iter().chain(tables::explained_sentences(record, rows).map(Block::from))
-    };
-    cases(figures).filter(|_| detail.explain).flat_map(of_case).collect()
-}
-
-/// Describes what was measured and where, and the title, source and machine of what was published.
-fn about(record: &Record, published: Option<[&String; 3]>) -> Block {
-    let [what, place] = words::what_and_where(record);
-    let published = published
-        .map(|[title, source, machine]| format!("published: “{title}”, {source} ({machine})"));
-    let lines = [place].into_iter().chain(published);
-    Lines::new(what, lines.map(|line| Line::new("", line).tone(Tone::Dim))).into()
-}

@@ -8,22 +8,16 @@ use model::{
     study::{Study, StudyCommand},
 };
 
-use super::{Detail, Page, about, around, run, together};
+use super::{Detail, Page, around, run, together};
 use crate::{
-    StudyFigure, figures, study_figures,
+    StudyFigure,
+    experiment::{about, room},
+    figures,
+    studies::StudyStep,
+    study_figures,
     table::{Block, Line, Lines, Table},
     tables, words,
 };
-
-/// The result of a step of a study.
-pub struct StudyStep<'a> {
-    /// The step.
-    pub step: &'a StudyCommand,
-    /// Its records; empty if it could not run.
-    pub records: Vec<Record>,
-    /// The reasons why something was not measured, a sentence each.
-    pub gaps: Vec<String>,
-}
 
 /// Returns the head of a study's page: its sources, and how its set-up differs here.
 pub fn study_head(study: &Study) -> Page {
@@ -59,6 +53,13 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let figures: Vec<_> = done.records.iter().map(figures).collect();
     let blocks = [about(first, None), table].into_iter().chain(together(&done.records));
     around(&done.records, &figures, blocks, detail)
+}
+
+/// Returns every published figure of a step with the one measured here.
+pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
+    let of_tables = |record: &Record| room(&record.header.plan).claims(record);
+    let claims = study_figures(step, records).into_iter().filter(|row| row.published.is_some());
+    records.iter().flat_map(of_tables).chain(claims).collect()
 }
 
 /// Returns the answer of a study: the published figures next to the measured ones, with a verdict

@@ -1,39 +1,26 @@
 //! The tables of every question, built from figures.
 
-mod ages;
-mod backup;
-mod comparison;
 mod explained;
 mod hosts;
 mod legend;
-mod life;
 mod over_time;
 mod requests;
-mod rows;
 mod scaling;
 mod stores;
 mod study;
 mod sweep;
-mod tasks;
 mod times;
 
-pub use self::comparison::gate_rows;
 pub(crate) use self::{
-    ages::{age_spaces, ages},
-    backup::backup,
-    comparison::{compared_case, control, counts, differences, lost},
     explained::{explained, explained_moves, explained_sentences, explained_time},
     hosts::hosts,
     legend::legend,
-    life::{life, life_spaces},
     over_time::over_time,
     requests::requests,
-    rows::{row_notes, row_ratios, row_seconds, row_styles},
     scaling::{knee, scaling, scalings},
     stores::{settings, shared_settings, stores},
     study::{against_published, study, study_verdict},
     sweep::{break_even, break_evens, page_sizes, size, sweep, sweep_title},
-    tasks::{task_costs, task_notes, task_sites, task_steps, tasks},
     times::{latencies, latency_table, times},
 };
 
@@ -51,20 +38,20 @@ use crate::{
 
 /// The column of names. The longest name of a default run is whole on 80 columns; then names are
 /// narrowed before the ratios are, then as far as they must.
-const TARGET: Column = Column::text("target").narrow(&[26, 20, 12, 8]);
+pub(crate) const TARGET: Column = Column::text("target").narrow(&[26, 20, 12, 8]);
 /// The column of names in tables without a ratio that can be narrowed.
-const LONG_TARGET: Column = Column::text("target").narrow(&[30, 20, 12]);
+pub(crate) const LONG_TARGET: Column = Column::text("target").narrow(&[30, 20, 12]);
 /// The column of verdicts, at least as wide as its longest words.
-const VERDICT: Column = Column::text("verdict").narrow(&[15]);
+pub(crate) const VERDICT: Column = Column::text("verdict").narrow(&[15]);
 
 /// Returns a column of ratios, whose interval takes a second line on narrow pages.
-const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
+pub(crate) const fn ratio_column(head: &'static str, unit: &'static str) -> Column {
     Column::number(head, unit).narrow(&[usize::MAX, usize::MAX, 13])
 }
 
 impl<'a, R> Rows<'a, R> {
     /// Adds the ratio to the baseline and its verdict, if there is anything to compare.
-    fn compared(self, plan: &Plan, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+    pub(crate) fn compared(self, plan: &Plan, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
         if plan.targets.len() == 1 {
             return self;
         }
@@ -76,12 +63,12 @@ impl<'a, R> Rows<'a, R> {
         self.ratios(&figures).verdicts(&figures).with_legend(star)
     }
 
-    fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+    pub(crate) fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
         let column = Column { bars: true, ..ratio_column("ratio", "") };
         self.with(column, |row| ratio(figures(row).ratio.as_ref(), figures(row).verdict))
     }
 
-    fn verdicts(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
+    pub(crate) fn verdicts(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
         self.with(VERDICT, |row| {
             let Figures { verdict, ratio, .. } = figures(row);
             Cell::from(words::verdict(*verdict, ratio.as_ref())).tone(tone(*verdict))
@@ -90,14 +77,14 @@ impl<'a, R> Rows<'a, R> {
 }
 
 /// Explains the star of a ratio.
-fn star(plan: &Plan) -> String {
+pub(crate) fn star(plan: &Plan) -> String {
     let has = RunSpec::has_option(plan.command(), "durability");
     let how = if has { "; --durability CLASS makes it the same" } else { "" };
     format!("*: not the same work, as durability differs from the baseline's{how}")
 }
 
 /// Formats a ratio with its interval, and a star if it compares unequal work.
-fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
+pub(crate) fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
     let mark = if verdict == Verdict::DurabilityDiffers { "*" } else { "" };
     match (ratio, verdict) {
         (Some(_), _) => Cell::interval(ratio).mark(mark),
@@ -107,7 +94,7 @@ fn ratio(ratio: Option<&Estimate>, verdict: Verdict) -> Cell {
 }
 
 /// Returns the fastest target, `sqlite (3.1×)`, or the baseline; `None` if that is not shown yet.
-fn fastest(
+pub(crate) fn fastest(
     plan: &Plan,
     all: impl Iterator<Item = (usize, Option<Estimate>, Verdict)>,
 ) -> Option<String> {
@@ -129,7 +116,7 @@ fn fastest(
     }
 }
 
-fn tone(verdict: Verdict) -> Tone {
+pub(crate) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
@@ -143,7 +130,7 @@ const WAITED: f64 = 0.01;
 
 /// Describes how much times contain of waiting for a processor: `waited for a processor, left out
 /// of the time: files 35 %, redb 31 %; by the wall clock: mariadb`.
-fn clock<'a>(
+pub(crate) fn clock<'a>(
     record: &Record,
     rows: impl IntoIterator<Item = &'a Figures, IntoIter: Clone>,
 ) -> Option<String> {
@@ -201,6 +188,6 @@ pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
 }
 
 /// Formats a published figure, dimmed so that it is not taken for one of this machine.
-fn published(value: Option<f64>) -> Cell {
+pub(crate) fn published(value: Option<f64>) -> Cell {
     Cell::from(value).tone(Tone::Dim)
 }

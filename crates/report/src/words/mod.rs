@@ -4,7 +4,7 @@ mod data;
 mod workload;
 
 pub(crate) use self::{
-    data::{data, machine, what_and_where},
+    data::{describe_source, describe_values, machine, sized},
     workload::{
         about, case, case_title, label, owner, processes, target, target_as, workload,
         workload_name,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::{record::Record, tasks::TaskStep};
 
-use super::{LONG_TARGET, clock, fastest, published, shared_settings, time};
+use crate::tables::{LONG_TARGET, clock, fastest, published, shared_settings, time};
 use crate::{
     Percentiles, TaskFigures,
     table::{Cell, Column, Line, Lines, Room, Table},

@@ -1,8 +1,11 @@
 //! Charts of the times of reads and writes as stores age, and of how fragmented the stores are
 //! then.
 
-use super::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
-use crate::{AgeGroup, AgeSpace, age_groups, age_spaces, tables};
+use super::{
+    figures::{AgeGroup, AgeSpace, age_groups, age_spaces},
+    tables,
+};
+use crate::charts::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
 
 const READ: &str = "Storage age: bytes of replaced objects over bytes of live ones. Further up is faster; a band \
                     is the 95 % interval.";
@@ -19,7 +22,7 @@ const SPACE: [SpaceChart; 3] = [
     ("How much of a database is free pages?", "free pages ÷ all", Unit::Ratio, |space| space.free),
 ];
 
-pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| age_groups(run.record, run.figures));
     let spaces = runs(part, |run| age_spaces(run.record));
     let rates = transposed(&groups).iter().map(|groups| rates(groups)).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use model::{Case, PlannedTarget, Settings, Workload, record::Record, rows::RowOperation, study};
 use stats::Estimate;
 
-use super::counterpart;
+use crate::figures::counterpart;
 use crate::{Figures, Series, Verdict, facts, figures, studies};
 
 /// The figures of processes that worked at the same time.

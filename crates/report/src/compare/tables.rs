@@ -2,7 +2,7 @@
 
 use checks::Gate;
 
-use super::{TARGET, ratio_column, tone};
+use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
     Change, ComparedCase, Comparison, Verdict,
     number::{figure, with_interval},

@@ -2,7 +2,7 @@
 
 use model::record::Record;
 
-use super::{TARGET, clock, time};
+use crate::tables::{TARGET, clock, time};
 use crate::{
     BackupFigures,
     table::{Column, Room, Table},

@@ -1,7 +1,10 @@
 //! Charts of the space of stores over their lives, and of what backups of them copy.
 
-use super::{Axis, Chart, Interval, Part, Unit, runs, table_of};
-use crate::{LifeSpace, life_spaces, tables};
+use super::{
+    figures::{LifeSpace, life_spaces},
+    tables,
+};
+use crate::charts::{Axis, Chart, Interval, Part, Unit, runs, table_of};
 
 /// The title, axis, unit and figure of a chart.
 type LifeChart = (&'static str, &'static str, Unit, fn(&LifeSpace) -> Option<f64>);
@@ -29,7 +32,7 @@ const SHOWN: [LifeChart; 3] = [
 
 const READ: &str = "Means over the rounds, of bytes on disk.";
 
-pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| life_spaces(run.record));
     let chart = |(title, axis, unit, of): &LifeChart| {
         let mut chart = Chart::dots("life", Axis::linear(*axis, *unit));

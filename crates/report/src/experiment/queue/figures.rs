@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
 use stats::Estimate;
 
-use super::counterpart;
+use crate::figures::counterpart;
 use crate::{
     Figures, Percentiles, Series, Waits, facts, figures, per, percentiles, studies, sum, waits,
 };

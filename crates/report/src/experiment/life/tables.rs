@@ -2,7 +2,7 @@
 
 use model::{life::LifeStep, record::Record};
 
-use super::{TARGET, clock, time};
+use crate::tables::{TARGET, clock, time};
 use crate::{
     LifeFigures, LifeSpace,
     table::{Column, Room, Table, Value},

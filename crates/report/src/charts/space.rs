@@ -11,12 +11,12 @@ type Measure = (&'static str, fn(&StoreFigures) -> [Option<f64>; 2]);
 const LENGTH: Measure = ("length", |store| [store.length_per_byte, store.length_mb]);
 const ON_DISK: Measure = ("on disk", |store| [store.on_disk_per_byte, store.on_disk_mb]);
 
-pub(super) fn by_state(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn by_state(part: &Part<'_>) -> Vec<Chart> {
     vec![chart(part, &[LENGTH, ON_DISK])]
 }
 
 /// Returns the chart of a sweep, in which a group for each run is enough.
-pub(super) fn by_run(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn by_run(part: &Part<'_>) -> Vec<Chart> {
     vec![chart(part, &[ON_DISK])]
 }
 

@@ -1,20 +1,20 @@
 //! The charts of a part, a module for each question. A chart without data is left out.
 
-mod ages;
-mod cases;
-mod life;
-mod over_time;
-mod parts;
-mod published;
-mod space;
-mod sweep;
+pub(crate) mod cases;
+mod chart;
+pub(crate) mod over_time;
+mod part;
+pub(crate) mod parts;
+pub(crate) mod space;
+pub(crate) mod study;
+pub(crate) mod sweep;
 
 use std::ops::Deref;
 
-use model::{Case, Experiment, record::Record};
+use model::{Case, record::Record};
 
-// Used by the modules below.
-use super::{
+pub use self::part::Machine;
+pub(crate) use self::{
     chart::{Axis, Chart, Interval, Kind, Mark, Unit},
     part::{Part, Run, Side},
 };
@@ -23,66 +23,21 @@ use crate::{
     table::{Cell, Column, Table, Value},
 };
 
-type Make = fn(&Part<'_>) -> Vec<Chart>;
-
-/// The charts of blobs; the first one shows the answer.
-const BLOBS: &[Make] = &[
-    published::study,
-    cases::compared,
-    cases::loads,
-    parts::charts,
-    cases::latencies,
-    over_time::charts,
-    space::by_state,
-];
-const SWEEP: &[Make] = &[
-    published::study,
-    sweep::break_evens,
-    sweep::scaling,
-    sweep::compared,
-    sweep::page_sizes,
-    cases::loads,
-    space::by_run,
-];
-const AGEING: &[Make] = &[ages::charts];
-const ROWS: &[Make] = &[published::rows];
-const BACKUP: &[Make] = &[published::study, cases::compared];
-const LIFE: &[Make] = &[cases::compared, life::charts];
-const TASKS: &[Make] = &[published::tasks];
-
-/// Returns the charts of a part that have data; `prefix` makes their ids unique.
-pub(super) fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
-    let makers = match part.plan().experiment {
-        Experiment::Blobs(_) if part.is_sweep() => SWEEP,
-        Experiment::Blobs(_) => BLOBS,
-        Experiment::Rows(_) => ROWS,
-        Experiment::Queue(_) => TASKS,
-        Experiment::Age(_) => AGEING,
-        Experiment::Backup(_) => BACKUP,
-        Experiment::Life(_) => LIFE,
-    };
-    let all = makers.iter().flat_map(|make| {
-        let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
-        (1_u32..).zip(shown).map(|(number, mut chart)| {
-            chart.id = format!("{prefix}{}-{number}", chart.id);
-            chart
-        })
-    });
-    all.collect()
-}
+/// A function that returns charts of a part.
+pub(crate) type Make = fn(&Part<'_>) -> Vec<Chart>;
 
 /// The figures of one run, and its name next to other runs.
-struct Group<'a, F> {
-    name: String,
-    run: Run<'a>,
-    figures: F,
+pub(crate) struct Group<'a, F> {
+    pub(crate) name: String,
+    pub(crate) run: Run<'a>,
+    pub(crate) figures: F,
 }
 
 /// The figures of one case in one run.
-type CaseGroup<'a> = Group<'a, &'a [Figures]>;
+pub(crate) type CaseGroup<'a> = Group<'a, &'a [Figures]>;
 
 /// Returns a group for each case in each run, with machines next to each other.
-fn groups<'a>(
+pub(crate) fn groups<'a>(
     part: &'a Part<'_>,
     cases: &[Case],
     name: fn(Run<'a>, Case) -> String,
@@ -99,12 +54,12 @@ fn groups<'a>(
 }
 
 /// Returns a group for each run.
-fn runs<'a, F>(part: &'a Part<'_>, figures: impl Fn(Run<'a>) -> F) -> Vec<Group<'a, F>> {
+pub(crate) fn runs<'a, F>(part: &'a Part<'_>, figures: impl Fn(Run<'a>) -> F) -> Vec<Group<'a, F>> {
     part.runs().map(|run| Group { name: run.on(""), run, figures: figures(run) }).collect()
 }
 
 /// Returns the first figures of all runs, then the second of all, and so on.
-fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>> {
+pub(crate) fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>> {
     let at = |place: usize| {
         let of = |group: &'a Group<'a, Vec<F>>| {
             let figures = group.figures.get(place)?;
@@ -116,7 +71,7 @@ fn transposed<'a, F>(all: &'a [Group<'a, Vec<F>>]) -> Vec<Vec<Group<'a, &'a F>>>
 }
 
 /// Returns all measured figures, each with its group's name and its run.
-fn measured<'a>(
+pub(crate) fn measured<'a>(
     groups: &'a [CaseGroup<'a>],
 ) -> impl Iterator<Item = (&'a str, Run<'a>, &'a Figures)> {
     groups.iter().flat_map(|group| {
@@ -126,7 +81,7 @@ fn measured<'a>(
 }
 
 /// Returns the ratio of a row to the baseline, with the ratio of each round.
-fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
+pub(crate) fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
     let series = Series::new(run.record, row.case, row.target);
     let rounds = series.ratios_to(series.baseline()).values;
     Some(Interval::from(row.ratio?).of_rounds(rounds))
@@ -134,7 +89,7 @@ fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
 
 /// Returns one table with the rows of all groups, and a column for their origin if there are
 /// several.
-fn table_of<F: Deref, T: Into<Option<Table>>>(
+pub(crate) fn table_of<F: Deref, T: Into<Option<Table>>>(
     groups: &[Group<'_, F>],
     table: fn(&Record, &F::Target) -> T,
 ) -> Option<Table> {
@@ -157,26 +112,32 @@ fn table_of<F: Deref, T: Into<Option<Table>>>(
 
 impl Chart {
     /// Adds a point to the line of a target in a run.
-    fn on_line(&mut self, run: Run<'_>, target: usize, at: f64, of: Option<impl Into<Interval>>) {
+    pub(crate) fn on_line(
+        &mut self,
+        run: Run<'_>,
+        target: usize,
+        at: f64,
+        of: Option<impl Into<Interval>>,
+    ) {
         let label = run.label(target);
         self.point(Some(label), &run.on(label), at, of);
     }
 }
 
-const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the interval that decides, small dots the \
+pub(crate) const READ_RATIO: &str = "Left of the line a store is faster. Whiskers are the interval that decides, small dots the \
                           rounds; an interval that contains 1 shows no difference.";
 
 /// Returns the title of a chart of ratios.
-fn how_much(part: &Part<'_>) -> String {
+pub(crate) fn how_much(part: &Part<'_>) -> String {
     format!("How much faster or slower is each store than {}?", part.baseline())
 }
 
 /// Returns the vertical axis of times divided by the baseline's.
-fn upright_axis(part: &Part<'_>) -> Axis {
+pub(crate) fn upright_axis(part: &Part<'_>) -> Axis {
     Axis::log(format!("slower ↑ {} ↓ faster", part.baseline()), Unit::TimeRatio)
 }
 
 /// Returns the horizontal axis of times divided by the baseline's.
-fn ratio_axis(part: &Part<'_>) -> Axis {
+pub(crate) fn ratio_axis(part: &Part<'_>) -> Axis {
     Axis::log(format!("faster ← {} → slower", part.baseline()), Unit::TimeRatio)
 }

@@ -17,7 +17,7 @@ use crate::{
 
 /// Returns a chart for each case with a group for each run; none over sizes, which are shown as
 /// lines.
-pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn compared(part: &Part<'_>) -> Vec<Chart> {
     let of = |case: Case| {
         let groups = groups(part, &[case], |run, _| run.varied());
         cases::comparison(part, &part.first().case(case), &groups)
@@ -34,7 +34,7 @@ const READ_BREAK_EVEN: &str = "Below 1 a store is faster than the baseline; a ba
 type Others = BTreeMap<String, String>;
 
 /// Returns the charts of ratios over the size of blobs.
-pub(super) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
     if !part.varies("size") {
         return vec![];
     }
@@ -82,7 +82,7 @@ const READ_SCALING: &str = "Throughput of all clients together; a band is the 95
                             nothing, so that a store near its line is limited by the clients.";
 
 /// Returns the charts of throughput over the number of clients.
-pub(super) fn scaling(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn scaling(part: &Part<'_>) -> Vec<Chart> {
     let all: Vec<_> = part.sides.iter().map(|side| (side, scalings(side.records))).collect();
     let Some((_, first)) = all.first() else { return vec![] };
     let places = first.chunk_by(|one, next| (one.case, &one.others) == (next.case, &next.others));
@@ -116,7 +116,7 @@ const READ_PAGES: &str = "Above 1 the store is faster than the baseline; a frame
                           size of blobs.";
 
 /// Returns the charts of the baseline's time divided by a store's, by page size and size of blobs.
-pub(super) fn page_sizes(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn page_sizes(part: &Part<'_>) -> Vec<Chart> {
     let of = |side: &Side<'_>| {
         let matrices = page_matrices(side.records).into_iter();
         matrices.map(|matrix| pages(part, side, &matrix)).collect::<Vec<_>>()

@@ -1,12 +1,10 @@
 //! The content of a page: one machine's records, or several machines' records of the same plan.
 
 use itertools::Itertools;
-use model::{Case, Environment, Error, Plan, Result, record::Record};
+use model::{Case, Environment, Plan, record::Record};
 
 use crate::{
-    Figures, MergedFinding, StudyStep, all_findings, figures,
-    figures::{cases, unlike::record_difference},
-    words,
+    Figures, MergedFinding, all_findings, figures, figures::cases, studies::StudyStep, words,
 };
 
 /// A machine's records of one plan; those of a sweep follow each other.
@@ -18,38 +16,38 @@ pub struct Machine<'a> {
 }
 
 /// A machine's records and what is computed from them once.
-pub(super) struct Side<'a> {
+pub(crate) struct Side<'a> {
     /// The name that distinguishes the machine from the others.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The file of its records.
-    pub(super) file: Option<String>,
-    pub(super) records: &'a [Record],
+    pub(crate) file: Option<String>,
+    pub(crate) records: &'a [Record],
     /// The figures of each record.
     figures: Vec<Vec<Figures>>,
     /// Findings about all of them.
-    pub(super) findings: Vec<MergedFinding>,
+    pub(crate) findings: Vec<MergedFinding>,
     /// Whether the page shows no other machine.
     alone: bool,
 }
 
 /// A part of the page: one plan, on one or more machines.
-pub(super) struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// The step of the study that the part shows, if it is one.
-    pub(super) step: Option<&'a StudyStep<'a>>,
+    pub(crate) step: Option<&'a StudyStep<'a>>,
     /// The machines, at least one.
-    pub(super) sides: Vec<Side<'a>>,
+    pub(crate) sides: Vec<Side<'a>>,
 }
 
 /// A run on one machine.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
-    pub(super) side: &'a Side<'a>,
-    pub(super) record: &'a Record,
-    pub(super) figures: &'a [Figures],
+pub(crate) struct Run<'a> {
+    pub(crate) side: &'a Side<'a>,
+    pub(crate) record: &'a Record,
+    pub(crate) figures: &'a [Figures],
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
+    pub(crate) fn new(machines: &[Machine<'a>], step: Option<&'a StudyStep<'a>>) -> Self {
         let sides = machines.iter().zip(names(machines)).map(|(machine, name)| {
             let (file, records) = (machine.file.clone(), machine.records);
             let figures: Vec<_> = records.iter().map(figures).collect();
@@ -60,38 +58,38 @@ impl<'a> Part<'a> {
     }
 
     /// Returns the first run, whose plan all runs share.
-    pub(super) fn first(&self) -> Run<'_> {
+    pub(crate) fn first(&self) -> Run<'_> {
         let side = &self.sides[0];
         Run { side, record: &side.records[0], figures: &side.figures[0] }
     }
 
-    pub(super) fn plan(&self) -> &'a Plan {
+    pub(crate) fn plan(&self) -> &'a Plan {
         &self.sides[0].records[0].header.plan
     }
 
     /// Returns the label of the baseline.
-    pub(super) fn baseline(&self) -> &'a str {
+    pub(crate) fn baseline(&self) -> &'a str {
         let plan = self.plan();
         plan.targets.get(plan.baseline).map_or("", |target| &target.label)
     }
 
-    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         self.sides.iter().flat_map(Side::runs)
     }
 
     /// Reports whether the runs differ in the value of an option.
-    pub(super) fn is_sweep(&self) -> bool {
+    pub(crate) fn is_sweep(&self) -> bool {
         self.first().record.header.point.is_some()
     }
 
     /// Reports whether the runs differ in this option.
-    pub(super) fn varies(&self, option: &str) -> bool {
+    pub(crate) fn varies(&self, option: &str) -> bool {
         words::values(self.first().record).contains_key(option)
     }
 
     /// Merges what each machine has, in its order, and prefixes each item with the names of the
     /// machines that have it: `attic: `, or nothing if all have it.
-    pub(super) fn each_once<T: PartialEq>(
+    pub(crate) fn each_once<T: PartialEq>(
         &self,
         all: impl Iterator<Item = Vec<T>>,
     ) -> Vec<(String, T)> {
@@ -112,24 +110,24 @@ impl<'a> Part<'a> {
     }
 
     /// Reports whether there is only one target, and so nothing to compare.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.plan().targets.len() == 1
     }
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn runs(&'a self) -> impl Iterator<Item = Run<'a>> {
+    pub(crate) fn runs(&'a self) -> impl Iterator<Item = Run<'a>> {
         let runs = self.records.iter().zip(&self.figures);
         runs.map(|(record, figures)| Run { side: self, record, figures })
     }
 
     /// Returns the figures of each run.
-    pub(super) fn figures(&self) -> &[Vec<Figures>] {
+    pub(crate) fn figures(&self) -> &[Vec<Figures>] {
         &self.figures
     }
 
     /// Appends the machine's name to `what` if there are several machines.
-    pub(super) fn on(&self, what: impl Into<String>) -> String {
+    pub(crate) fn on(&self, what: impl Into<String>) -> String {
         let what = what.into();
         match (self.alone, what.is_empty()) {
             (true, _) => what,
@@ -141,51 +139,34 @@ impl<'a> Side<'a> {
 
 impl<'a> Run<'a> {
     /// Returns the rows of one case.
-    pub(super) fn rows(self, case: Case) -> &'a [Figures] {
+    pub(crate) fn rows(self, case: Case) -> &'a [Figures] {
         cases(self.figures).find(|rows| rows[0].case == case).unwrap_or_default()
     }
 
-    pub(super) fn label(self, target: usize) -> &'a str {
+    pub(crate) fn label(self, target: usize) -> &'a str {
         self.record.header.plan.targets.get(target).map_or("", |target| &target.label)
     }
 
     /// Appends the machine's name to `what` if there are several machines.
-    pub(super) fn on(self, what: impl Into<String>) -> String {
+    pub(crate) fn on(self, what: impl Into<String>) -> String {
         self.side.on(what)
     }
 
     /// Returns a case in words: `read, warm`; for rows and tasks, which have one cache state,
     /// `insert`.
-    pub(super) fn case(self, case: Case) -> String {
+    pub(crate) fn case(self, case: Case) -> String {
         words::case(&self.record.header.plan, case)
     }
 
     /// Returns a case and what varies in this run: `read, warm, size=4k`.
-    pub(super) fn case_and_values(self, case: Case) -> String {
+    pub(crate) fn case_and_values(self, case: Case) -> String {
         [self.case(case), self.varied()].iter().filter(|words| !words.is_empty()).join(", ")
     }
 
     /// Returns the values of a sweep: `size=4k threads=2`.
-    pub(super) fn varied(self) -> String {
+    pub(crate) fn varied(self) -> String {
         words::varied(self.record)
     }
-}
-
-/// Fails if the records are not of the same runs: next to each other they would show nothing.
-pub(super) fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
-    let Some((first, others)) = machines.split_first() else {
-        return Err(Error::usage("a page shows one record at least"));
-    };
-    for other in others {
-        if let Some(difference) = record_difference(first.records, other.records) {
-            let [first, other] = [first, other].map(|of| of.file.as_deref().unwrap_or_default());
-            return Err(Error::usage(format!(
-                "{first} and {other} are of different plans, which one page cannot compare: \
-                 {difference}"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the machines' own names, or those of their processors; numbered if several have the

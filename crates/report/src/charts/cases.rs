@@ -7,16 +7,16 @@ use model::{Cache, Case, Plan, Workload, units::show_rate};
 
 use super::{
     Axis, CaseGroup, Chart, Interval, Mark, Part, READ_RATIO, Run, Series, Unit, groups, how_much,
-    measured, published, ratio_axis, ratio_of, table_of,
+    measured, ratio_axis, ratio_of, study, table_of,
 };
 use crate::{Figures, Latencies, Percentiles, tables, words};
 
 /// Returns the chart of ratios to the baseline, or of times if there is only one target.
-pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn compared(part: &Part<'_>) -> Vec<Chart> {
     let cases: Vec<_> = part.plan().cases().collect();
     match &part.step {
         // They are next to the published ones.
-        Some(step) if published::has_ratios(step) => vec![],
+        Some(step) if study::has_ratios(step) => vec![],
         _ => vec![comparison(part, "", &groups(part, &cases, Run::case))],
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn compared(part: &Part<'_>) -> Vec<Chart> {
 const READ_TIMES: &str =
     "Further left is faster. Whiskers are the interval that decides, small dots the rounds.";
 
-pub(super) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>]) -> Chart {
+pub(crate) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>]) -> Chart {
     let chart = if part.is_alone() {
         let title = "How long does an operation take?";
         let chart = Chart::dots("time", Axis::log("time of an operation", Unit::Nanoseconds));
@@ -75,7 +75,7 @@ const READ_LATENCIES: &str = "At p99: 99 percent of the operations took at most 
 const COMMON: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
 
 /// Returns a chart for each case of the latency that each share of the operations stays below.
-pub(super) fn latencies(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn latencies(part: &Part<'_>) -> Vec<Chart> {
     let chart = |case: Case| {
         let along = Axis::log("share of the operations", Unit::Percentile);
         let mut chart = Chart::lines("latency", along, Axis::log("latency", Unit::Nanoseconds));
@@ -113,7 +113,7 @@ type ShownPercentile = (&'static str, fn(&Percentiles) -> f64);
 const SHOWN: [ShownPercentile; 2] = [("p50", |p| p.p50), ("p99", |p| p.p99)];
 
 /// Returns the charts of latencies on a schedule, over the rate asked for.
-pub(super) fn loads(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn loads(part: &Part<'_>) -> Vec<Chart> {
     at_rates(part.plan()).iter().map(|cases| load(part, cases)).collect()
 }
 

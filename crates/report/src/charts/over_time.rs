@@ -16,7 +16,7 @@ const FEWEST_SLICES: usize = 8;
 const MOST_STALLS: usize = 6;
 const MS: f64 = 1e6;
 
-pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn charts(part: &Part<'_>) -> Vec<Chart> {
     part.plan().cases().map(|case| chart(part, case)).collect()
 }
 

@@ -10,15 +10,14 @@ use std::fmt;
 
 use itertools::Itertools;
 use model::{
-    AgeData, BackupData, BlobsData, DatasetSpec, Environment, Experiment, Filesystem, Generated,
-    Library, LifeData, MemoryLimit, Plan, QueueData, RowsData,
+    Environment, Filesystem, Library, MemoryLimit, Plan,
     record::Record,
     units::{show_count, show_size},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{number::NONE, words};
+use crate::{experiment::room, number::NONE, words};
 
 /// An aspect in which several records differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -199,7 +198,7 @@ pub(crate) fn record_difference(one: &[Record], other: &[Record]) -> Option<Stri
 
 /// Compares the data of the plans.
 pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
-    Unlike::compare_each("data", all, data)
+    Unlike::compare_each("data", all, |plan| room(plan).compared_data())
 }
 
 /// Compares the conditions under which the plans do the same work with the same data.
@@ -216,46 +215,6 @@ pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
         Unlike::compare_each("memory", all, memory),
     ];
     aspects.into_iter().flatten().collect()
-}
-
-fn data(plan: &Plan) -> String {
-    match &plan.experiment {
-        Experiment::Life(LifeData { dataset, summary, days }) => {
-            format!("{}, {days} days", values(dataset, summary.count, summary.bytes))
-        }
-        Experiment::Blobs(BlobsData { dataset, summary, available, .. }) => {
-            values(dataset, *available, summary.bytes)
-        }
-        Experiment::Age(AgeData { data, .. }) => generated(data),
-        Experiment::Backup(BackupData { files, bytes, copies, .. }) => {
-            let copies = copies.map(|copies| format!(", a replay for {copies} of it"));
-            let copies = copies.unwrap_or_default();
-            format!("a folder of {} files ({}){copies}", show_count(*files), show_size(*bytes))
-        }
-        Experiment::Rows(RowsData { rows }) => format!("{} rows a process", show_count(*rows)),
-        Experiment::Queue(QueueData { tasks, rewrites, output }) => {
-            let [tasks, rewrites, output] = [tasks, rewrites, output].map(|n| show_count(*n));
-            format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
-        }
-    }
-}
-
-fn values(dataset: &DatasetSpec, count: u64, bytes: u64) -> String {
-    let there = || format!("{} ({})", show_count(count), show_size(bytes));
-    match dataset {
-        DatasetSpec::Generated(data) => generated(data),
-        DatasetSpec::Directory { .. } => format!("a folder of {}", there()),
-        DatasetSpec::Targets => format!("what the targets hold, {}", there()),
-    }
-}
-
-fn generated(made: &Generated) -> String {
-    let [count, size, variance] = [made.count, made.size, made.variance].map(show_count);
-    let random = match made.random_percent {
-        100 => String::new(),
-        percent => format!(", {percent} % of them random"),
-    };
-    format!("{count} generated blobs of {size} ± {variance} bytes{random}")
 }
 
 fn touched(plan: &Plan) -> String {

@@ -2,7 +2,7 @@
 
 use model::{Cache, Plan, record::Record};
 
-use super::{TARGET, clock, ratio_column, time};
+use crate::tables::{TARGET, clock, ratio_column, time};
 use crate::{
     AgeGroup, AgeSpace,
     number::factor,

@@ -17,7 +17,7 @@ const READ_TIMES: &str = "Further left is faster. The times of several workers o
 
 /// Returns a chart for each case, because their times may differ a lot. Cases on a schedule have
 /// none: they mostly wait for it.
-pub(super) fn charts(part: &Part<'_>) -> Vec<Chart> {
+pub(crate) fn charts(part: &Part<'_>) -> Vec<Chart> {
     let plan = part.plan();
     let paced = |case: &Case| plan.workloads[case.workload].work.rate().is_some();
     plan.cases().filter(|case| !paced(case)).map(|case| chart(part, case)).collect()

@@ -3,10 +3,12 @@
 
 use model::{Plan, PlannedTarget, Workload, record::Record, rows::Style};
 
-use super::{LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, tone};
+use crate::tables::{
+    LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, star, tone,
+};
 use crate::{
     RowCell, RowFigures, RowGroup, Verdict,
-    figures::rows::without_style,
+    experiment::rows::figures::without_style,
     table::{Cell, Column, Line, Lines, Table, Value},
     words::{self, joined, label},
 };
@@ -83,7 +85,7 @@ pub(crate) fn row_ratios(record: &Record, group: &RowGroup) -> Option<Table> {
     }
     let mut cells = group.targets.iter().flat_map(|row| &row.cells);
     let starred = cells.any(|cell| cell.verdict == Verdict::DurabilityDiffers);
-    Some(table.with_legend(starred.then(|| super::star(plan))).into_table())
+    Some(table.with_legend(starred.then(|| star(plan))).into_table())
 }
 
 /// Returns the title of the ratios: `time ÷ that of csv; fastest: insert sqlite (3.1×), sum sqlite

@@ -5,6 +5,10 @@
 //! [`stats::unpaired_ratio`]. What may have caused a change is listed with it: environments that
 //! differ, and the findings about either record.
 
+mod several;
+pub(crate) mod tables;
+pub(crate) mod unlike;
+
 use std::{cmp::Reverse, ffi::OsStr, path::Path};
 
 use checks::Gate;
@@ -17,8 +21,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
 
-use super::unlike::{conditions, data_difference};
-use crate::{Series, Unlike, Verdict, all_findings, environment_differences, figures, words};
+pub(crate) use self::unlike::record_difference;
+use self::unlike::{conditions, data_difference};
+pub use self::{
+    several::as_runs,
+    tables::gate_rows,
+    unlike::{Unlike, environment_differences, plan_differences},
+};
+use crate::{Series, Verdict, all_findings, figures, words};
 
 /// A comparison of two records, or of two sweeps.
 #[derive(Clone, Debug)]

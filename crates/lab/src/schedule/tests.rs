@@ -1,0 +1,84 @@
+//! A tiny experiment, as docs/adding-an-experiment.md describes one: the schedule runs it, and its
+//! samples are in the record, though nothing outside of it knows it.
+
+use host::Stop;
+use model::{
+    Cache, Durability, Environment, Owner, PlannedTarget, QueueData, QueueMeasured, Result, Rounds,
+    Sample, Settings, Work, Workload,
+    record::{Ended, Record},
+};
+
+use super::measure;
+use crate::{
+    Progress, Recorder, Silent,
+    experiment::{
+        Experiment, Output, Prepared, Trial,
+        request::{ExperimentPart, Request},
+        store_cache::StoreCache,
+    },
+};
+
+#[derive(Clone)]
+struct TinyRequest {
+    label: String,
+}
+
+impl ExperimentPart for TinyRequest {
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        _cache: &'a mut StoreCache,
+        _progress: &'a dyn Progress,
+        _stop: &'a Stop,
+    ) -> Result<Prepared<'a>> {
+        let target = PlannedTarget {
+            label: self.label.clone(),
+            engine: "tiny".to_owned(),
+            title: String::new(),
+            extension: None,
+            location: String::new(),
+            settings: Settings::default(),
+            of_class: Vec::new(),
+            owner: Owner::Scratch,
+            on: None,
+            reference: false,
+            lost_if_killed: false,
+            one_process: false,
+        };
+        let data = QueueData { tasks: 1, rewrites: 0, output: 0 };
+        let workloads = vec![Workload::alone(Work::Queue, 1)];
+        let plan = request.plan(data, vec![target], workloads, vec![Cache::Warm]);
+        Ok(Prepared::new(Tiny, plan, Environment::default(), "nothing"))
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        vec![&mut self.label]
+    }
+}
+
+struct Tiny;
+
+impl Experiment for Tiny {
+    fn run(&mut self, _trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let measured = QueueMeasured {
+            first: None,
+            latency: model::Latency::default(),
+            steps: std::collections::BTreeMap::new(),
+            files: model::FileBytes::default(),
+        };
+        let sample = Sample { operations: 1, wall_ns: 1_000, ..Sample::default() };
+        output.sample(Sample { measured: measured.into(), ..sample }, None)
+    }
+}
+
+#[test]
+fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
+    let rounds = Rounds { min: 3, max: Some(3), precision: 0.03, seconds: 60.0, runs: 1 };
+    let mut request = Request::new(TinyRequest { label: "one".to_owned() }, rounds, 1);
+    request.durability = Some(Durability::None);
+    let mut recorder = Recorder::new(None);
+    let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
+    assert!(matches!(outcome.ended, Ended::Rounds), "{:?}", outcome.ended);
+    let samples = |record: &Record| record.samples.iter().map(|s| s.round).collect::<Vec<_>>();
+    assert_eq!(recorder.record().map(samples), Some(vec![0, 1, 2]));
+}

@@ -1,0 +1,49 @@
+//! Ageing: stores whose objects are replaced again and again.
+
+mod charts;
+pub(crate) mod figures;
+mod tables;
+
+use model::{AgeData, Plan, record::Record};
+
+use self::figures::{age_groups, age_spaces};
+use super::{Room, about, compared_generated, details, question};
+use crate::{
+    Figures,
+    charts::{Make, Part},
+    table::{Block, Detail},
+    words,
+};
+
+impl Room for AgeData {
+    fn data(&self, _plan: &Plan) -> String {
+        words::describe_values(
+            &self.summary,
+            self.summary.count,
+            &format!(" from seed {}", self.data.seed),
+        )
+    }
+
+    fn compared_data(&self) -> String {
+        compared_generated(&self.data)
+    }
+
+    fn question(&self, part: &Part<'_>) -> String {
+        let one = |label: &str| format!("Does {label} get slower as it ages?");
+        question(part.plan(), one, "Which store stays fast as it ages?")
+    }
+
+    fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
+        let mut blocks = vec![about(record, None)];
+        let groups = age_groups(record, figures);
+        blocks.extend(groups.iter().map(|group| tables::ages(record, group).into()));
+        let spaces = tables::age_spaces(record, &age_spaces(record)).filter(|_| detail.all);
+        blocks.extend(spaces.map(Block::from));
+        blocks.extend(details(record, figures, detail));
+        blocks
+    }
+
+    fn charts(&self, _part: &Part<'_>) -> &'static [Make] {
+        &[charts::charts]
+    }
+}
