@@ -57,7 +57,7 @@ pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;
 pub use memory::memory;
 pub use memory_group::MemoryGroup;
-pub use meter::{Measured, Meter, reports_load};
+pub use meter::{Measured, Meter};
 pub use mounts::filesystems;
 #[cfg(unix)]
 pub use pid_file::{PidFile, leave_terminal};

@@ -91,11 +91,6 @@ impl Meter {
     }
 }
 
-/// Returns whether this system reports what else runs on it; if not, every [`Load`] is empty.
-pub fn reports_load() -> bool {
-    Ticks::now().is_some()
-}
-
 /// Returns by how much a counter grew; 0 if it was set back meanwhile.
 fn grown(then: Option<u64>, now: Option<u64>) -> Option<u64> {
     then.zip(now).map(|(then, now)| now.saturating_sub(then))
@@ -194,7 +189,6 @@ mod tests {
         let Measured { cost, load, .. } = meter.stop();
         assert!(cost.user_ns + cost.system_ns > 20_000_000, "{cost:?}");
         assert!(load.other_cpus.is_some(), "{load:?}");
-        assert!(reports_load());
     }
 
     /// A shell works: its time is part of the cost, and not of what others did.

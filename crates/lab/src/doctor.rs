@@ -20,6 +20,7 @@ use crate::{
     Coverage, Data, Progress, Recorder, Request, ResolvedTarget, Stop,
     host::{self, Scratch},
     measure,
+    progress::Quiet,
 };
 
 /// The longest time for flushing, and its largest part of the whole time.
@@ -149,7 +150,13 @@ impl Doctor<'_> {
     fn against_itself(&mut self, engine: &'static dyn Blobs, time: Duration) -> Result<()> {
         let mut recorder = Recorder::new(None);
         let request = request(engine, self.request, time);
-        let took = measure(&request, &mut recorder, &Mute(self.progress), self.stop)?.measuring;
+        let took = measure(
+            &request,
+            &mut recorder,
+            &Quiet { progress: self.progress, details: false },
+            self.stop,
+        )?
+        .measuring;
         let record = recorder.record().expect("a run that succeeded has a record");
         self.report.environment.loop_ns = record.header.environment.loop_ns;
         let findings = record.findings.iter().map(|finding| finding.kind.clone());
@@ -167,25 +174,6 @@ impl Doctor<'_> {
 /// The data, as `run` generates it.
 const DATA: Generated =
     Generated { seed: 0, count: 5_000, size: 10_000, variance: 2_000, random_percent: 100 };
-
-/// A listener that shows progress without messages: those of a run are about its own options.
-struct Mute<'a>(&'a dyn Progress);
-
-impl Progress for Mute<'_> {
-    fn stage(&self, what: &str, steps: Option<u64>) {
-        self.0.stage(what, steps);
-    }
-
-    fn advance_to(&self, steps: u64) {
-        self.0.advance_to(steps);
-    }
-
-    fn rounds(&self, what: &str, left: Option<Duration>) {
-        self.0.rounds(what, left);
-    }
-
-    fn say(&self, _: &str) {}
-}
 
 fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) -> Request {
     let target = |label: &str| ResolvedTarget::scratch(label, engine);

@@ -30,6 +30,38 @@ impl Progress for Silent {
     fn say(&self, _: &str) {}
 }
 
+/// A listener for a run that is a part of something else: it shows how far the run is, and its messages
+/// only as details, or not at all.
+pub(crate) struct Quiet<'a> {
+    pub(crate) progress: &'a dyn Progress,
+    /// Whether messages are shown to users who want to read everything.
+    pub(crate) details: bool,
+}
+
+impl Progress for Quiet<'_> {
+    fn stage(&self, what: &str, steps: Option<u64>) {
+        self.progress.stage(what, steps);
+    }
+
+    fn advance_to(&self, steps: u64) {
+        self.progress.advance_to(steps);
+    }
+
+    fn rounds(&self, what: &str, left: Option<Duration>) {
+        self.progress.rounds(what, left);
+    }
+
+    fn say(&self, what: &str) {
+        self.detail(what);
+    }
+
+    fn detail(&self, what: &str) {
+        if self.details {
+            self.progress.detail(what);
+        }
+    }
+}
+
 /// Reports how far a stage is, not too often.
 pub(crate) fn tick(progress: &dyn Progress, done: u64) {
     if done.is_multiple_of(512) {

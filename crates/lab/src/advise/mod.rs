@@ -18,9 +18,10 @@ use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, record::Record};
 use crate::{
     Data, Progress, Recorder, ResolvedTarget, Stop, StoreCache,
     experiment::blobs::{Coverage, Survey, survey},
+    progress::Quiet,
 };
 use candidates::{Field, Runner};
-use race::{Quiet, Race};
+use race::Race;
 
 /// The request of a search.
 #[derive(Clone)]
@@ -77,7 +78,8 @@ pub fn advise(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Advice> {
-    let race = Race { asked, began: Instant::now(), progress: &Quiet(progress), stop };
+    let race =
+        Race { asked, began: Instant::now(), progress: &Quiet { progress, details: true }, stop };
     let plain = |error: Error| match error.kind() {
         // Which candidate it was at does not matter.
         ErrorKind::Interrupted => Error::interrupted(),

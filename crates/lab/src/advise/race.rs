@@ -229,29 +229,3 @@ pub(super) fn with(mut request: Request, change: impl FnOnce(&mut crate::BlobsRe
     request.change_blobs(change);
     request
 }
-
-/// A listener that shows the messages of a run only to users who want to read everything: they are
-/// about a part of the search.
-pub(super) struct Quiet<'a>(pub(super) &'a dyn Progress);
-
-impl Progress for Quiet<'_> {
-    fn stage(&self, what: &str, steps: Option<u64>) {
-        self.0.stage(what, steps);
-    }
-
-    fn advance_to(&self, steps: u64) {
-        self.0.advance_to(steps);
-    }
-
-    fn rounds(&self, what: &str, left: Option<Duration>) {
-        self.0.rounds(what, left);
-    }
-
-    fn say(&self, what: &str) {
-        self.0.detail(what);
-    }
-
-    fn detail(&self, what: &str) {
-        self.0.detail(what);
-    }
-}

@@ -10,8 +10,8 @@ use std::{
 
 use host::RunClock;
 use model::{
-    Batch, Cache, Error, Facet, Latency, Owner, QueueData, QueueMeasured, Result, Sample,
-    StoreFacts, Work, Workload,
+    Batch, Cache, Error, Facet, Latency, QueueData, QueueMeasured, Result, Sample, StoreFacts,
+    Work, Workload,
     tasks::{Queue, QueueWorker, TaskStep},
 };
 
@@ -60,10 +60,7 @@ impl ExperimentPart for QueueRequest {
         let count = tasks * u64::from(workers);
         let workload = Workload::alone(Work::Queue, count);
         let workload = Workload { batch: Batch::Of(1), threads: workers, ..workload };
-        let planned = |target: &ResolvedTarget<_>| {
-            target.planned(Facet::Tasks, request.durability, Owner::Scratch)
-        };
-        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let targets = request.plan_scratch(&self.targets, Facet::Tasks)?;
         let experiment = QueueData { tasks, rewrites, output };
         let plan = request.plan(experiment, targets, vec![workload], vec![Cache::Warm]);
         let folders: Vec<_> = self.targets.iter().map(|target| request.parent(target)).collect();

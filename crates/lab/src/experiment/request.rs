@@ -192,6 +192,16 @@ impl Request {
         }
     }
 
+    /// Returns the plans of targets that are measured in scratch stores.
+    pub(crate) fn plan_scratch<E: Engine + ?Sized + 'static>(
+        &self,
+        targets: &[ResolvedTarget<E>],
+        facet: Facet,
+    ) -> Result<Vec<PlannedTarget>> {
+        let plan = |of: &ResolvedTarget<E>| of.planned(facet, self.durability, Owner::Scratch);
+        targets.iter().map(plan).collect()
+    }
+
     /// Makes everything ready that it measures.
     pub(crate) fn prepare<'a>(
         &'a self,

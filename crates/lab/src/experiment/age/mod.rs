@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use host::Scratch;
 use model::{
     Access, AgeData, AgeMeasured, AgeWork, Batch, Blobs, Cache, DatasetSummary, Error, Facet,
-    FileBytes, Finding, Fragments, Generated, KeyKind, OpenOptions, Operation, Owner, Result,
-    Sample, StoreFacts, Work, Workload, units::show_size,
+    FileBytes, Finding, Fragments, Generated, KeyKind, OpenOptions, Operation, Result, Sample,
+    StoreFacts, Work, Workload, units::show_size,
 };
 
 use super::{
@@ -52,10 +52,7 @@ impl ExperimentPart for AgeRequest {
     ) -> Result<Prepared<'a>> {
         Generator::new(self.data)?;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
-        let planned = |target: &ResolvedTarget<_>| {
-            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
-        };
-        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         check_room(request, self)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         let largest = self.data.size + self.data.variance;

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use backup::{Replay, Repository};
 use host::Scratch;
 use model::{
-    Access, BackupData, Blobs, Cache, Error, Facet, KeyKind, OpenOptions, Owner, Plan, Result,
-    Workload,
+    Access, BackupData, Blobs, Cache, Error, Facet, KeyKind, OpenOptions, Plan, Result, Workload,
     backup::BackupStep,
     units::{show_count, show_size},
 };
@@ -53,10 +52,7 @@ impl ExperimentPart for BackupRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        let planned = |target: &ResolvedTarget<_>| {
-            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
-        };
-        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         progress.stage("preparing the folder to back up", None);
         let sized = match (&self.folder, self.replay) {

@@ -8,7 +8,7 @@ mod trial;
 use host::Scratch;
 use model::{
     Access, Batch, Blobs, Cache, DatasetSummary, Error, Facet, Finding, FindingKind, LifeData,
-    OpenOptions, Owner, Result, Workload, life::LifeStep, units::show_size,
+    OpenOptions, Result, Workload, life::LifeStep, units::show_size,
 };
 
 use super::{
@@ -53,10 +53,7 @@ impl ExperimentPart for LifeRequest {
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
-        let planned = |target: &ResolvedTarget<_>| {
-            target.planned(Facet::Blobs, request.durability, Owner::Scratch)
-        };
-        let targets = self.targets.iter().map(planned).collect::<Result<_>>()?;
+        let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let source = source(request, self, progress, stop)?;
         let amount = source.amount(stop)?;
         let (days, fewer) = days(request, self, amount)?;
