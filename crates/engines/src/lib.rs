@@ -57,7 +57,7 @@ mod s3;
     any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
 ))]
 mod server;
-pub mod skeleton;
+mod skeleton;
 mod slowed;
 mod sql;
 #[cfg(feature = "sqlite")]
@@ -70,6 +70,7 @@ pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::LastLine;
 #[cfg(feature = "sqlite")]
 pub use hybrid::stat;
+pub use skeleton::Skeleton;
 pub use slowed::Slowed;
 
 /// Ends waiting for servers soon, because the user wishes to stop.

@@ -48,20 +48,21 @@ static DECLARATION: Declaration = Declaration {
 };
 
 impl Engine for Skeleton {
-    /// Called whenever anything is asked about the engine.
+    /// Returns what is known without a store. Called whenever anything is asked about the engine.
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
     }
 }
 
 impl Blobs for Skeleton {
-    /// Called for a path without an engine's name: reads as little as shows what is there.
+    /// Recognises a store. Called for a path without an engine's name: reads as little as shows
+    /// what is there.
     fn recognises(&self, path: &Path) -> bool {
         at::start(path) == Some(MAGIC)
     }
 
-    /// Called once for each store that storemark fills. `fresh` refuses a path where anything is,
-    /// and removes the file after a failure.
+    /// Creates an empty store. Called once for each that storemark fills. `fresh` refuses a path
+    /// where anything is, and removes the file after a failure.
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         fresh::file(location, |_| {
             let store = SkeletonStore {
@@ -74,8 +75,8 @@ impl Blobs for Skeleton {
         })
     }
 
-    /// Called for each trial, and in each process that measures. `at` refuses a path where nothing
-    /// is, or something else.
+    /// Opens a store. Called for each trial, and in each process that measures. `at` refuses a path
+    /// where nothing is, or something else.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         at::check(self, location)?;
         let bytes = fs::read(location).map_err(|e| Error::io(location.display(), e))?;
@@ -101,22 +102,24 @@ struct State {
 }
 
 impl Store for SkeletonStore {
-    /// Called after opening: a store knows its kind of keys, whatever was asked for.
+    /// Returns the kind of keys. Called after opening: a store knows its own, whatever was asked
+    /// for.
     fn keys(&self) -> KeyKind {
         lock::read(&self.state).values.keys()
     }
 
-    /// Called once in each thread that works.
+    /// Opens a session. Called once in each thread that works.
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(SkeletonSession { store: self }))
     }
 
-    /// Called before a copy writes anything, for each of its keys. `decode` counts in 32 bits.
+    /// Checks the limits. Called before a copy writes anything, for each of its keys. `decode`
+    /// counts in 32 bits.
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
         refusal::check_value(key, length, u32::MAX.into())
     }
 
-    /// Called at the end of each pass, on the clock.
+    /// Writes what the file lacks. Called at the end of each pass, on the clock.
     fn flush_writes(&self) -> Result<()> {
         let mut state = lock::write(&self.state);
         if state.changed {
@@ -127,7 +130,8 @@ impl Store for SkeletonStore {
         Ok(())
     }
 
-    /// Called when a store is no longer used, off the clock: the last moment for an error.
+    /// Closes the store. Called when it is no longer used, off the clock: the last moment for an
+    /// error.
     fn close(self: Box<Self>) -> Result<()> {
         self.flush_writes()
     }
@@ -158,13 +162,14 @@ impl SkeletonSession<'_> {
 }
 
 impl Session for SkeletonSession<'_> {
-    /// Called for each read: the value goes into the caller's buffer, if it fits.
+    /// Copies a value. Called for each read: the value goes into the caller's buffer, if it fits.
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let state = lock::read(&self.store.state);
         Ok(state.values.get(&key)?.map(|value| copy_value(value, into)))
     }
 
-    /// Called for each write; `put.how` is whether the key may, must or must not exist.
+    /// Writes a value. Called for each write; `put.how` is whether the key may, must or must not
+    /// exist.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.change(|values| {
             match (values.get_mut(key)?, put.how) {
@@ -179,12 +184,13 @@ impl Session for SkeletonSession<'_> {
         })
     }
 
-    /// Called for each delete; returns whether there was a value.
+    /// Removes a value, and returns whether there was one. Called for each delete.
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         self.change(|values| Ok(values.remove(key)?.is_some()))
     }
 
-    /// Called to list or copy a store, and for each scan: items in the order of their keys.
+    /// Visits values. Called to list or copy a store, and for each scan: items in the order of
+    /// their keys.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let state = lock::read(&self.store.state);
         for (key, value) in state.values.sorted(scan.from, scan.limit)? {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use model::{Blobs, EngineFacts, Facet, KeyKind, Scan, Session, Settings, Store};
-use storemark_engines::{registry, skeleton::Skeleton};
+use storemark_engines::{Skeleton, registry};
 
 use crate::{
     case::{Case, Ease, Place, checked},
