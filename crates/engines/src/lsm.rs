@@ -15,13 +15,20 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, ValueType, Visit};
+use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Try, ValueType, Visit};
 
 use crate::{
     lock, meta,
     ordered::{self, Library, Txn},
     refusal,
 };
+
+/// What `storemark advise` tries of such an engine.
+pub(crate) const WORTH_TRYING: &[Try] = &[
+    Try::new("", "fast writes and checksums; threads that work in the background"),
+    Try::new("cache=1GiB", "values stay in a cache of up to 1 GiB of memory"),
+    Try::new("blobs=off", "values in the tables: compaction moves them"),
+];
 
 /// The changes of a batch by key; `None` removes the key.
 pub(crate) type Changes<V> = BTreeMap<Box<[u8]>, Option<V>>;

@@ -11,10 +11,10 @@ use std::{
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, OpenOptions,
-    Result, Setting, Settings, Store, Try,
+    Result, Setting, Settings, Store,
 };
 
-use crate::{at, caught::catch, fresh};
+use crate::{at, caught::catch, fresh, lsm};
 use store::FjallStore;
 
 /// The engine fjall.
@@ -80,11 +80,7 @@ static DECLARATION: Declaration = Declaration {
     reclaim: Some("two major compactions; most files of values that are partly in use stay"),
     linked: Some(("fjall", "3.1.13")),
     blobs: Some(&Fjall),
-    worth_trying: &[
-        Try::new("", "fast writes and checksums; threads that work in the background"),
-        Try::new("cache=1GiB", "values stay in a cache of up to 1 GiB of memory"),
-        Try::new("blobs=off", "values in the tables: compaction moves them"),
-    ],
+    worth_trying: lsm::WORTH_TRYING,
     extension: Some("fjall"),
     ..Declaration::new(
         "fjall",

@@ -44,21 +44,11 @@ impl Peer for MariaDbClient {
         password: "MYSQL_PWD",
         hint: ", for a socket its path with %2F for each /, as host",
     };
+    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::install;
+    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> = program::start;
 
     fn software() -> &'static Software {
         &SOFTWARE
-    }
-
-    fn install_arguments(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
-        program::install(folder, settings)
-    }
-
-    fn start_arguments(
-        folder: &ServerFolder,
-        facet: Facet,
-        settings: &Settings,
-    ) -> Result<Vec<OsString>> {
-        program::start(folder, facet, settings)
     }
 
     fn to_folder(

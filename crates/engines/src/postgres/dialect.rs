@@ -8,7 +8,7 @@ use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::
 use super::{
     CLASSES,
     connection::{self, PostgresClient},
-    program::{self, FIXED, PORT, SOFTWARE, USER},
+    program::{self, PORT, SOFTWARE, USER},
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Dialect, Grammar, LOOPBACK, Peer, ResultRow,
@@ -32,21 +32,13 @@ impl Peer for PostgresClient {
         password: "PGPASSWORD",
         hint: "",
     };
+    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::install;
+    const START: fn(&ServerFolder, Facet, &Settings) -> model::Result<Vec<OsString>> =
+        program::start;
+    const FIXED: &'static [(&'static str, &'static str)] = program::FIXED;
 
     fn software() -> &'static Software {
         &SOFTWARE
-    }
-
-    fn install_arguments(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
-        program::install(folder, settings)
-    }
-
-    fn start_arguments(
-        folder: &ServerFolder,
-        facet: Facet,
-        settings: &Settings,
-    ) -> model::Result<Vec<OsString>> {
-        program::start(folder, facet, settings)
     }
 
     fn to_folder(
@@ -89,12 +81,6 @@ impl Peer for PostgresClient {
 
     fn variables(&mut self) -> Answer<Variables> {
         self.pairs("SELECT name, setting FROM pg_settings")
-    }
-
-    /// Returns whether a variable has the value that was asked for. The server does not start with
-    /// a value that it does not accept.
-    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
-        asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
 }
 

@@ -8,10 +8,10 @@ use std::{fs, path::Path};
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
-    Result, Setting, Settings, Store, Try,
+    Result, Setting, Settings, Store,
 };
 
-use crate::{at, caught::StoreName, fresh};
+use crate::{at, caught::StoreName, fresh, lsm};
 use store::RocksStore;
 
 /// The engine `RocksDB`.
@@ -83,11 +83,7 @@ static DECLARATION: Declaration = Declaration {
     integrity: Some("a checksum for each block, compared as it is read"),
     reclaim: Some("a compaction of all keys (CompactRange)"),
     blobs: Some(&RocksDb),
-    worth_trying: &[
-        Try::new("", "fast writes and checksums; threads that work in the background"),
-        Try::new("cache=1GiB", "values stay in a cache of up to 1 GiB of memory"),
-        Try::new("blobs=off", "values in the tables: compaction moves them"),
-    ],
+    worth_trying: lsm::WORTH_TRYING,
     title: "RocksDB",
     extension: Some("rocksdb"),
     ..Declaration::new(

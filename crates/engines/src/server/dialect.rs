@@ -162,20 +162,17 @@ pub(crate) type Connect<C> = Arc<dyn Fn() -> Answer<C> + Send + Sync>;
 pub(crate) trait Peer: Sized + Send + 'static {
     const ADDRESS: AddressForm;
 
-    fn software() -> &'static Software;
-
     /// Returns the arguments of the installer.
-    fn install_arguments(_: &ServerFolder, _: &Settings) -> Vec<OsString> {
-        Vec::new()
-    }
+    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = |_, _| Vec::new();
 
     /// Returns the arguments of the server. The settings that were asked for come before those that
     /// it must have: the server takes the last of two values.
-    fn start_arguments(
-        folder: &ServerFolder,
-        facet: Facet,
-        settings: &Settings,
-    ) -> Result<Vec<OsString>>;
+    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>>;
+
+    /// The variables that it must have.
+    const FIXED: &'static [(&'static str, &'static str)] = &[];
+
+    fn software() -> &'static Software;
 
     /// Returns a function that connects to a database of the server on `folder`, or to the server's
     /// own if `database` is `None`. It uses the socket unless `tcp` has an address.
@@ -192,8 +189,11 @@ pub(crate) trait Peer: Sized + Send + 'static {
     /// Returns all variables with their values.
     fn variables(&mut self) -> Answer<Variables>;
 
-    /// Returns whether a variable has the value that was asked for.
-    fn took_effect(name: &str, asked: &str, found: &str) -> bool;
+    /// Returns whether a variable has the value that was asked for. A server does not start with a
+    /// value that it does not accept, but may have one of [`FIXED`](Self::FIXED) instead.
+    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
+        asked == found || !Self::FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
+    }
 }
 
 /// Returns the counters of a session.

@@ -52,7 +52,7 @@ impl<C: Peer> Host<C> {
                 folder.choose_tcp()?;
             }
             let Some(installer) = installer else { return Ok(()) };
-            run(installer, &C::install_arguments(folder, settings), software.account()).map(drop)
+            run(installer, &(C::INSTALL)(folder, settings), software.account()).map(drop)
         };
         let started =
             install().map_err(|error| software.explain(error, settings)).and_then(|()| start());
@@ -65,7 +65,7 @@ impl<C: Peer> Host<C> {
     /// Starts a server on `folder`.
     pub(crate) fn start(folder: &ServerFolder, facet: Facet, settings: &Settings) -> Result<Self> {
         let software = folder.software;
-        let arguments = C::start_arguments(folder, facet, settings)?;
+        let arguments = (C::START)(folder, facet, settings)?;
         let limit = watch::limit(settings);
         let connect = limited(C::to_folder(folder, None, None), limit);
         let mut found = None;

@@ -7,7 +7,7 @@ use model::{Durability, Error, Facet, Result, Settings};
 use super::{
     CLASSES,
     connection::{ValkeyClient, other_failure},
-    program::{self, FIXED, software},
+    program::{self, software},
 };
 use crate::server::{
     Address, AddressForm, Answer, Connect, Failure, Peer, ServerFolder, Software, Tcp, Variables,
@@ -36,17 +36,11 @@ impl Peer for ValkeyClient {
         password: "REDISCLI_AUTH",
         hint: "; a database is a number from 0 on; for a socket its path with %2F for each /, as host",
     };
+    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> = program::start;
+    const FIXED: &'static [(&'static str, &'static str)] = program::FIXED;
 
     fn software() -> &'static Software {
         software()
-    }
-
-    fn start_arguments(
-        folder: &ServerFolder,
-        facet: Facet,
-        settings: &Settings,
-    ) -> Result<Vec<OsString>> {
-        program::start(folder, facet, settings)
     }
 
     fn to_folder(folder: &ServerFolder, _: Option<&str>, _: Option<&Tcp>) -> Connect<Self> {
@@ -95,12 +89,6 @@ impl Peer for ValkeyClient {
             Err(lost) => return Err(lost),
         }
         Ok(Variables::new(all.into_iter()))
-    }
-
-    /// Returns whether a variable has the value that was asked for. The server does not start with
-    /// a value that it does not accept.
-    fn took_effect(name: &str, asked: &str, found: &str) -> bool {
-        asked == found || !FIXED.iter().any(|(fixed, _)| name.eq_ignore_ascii_case(fixed))
     }
 }
 
