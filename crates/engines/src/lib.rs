@@ -1,4 +1,4 @@
-//! The stores that storemark measures: one module for each engine.
+//! The stores that storemark measures: one module for each engine, and the only list of them.
 
 #![warn(missing_docs)]
 // A build without one of these does not use all that engines share.
@@ -81,3 +81,33 @@ pub fn end_waits() {
     ))]
     server::stop();
 }
+
+/// The engines in the order in which they are asked whether a path is a store of theirs: `files`
+/// recognises any folder, so it is last.
+static LIST: &[list::Listed] = list::engines! {
+    "null": null::Null;
+    "memory": memory::Memory;
+    "pack": pack::Pack;
+    "sqlite": sqlite::Sqlite, feature "sqlite";
+    "hybrid": hybrid::Hybrid, feature "sqlite",
+        marks ["hybrid.db", "hybrid.db-*", "hybrid.files"] [];
+    "lmdb": lmdb::Lmdb, feature "lmdb", marks ["data.mdb", "lock.mdb"] [];
+    "redb": redb::Redb, feature "redb";
+    "fjall": fjall::Fjall, feature "fjall", marks ["keyspaces", "*.jnl"] ["version", "lock"];
+    "rocksdb": rocksdb::RocksDb, feature "rocksdb",
+        marks ["MANIFEST-*", "OPTIONS-*", "*.sst"] ["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"];
+    "mariadb": mariadb::MARIADB, feature "mariadb" unix,
+        marks ["ibdata1", "aria_log_control", "ib_logfile0", "undo001"] ["mysql"];
+    "mysql": mariadb::MYSQL, feature "mariadb" unix;
+    "postgres": postgres::POSTGRES, feature "postgres" unix,
+        marks ["PG_VERSION", "pg_wal", "pg_xact"] ["global", "base"];
+    "postgresql": postgres::POSTGRESQL, feature "postgres" unix;
+    "s3": s3::S3, feature "s3" unix, marks ["storemark.rclone", "storemark.seaweedfs"] [];
+    "bucket": s3::BUCKET, feature "s3" unix;
+    "valkey": valkey::VALKEY, feature "valkey" unix,
+        marks ["appendonlydir", "dump.rdb"] ["appendonly.aof*"];
+    "redis": valkey::REDIS, feature "valkey" unix;
+    "files": files::Files;
+    "csv": lines::CSV;
+    "jsonl": lines::JSONL;
+};

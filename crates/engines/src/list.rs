@@ -1,4 +1,4 @@
-//! The engines, a line for each: the only list of them.
+//! A line of the list of engines.
 
 use model::Engine;
 
@@ -26,7 +26,7 @@ macro_rules! engines {
         $(, feature $feature:literal $($unix:ident)?)?
         $(, marks $own_marks:tt $common_marks:tt)?;
     )*) => {
-        &[$(Listed {
+        &[$($crate::list::Listed {
             name: $name,
             feature: [$(Some($feature),)? None][0],
             own_marks: [$(&$own_marks as &[_],)? &[]][0],
@@ -45,32 +45,4 @@ macro_rules! engines {
     };
 }
 
-/// The engines in the order in which they are asked whether a path is a store of theirs: `files`
-/// recognises any folder, so it is last.
-pub(crate) static LIST: &[Listed] = engines! {
-    "null": null::Null;
-    "memory": memory::Memory;
-    "pack": pack::Pack;
-    "sqlite": sqlite::Sqlite, feature "sqlite";
-    "hybrid": hybrid::Hybrid, feature "sqlite",
-        marks ["hybrid.db", "hybrid.db-*", "hybrid.files"] [];
-    "lmdb": lmdb::Lmdb, feature "lmdb", marks ["data.mdb", "lock.mdb"] [];
-    "redb": redb::Redb, feature "redb";
-    "fjall": fjall::Fjall, feature "fjall", marks ["keyspaces", "*.jnl"] ["version", "lock"];
-    "rocksdb": rocksdb::RocksDb, feature "rocksdb",
-        marks ["MANIFEST-*", "OPTIONS-*", "*.sst"] ["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"];
-    "mariadb": mariadb::MARIADB, feature "mariadb" unix,
-        marks ["ibdata1", "aria_log_control", "ib_logfile0", "undo001"] ["mysql"];
-    "mysql": mariadb::MYSQL, feature "mariadb" unix;
-    "postgres": postgres::POSTGRES, feature "postgres" unix,
-        marks ["PG_VERSION", "pg_wal", "pg_xact"] ["global", "base"];
-    "postgresql": postgres::POSTGRESQL, feature "postgres" unix;
-    "s3": s3::S3, feature "s3" unix, marks ["storemark.rclone", "storemark.seaweedfs"] [];
-    "bucket": s3::BUCKET, feature "s3" unix;
-    "valkey": valkey::VALKEY, feature "valkey" unix,
-        marks ["appendonlydir", "dump.rdb"] ["appendonly.aof*"];
-    "redis": valkey::REDIS, feature "valkey" unix;
-    "files": files::Files;
-    "csv": lines::CSV;
-    "jsonl": lines::JSONL;
-};
+pub(crate) use engines;

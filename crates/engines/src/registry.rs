@@ -7,7 +7,7 @@ use model::{
     no_such,
 };
 
-use crate::list::{LIST, Listed};
+use crate::{LIST, list::Listed};
 
 /// Returns all engines of this build.
 pub fn engines() -> impl Iterator<Item = &'static dyn Engine> + Clone {
