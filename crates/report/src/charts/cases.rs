@@ -6,8 +6,8 @@ use itertools::Itertools;
 use model::{Cache, Case, Plan, Workload, units::show_rate};
 
 use super::{
-    Axis, CaseGroup, Chart, Interval, Mark, Part, READ_RATIO, Run, Series, Unit, groups, how_much,
-    measured, ratio_axis, ratio_of, study, table_of,
+    Axis, CaseGroup, Chart, Interval, Mark, Part, READ_RATIO, Run, Series, Unit, compared_dots,
+    groups, how_much, measured, ratio_of, study, table_of,
 };
 use crate::{Figures, Latencies, Percentiles, tables, words};
 
@@ -25,13 +25,13 @@ const READ_TIMES: &str =
     "Further left is faster. Whiskers are the interval that decides, small dots the rounds.";
 
 pub(crate) fn comparison(part: &Part<'_>, place: &str, groups: &[CaseGroup<'_>]) -> Chart {
+    let id = if part.is_alone() { "time" } else { "ratio" };
+    let chart = compared_dots(part, id, "time of an operation");
+    let table = table_of(groups, tables::times);
     let chart = if part.is_alone() {
         let title = "How long does an operation take?";
-        let chart = Chart::dots("time", Axis::log("time of an operation", Unit::Nanoseconds));
-        dots(chart, groups, time).described(title, READ_TIMES, table_of(groups, tables::times))
+        dots(chart, groups, time).described(title, READ_TIMES, table)
     } else {
-        let chart = Chart::dots("ratio", ratio_axis(part)).around_one();
-        let table = table_of(groups, tables::times);
         dots(chart, groups, ratio).described(how_much(part), READ_RATIO, table)
     };
     let mut chart = chart.with_place(place);
@@ -54,7 +54,10 @@ fn time(run: Run<'_>, row: &Figures) -> Option<Interval> {
 }
 
 fn ratio(run: Run<'_>, row: &Figures) -> Option<Interval> {
-    Some(ratio_of(run, row)?.noted(words::verdict(row.verdict, row.ratio.as_ref())))
+    Some(
+        ratio_of(run, (row.case, row.target), row.ratio)?
+            .noted(words::verdict(row.verdict, row.ratio.as_ref())),
+    )
 }
 
 fn dots(

@@ -12,6 +12,7 @@ pub(crate) mod sweep;
 use std::ops::Deref;
 
 use model::{Case, record::Record};
+use stats::Estimate;
 
 pub use self::part::Machine;
 pub(crate) use self::{
@@ -80,11 +81,25 @@ pub(crate) fn measured<'a>(
     })
 }
 
-/// Returns the ratio of a row to the baseline, with the ratio of each round.
-pub(crate) fn ratio_of(run: Run<'_>, row: &Figures) -> Option<Interval> {
-    let series = Series::new(run.record, row.case, row.target);
+/// Returns the `ratio` of a target to the baseline, with the ratio of each round.
+pub(crate) fn ratio_of(
+    run: Run<'_>,
+    (case, target): (Case, usize),
+    ratio: Option<Estimate>,
+) -> Option<Interval> {
+    let series = Series::new(run.record, case, target);
     let rounds = series.ratios_to(series.baseline()).values;
-    Some(Interval::from(row.ratio?).of_rounds(rounds))
+    Some(Interval::from(ratio?).of_rounds(rounds))
+}
+
+/// Creates a chart of dots: ratios to the baseline, or times if there is only one target.
+pub(crate) fn compared_dots(part: &Part<'_>, id: &str, time: &str) -> Chart {
+    if part.is_alone() {
+        Chart::dots(id, Axis::log(time, Unit::Nanoseconds))
+    } else {
+        let axis = Axis::log(format!("faster ← {} → slower", part.baseline()), Unit::TimeRatio);
+        Chart::dots(id, axis).around_one()
+    }
 }
 
 /// Returns one table with the rows of all groups, and a column for their origin if there are
@@ -135,9 +150,4 @@ pub(crate) fn how_much(part: &Part<'_>) -> String {
 /// Returns the vertical axis of times divided by the baseline's.
 pub(crate) fn upright_axis(part: &Part<'_>) -> Axis {
     Axis::log(format!("slower ↑ {} ↓ faster", part.baseline()), Unit::TimeRatio)
-}
-
-/// Returns the horizontal axis of times divided by the baseline's.
-pub(crate) fn ratio_axis(part: &Part<'_>) -> Axis {
-    Axis::log(format!("faster ← {} → slower", part.baseline()), Unit::TimeRatio)
 }

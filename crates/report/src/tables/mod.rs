@@ -32,7 +32,7 @@ use stats::Estimate;
 use crate::{
     Figures, Verdict,
     number::{NONE, factor, figure},
-    table::{Cell, Column, Rows, Tone},
+    table::{Cell, Column, Rows, Table, Tone},
     words,
 };
 
@@ -61,6 +61,16 @@ impl<'a, R> Rows<'a, R> {
         };
         let star = self.rows().any(starred).then(|| star(plan));
         self.ratios(&figures).verdicts(&figures).with_legend(star)
+    }
+
+    /// Adds what [`Rows::compared`] does, and says below the table what its times contain.
+    pub(crate) fn into_compared(
+        self,
+        record: &Record,
+        figures: impl Fn(&'a R) -> &'a Figures,
+    ) -> Table {
+        let clock = clock(record, self.rows().map(&figures).collect::<Vec<_>>());
+        self.compared(&record.header.plan, figures).into_table().with_notes(clock)
     }
 
     pub(crate) fn ratios(self, figures: impl Fn(&'a R) -> &'a Figures) -> Self {
@@ -178,9 +188,9 @@ fn above_p99(record: &Record, row: &Figures) -> Option<String> {
 
 /// Formats a time, with its interval if it is the only target, because there is nothing to compare
 /// it with.
-pub(crate) fn time(row: &Figures, time: Option<Estimate>, alone: bool) -> Cell {
+pub(crate) fn time(plan: &Plan, row: &Figures, time: Option<Estimate>) -> Cell {
     match time {
-        Some(time) if alone => Cell::interval(Some(&time)),
+        Some(time) if plan.targets.len() == 1 => Cell::interval(Some(&time)),
         Some(time) => time.into(),
         None if row.verdict == Verdict::StateNotReached => Cell::from("not in state"),
         None => Cell::from(NONE),

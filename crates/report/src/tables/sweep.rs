@@ -38,7 +38,6 @@ pub(crate) fn sweep<'a>(
     let rows: Vec<_> = runs.into_iter().flat_map(rows_of_run).collect();
     let Some((first, _)) = rows.first() else { return Table { title, ..Table::default() } };
     let plan = &first.header.plan;
-    let alone = plan.targets.len() == 1;
     let paced = rows.iter().any(|(_, row)| row.paced.is_some());
     let (head, unit) = if paced { ("latency", "µs") } else { ("time", unit(plan, case)) };
     let slow = rows.iter().filter_map(|(run, row)| {
@@ -48,7 +47,7 @@ pub(crate) fn sweep<'a>(
     Table::for_rows(title, &rows)
         .with(Column::text("run").narrow(&[20, 12]), |(run, _)| words::varied(run))
         .with(TARGET, |(run, row)| label(&run.header.plan, row.target))
-        .with(Column::number(head, unit), |(_, row)| time(row, row.us_per_op, alone))
+        .with(Column::number(head, unit), |(_, row)| time(plan, row, row.us_per_op))
         .with(Column::number("p99", "µs").room(Room::Spare(2)), |(_, row)| Some(row.latency?.p99))
         .with_if(!paced, Column::number("rate", "MB/s").room(Room::Spare(1)), |(_, r)| r.mb_per_s)
         .compared(plan, |(_, row)| row)

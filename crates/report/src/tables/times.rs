@@ -37,12 +37,11 @@ pub(crate) fn times(record: &Record, rows: &[Figures]) -> Table {
 /// each byte.
 fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows<'a, Figures> {
     let case = rows[0].case;
-    let alone = plan.targets.len() == 1;
     let unit = unit(plan, case);
     let warm = case.cache == Cache::Warm;
     let waited = rows.iter().any(|row| row.wall_us_per_op.is_some());
     table
-        .with(Column::number("time", unit), |row| time(row, row.us_per_op, alone))
+        .with(Column::number("time", unit), |row| time(plan, row, row.us_per_op))
         .with_if(waited, Column::number("wall", unit).room(Room::Wide), |row| row.wall_us_per_op)
         .with_if(warm, Column::number("first", unit).room(Room::Spare(1)), |r| r.first_us_per_op)
         .with_if(!warm, Column::number("device", "B/B").room(Room::Spare(1)), |row| {
@@ -73,14 +72,13 @@ fn is_mixed(work: Work) -> bool {
 
 /// Adds the columns of operations on a schedule, whose latencies count from when each was due.
 fn on_schedule<'a>(plan: &Plan, table: Rows<'a, Figures>) -> Rows<'a, Figures> {
-    let alone = plan.targets.len() == 1;
     let done = |row: &Figures| {
         let kept = row.paced?;
         let mark = if kept.saturated { "saturated: " } else { "" };
         Some(Cell::from(Value::Rate(kept.reached)).mark(mark))
     };
     table
-        .with(Column::number("latency", "µs"), |row| time(row, row.us_per_op, alone))
+        .with(Column::number("latency", "µs"), |row| time(plan, row, row.us_per_op))
         .with(Column::number("p50", "µs").room(Room::Spare(1)), |row| Some(row.latency?.p50))
         .with(Column::number("p99", "µs").room(Room::Spare(3)), |row| Some(row.latency?.p99))
         .with(Column::number("p99.9", "µs"), |row| Some(row.latency?.p999))

@@ -2,7 +2,7 @@
 
 use model::{Cache, Plan, record::Record};
 
-use crate::tables::{TARGET, clock, ratio_column, time};
+use crate::tables::{TARGET, ratio_column, time};
 use crate::{
     AgeGroup, AgeSpace,
     number::factor,
@@ -38,7 +38,6 @@ fn title(plan: &Plan, group: &AgeGroup) -> String {
 
 pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
     let plan = &record.header.plan;
-    let alone = plan.targets.len() == 1;
     let aged = group.rows.iter().any(|row| row.over_least.is_some());
     // Filling is other work than replacing.
     let least = if group.writes { "first replacing" } else { "least age" };
@@ -46,15 +45,13 @@ pub(crate) fn ages(record: &Record, group: &AgeGroup) -> Table {
         .with(TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("age", ""), |row| u64::from(row.age))
         .with(Column::number("time", "µs/object"), |row| {
-            time(&row.figures, row.figures.us_per_op, alone)
+            time(plan, &row.figures, row.figures.us_per_op)
         })
         .with(Column::number("rate", "MB/s").room(Room::Spare(1)), |row| row.figures.mb_per_s)
         .with_if(aged, ratio_column("time ÷", least).narrow(&[usize::MAX, usize::MAX, 15]), |row| {
             Cell::interval(row.over_least.as_ref())
         })
-        .compared(plan, |row| &row.figures)
-        .into_table()
-        .with_notes(clock(record, group.rows.iter().map(|row| &row.figures)))
+        .into_compared(record, |row| &row.figures)
 }
 
 const PIECES: &str = "pieces: neighbouring blocks on the device count as one; an object's are those of its \

@@ -2,7 +2,7 @@
 
 use model::record::Record;
 
-use crate::tables::{TARGET, clock, time};
+use crate::tables::{TARGET, time};
 use crate::{
     BackupFigures,
     table::{Column, Room, Table},
@@ -11,14 +11,13 @@ use crate::{
 
 pub(crate) fn backup(record: &Record, rows: &[BackupFigures]) -> Table {
     let plan = &record.header.plan;
-    let alone = plan.targets.len() == 1;
     let ms = |row: &BackupFigures, us: f64| us * row.files as f64 / 1e3;
     let mb = |bytes: Option<f64>| Some(bytes? / 1e6);
     Table::for_rows("", rows)
         .with(Column::text("step"), |row| row.step.as_str())
         .with(TARGET, |row| label(plan, row.figures.target))
         .with(Column::number("time", "ms"), |row| {
-            time(&row.figures, row.figures.us_per_op.map(|us| us.map(|us| ms(row, us))), alone)
+            time(plan, &row.figures, row.figures.us_per_op.map(|us| us.map(|us| ms(row, us))))
         })
         .with(Column::number("CPU", "ms"), |row| Some(ms(row, row.figures.cpu_us_per_op()?)))
         .with(Column::number("catalogue", "% of time"), |row| Some(row.catalogue? * 100.0))
@@ -26,7 +25,5 @@ pub(crate) fn backup(record: &Record, rows: &[BackupFigures]) -> Table {
         .with(Column::number("device", "MB").room(Room::Scroll), |row| mb(row.read_bytes))
         .with(Column::number("packs", "+ MB").room(Room::Scroll), |row| mb(row.added_bytes))
         .with(Column::number("catalogue", "MB").room(Room::Scroll), |row| mb(row.catalogue_bytes))
-        .compared(plan, |row| &row.figures)
-        .into_table()
-        .with_notes(clock(record, rows.iter().map(|row| &row.figures)))
+        .into_compared(record, |row| &row.figures)
 }

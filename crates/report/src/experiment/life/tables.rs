@@ -2,7 +2,7 @@
 
 use model::{life::LifeStep, record::Record};
 
-use crate::tables::{TARGET, clock, time};
+use crate::tables::{TARGET, time};
 use crate::{
     LifeFigures, LifeSpace,
     table::{Column, Room, Table, Value},
@@ -11,7 +11,6 @@ use crate::{
 
 pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
     let plan = &record.header.plan;
-    let alone = plan.targets.len() == 1;
     // The state is only said where a step has another one than the others.
     let step = |row: &LifeFigures| match row.step {
         LifeStep::Open => format!("{}, {}", row.step, row.figures.case.cache),
@@ -24,14 +23,12 @@ pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
             Value::Count(row.operations)
         })
         .with(Column::number("time", "µs each"), |row| {
-            time(&row.figures, row.figures.us_per_op, alone)
+            time(plan, &row.figures, row.figures.us_per_op)
         })
         .with(Column::number("CPU", "µs each").room(Room::Spare(0)), |row| {
             row.figures.cpu_us_per_op()
         })
-        .compared(plan, |row| &row.figures)
-        .into_table()
-        .with_notes(clock(record, rows.iter().map(|row| &row.figures)))
+        .into_compared(record, |row| &row.figures)
 }
 
 const SPACE: &str = "backup: what a backup copies after 1 % of the values changed, whole files that \

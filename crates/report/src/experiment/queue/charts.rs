@@ -4,8 +4,10 @@ use super::{
     figures::{TaskFigures, task_figures},
     tables,
 };
+use crate::Figures;
 use crate::charts::{
-    Axis, Chart, Group, Interval, Part, Run, Unit, how_much, ratio_axis, ratio_of, runs, table_of,
+    Axis, Chart, Group, Interval, Part, Run, Unit, compared_dots, how_much, ratio_of, runs,
+    table_of,
 };
 
 const READ_TASKS: &str = "From the common start to the last worker's last task, over all tasks. Left of the line a \
@@ -20,11 +22,7 @@ const MS: f64 = 1e6;
 pub(crate) fn tasks(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| task_figures(run.record));
     let alone = part.is_alone();
-    let mut chart = if alone {
-        Chart::dots("queue", Axis::log("time of a task", Unit::Nanoseconds))
-    } else {
-        Chart::dots("queue", ratio_axis(part)).around_one()
-    };
+    let mut chart = compared_dots(part, "queue", "time of a task");
     let mut steps = Chart::dots("queue-steps", Axis::log("latency", Unit::Nanoseconds));
     for Group { run, figures, .. } in &groups {
         for row in figures {
@@ -55,7 +53,8 @@ fn add_time(chart: &mut Chart, run: Run<'_>, row: &TaskFigures) {
 
 fn add_ratios(chart: &mut Chart, run: Run<'_>, row: &TaskFigures) {
     let label = run.label(row.figures.target);
-    let ratio = [ratio_of(run, &row.figures), row.published_ratio.map(Interval::from)];
+    let Figures { case, target, ratio, .. } = row.figures;
+    let ratio = [ratio_of(run, (case, target), ratio), row.published_ratio.map(Interval::from)];
     chart.next_to_published(run, "a task", label, ratio);
     if let Some((ratio, published)) = row.over_same_filesystem {
         let ratio = [Some(ratio.into()), published.map(Interval::from)];

@@ -14,7 +14,6 @@ use crate::{
 
 pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
     let plan = &record.header.plan;
-    let alone = plan.targets.len() == 1;
     let has_published = rows.iter().any(|row| row.published_ms.is_some());
     let ms = |row: &TaskFigures| row.figures.us_per_op.map(|us| us.map(|us| us / 1e3));
     let all = rows.iter().map(|row| &row.figures);
@@ -23,11 +22,11 @@ pub(crate) fn tasks(record: &Record, rows: &[TaskFigures]) -> Table {
         fastest.map_or_else(String::new, |first| format!("time of a task; fastest: {first}"));
     let table = Table::for_rows(title, rows)
         .with(LONG_TARGET, |row| label(plan, row.figures.target))
-        .with(Column::number("time", "ms/task"), |row| time(&row.figures, ms(row), alone))
+        .with(Column::number("time", "ms/task"), |row| time(plan, &row.figures, ms(row)))
         .with_if(has_published, Column::number("publ.", ""), |row| published(row.published_ms))
         .with(Column::number("tasks", "/s").room(Room::Spare(1)), |row| Some(1e3 / ms(row)?.point));
     let clock = clock(record, rows.iter().map(|row| &row.figures));
-    if alone {
+    if plan.targets.len() == 1 {
         return table.into_table().with_notes(clock);
     }
     let published_column = Column::number("publ.", "÷");

@@ -6,13 +6,12 @@ use super::{
 };
 use crate::{
     charts::{
-        Axis, Chart, Group, Interval, Part, Run, Unit, how_much, ratio_axis, runs, table_of,
-        transposed,
+        Axis, Chart, Group, Interval, Part, Run, Unit, compared_dots, how_much, ratio_of, runs,
+        table_of, transposed,
     },
     table::{Cell, Column, Table},
     words,
 };
-use checks::Series;
 
 const READ_ROWS: &str = "Left of the line a store is faster. Whiskers are the 95 % interval, small dots the rounds. \
                          Published figures, if there are any, are in groups of their own: they are of another \
@@ -37,11 +36,7 @@ pub(crate) fn rows(part: &Part<'_>) -> Vec<Chart> {
 
 fn operations(part: &Part<'_>, groups: &RowGroups<'_>) -> Chart {
     let alone = part.is_alone();
-    let mut chart = if alone {
-        Chart::dots("rows", Axis::log("time", Unit::Nanoseconds))
-    } else {
-        Chart::dots("rows", ratio_axis(part)).around_one()
-    };
+    let mut chart = compared_dots(part, "rows", "time");
     for (run, label, row) in each_row(groups) {
         for (name, cell) in OPERATIONS.iter().zip(&row.cells) {
             let of = if alone { seconds(cell) } else { ratios(run, row.target, cell) };
@@ -62,9 +57,7 @@ fn seconds(cell: &RowCell) -> [Option<Interval>; 2] {
 }
 
 fn ratios(run: Run<'_>, target: usize, cell: &RowCell) -> [Option<Interval>; 2] {
-    let series = Series::new(run.record, cell.case, target);
-    let rounds = series.ratios_to(series.baseline()).values;
-    let here = cell.ratio.map(|ratio| Interval::from(ratio).of_rounds(rounds));
+    let here = ratio_of(run, (cell.case, target), cell.ratio);
     [here, cell.published_ratio.map(Interval::from)]
 }
 
