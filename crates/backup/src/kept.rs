@@ -68,7 +68,7 @@ impl About {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|e| Error::io(path.display(), e))?,
         };
-        let wrong = || Error::corrupt(format!("{}: is of no form that is known", path.display()));
+        let wrong = || Error::corrupt("is of no form that is known").at(path.display());
         Self::parse(&text).map(Some).ok_or_else(wrong)
     }
 
@@ -197,7 +197,7 @@ impl KeptRepository {
         }
         if fs::read_dir(&packs).map_err(|e| failed(&packs, e))?.next().is_some() {
             let folder = folder.display();
-            return Err(Error::corrupt(format!("{folder}: has packs, but {ABOUT} is missing")));
+            return Err(Error::corrupt(format!("has packs, but {ABOUT} is missing")).at(&folder));
         }
         if catalogue.exists() {
             fs::remove_dir_all(&catalogue).map_err(|e| failed(&catalogue, e))?;
@@ -249,7 +249,7 @@ impl KeptRepository {
 }
 
 fn expect_about(folder: &Path) -> Result<About> {
-    let missing = || Error::corrupt(format!("{}: {ABOUT} is missing", folder.display()));
+    let missing = || Error::corrupt(format!("{ABOUT} is missing")).at(folder.display());
     About::read(folder)?.ok_or_else(missing)
 }
 
@@ -340,10 +340,8 @@ fn create_own_folder(folder: &Path, engine: &dyn Blobs) -> Result<()> {
         let name = entry.map_err(failed)?.file_name();
         let name = name.to_string_lossy();
         if !(OWN.contains(&&*name) || name.starts_with(ABOUT)) {
-            return Err(Error::usage(format!(
-                "{}: is not empty and no repository; name a new folder",
-                folder.display()
-            )));
+            return Err(Error::usage("is not empty and no repository; name a new folder")
+                .at(folder.display()));
         }
     }
     check_ownership(folder, engine, true)
@@ -365,9 +363,7 @@ fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<(
     let failed = |path: &Path, e| Error::io(path.display(), e);
     let foreign = |path: &Path| {
         let path = path.display();
-        Error::usage(format!(
-            "{path}: belongs to another user; name a new folder, or work as that user"
-        ))
+        Error::usage("belongs to another user; name a new folder, or work as that user").at(&path)
     };
     let meta = fs::metadata(folder).map_err(|e| failed(folder, e))?;
     if !host::is_mine(&meta) {
@@ -389,7 +385,7 @@ fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<(
             return Err(foreign(&path));
         }
         if meta.is_symlink() {
-            return Err(Error::usage(format!("{}: is a link; remove it", path.display())));
+            return Err(Error::usage("is a link; remove it").at(path.display()));
         }
     }
     Ok(())
@@ -404,7 +400,7 @@ fn lock(folder: &Path) -> Result<FileLock> {
     let path = folder.join("lock");
     let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;
     let lock = FileLock::exclusive(file).map_err(|_| in_use(folder))?;
-    lock.ok_or_else(|| Error::failed(format!("{}: its file system has no locks", path.display())))
+    lock.ok_or_else(|| Error::failed("its file system has no locks").at(path.display()))
 }
 
 /// Locks the repository against a process that writes at the same time. Returns `None` if there is
@@ -416,9 +412,7 @@ fn lock_shared(folder: &Path) -> Result<Option<FileLock>> {
 
 fn in_use(folder: &Path) -> Error {
     let folder = folder.display();
-    Error::usage(format!(
-        "{folder}: another process uses this repository; try again when it has finished"
-    ))
+    Error::usage("another process uses this repository; try again when it has finished").at(&folder)
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ fn put_aside(folder: &Path, pack: &Path) -> Result<()> {
             done => return done,
         }
     }
-    Err(Error::failed(format!("{}: is full", aside.display())))
+    Err(Error::failed("is full").at(aside.display()))
 }
 
 impl State {

@@ -199,7 +199,7 @@ fn create(to: &Path) -> Result<()> {
         created => return created.map_err(failed),
     }
     let check_empty = || match fs::read_dir(to).map_err(failed)?.next() {
-        Some(_) => Err(Error::usage(format!("{}: is not empty; name a new folder", to.display()))),
+        Some(_) => Err(Error::usage("is not empty; name a new folder").at(to.display())),
         None => Ok(()),
     };
     check_empty()?;

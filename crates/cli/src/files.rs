@@ -29,14 +29,14 @@ pub(crate) fn missing(path: &Path, what: &str) -> Error {
     names.sort();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let near = did_you_mean(&name, names.iter().map(String::as_str));
-    Error::usage(format!("{}: no such {what}{near}", path.display()))
+    Error::usage(format!("no such {what}{near}")).at(path.display())
 }
 
 /// Fails unless `path` is a folder.
 pub(crate) fn check_folder(path: &Path) -> Result<()> {
     match path {
         _ if path.is_dir() => Ok(()),
-        _ if path.exists() => Err(Error::usage(format!("{}: is not a folder", path.display()))),
+        _ if path.exists() => Err(Error::usage("is not a folder").at(path.display())),
         _ => Err(missing(path, "folder")),
     }
 }
@@ -260,7 +260,9 @@ impl Unfinished {
             let what = format!("{} {}", form.option, named.display());
             let parent = unfinished.path.parent().filter(|parent| *parent != Path::new(""));
             match parent.filter(|parent| !parent.is_dir()) {
-                Some(parent) => Error::usage(format!("{what}: {} is no folder", parent.display())),
+                Some(parent) => {
+                    Error::usage(format!("{} is no folder", parent.display())).at(&what)
+                }
                 None => Error::io(what, error).with_kind(ErrorKind::Usage),
             }
         })?;

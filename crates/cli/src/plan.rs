@@ -107,7 +107,7 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
     let mut text = String::new();
     match open(path)?.take(LONGEST + 1).read_to_string(&mut text) {
         Ok(_) if text.len() as u64 > LONGEST => {
-            Err(Error::usage(format!("{name}: a plan has at most 1 MiB")))
+            Err(Error::usage("a plan has at most 1 MiB").at(&name))
         }
         Ok(_) => PlanFile::parse(command, &name, &text),
         Err(error) => Err(Error::io(name, error).with_kind(ErrorKind::Usage)),
@@ -120,13 +120,14 @@ fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;
     let Header { spec, plan, point, .. } = header;
     let Some(spec) = spec else {
-        return Err(Error::usage(format!("{name}: this record does not have what was asked for")));
+        return Err(Error::usage("this record does not have what was asked for").at(&name));
     };
     match spec.command() {
         own if own == command => Ok((spec, point.is_none().then_some(plan))),
         own => Err(Error::usage(format!(
-            "{name}: this record is of storemark {own}; use storemark {own} {name}"
-        ))),
+            "this record is of storemark {own}; use storemark {own} {name}"
+        ))
+        .at(&name)),
     }
 }
 

@@ -257,9 +257,10 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     if engine.capabilities().remote {
         let words = without_password(words);
         return Err(Error::usage(format!(
-            "{words}: names no server, as {} does",
+            "names no server, as {} does",
             engine.declaration().address_form()
-        )));
+        ))
+        .at(&words));
     }
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
     let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
@@ -285,7 +286,7 @@ pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
     match resolved.location.clone() {
         Some(path) if path.exists() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),
-        None => Err(Error::usage(format!("{}: names no store on disk", resolved.text))),
+        None => Err(Error::usage("names no store on disk").at(&resolved.text)),
     }
 }
 

@@ -173,7 +173,7 @@ impl<'a, 's> Saving<'a, 's> {
     fn root(&mut self) -> Result<()> {
         let meta = fs::metadata(self.root).map_err(|e| Error::io(self.root.display(), e))?;
         let stat = os::stat(&meta).filter(|stat| stat.kind == Kind::Folder);
-        let refused = || Error::usage(format!("{}: is not a folder", self.root.display()));
+        let refused = || Error::usage("is not a folder").at(self.root.display());
         let filesystem = Filesystems::default().number(self.root, &meta);
         let stat = Stat { filesystem, ..stat.ok_or_else(refused)? };
         let name = root_name(self.root);

@@ -86,9 +86,10 @@ fn check_order(spec: &BackupSpec) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{text}: is taken for a folder after an option, and there is none; accepted: \
+        "is taken for a folder after an option, and there is none; accepted: \
          storemark backup {text} DIR, without options of a measurement (-q, --keep …)"
-    )))
+    ))
+    .at(&text))
 }
 
 /// A function that opens a repository.
@@ -96,9 +97,8 @@ type Opening = fn(&Path, &dyn Blobs, &Settings) -> Result<KeptRepository>;
 
 /// Opens the repository in a folder. Fails if there is none.
 fn open(folder: &Path, opening: Opening) -> Result<KeptRepository> {
-    let about = About::read(folder)?.ok_or_else(|| {
-        Error::usage(format!("{}: is no repository of storemark backup", folder.display()))
-    })?;
+    let about = About::read(folder)?
+        .ok_or_else(|| Error::usage("is no repository of storemark backup").at(folder.display()))?;
     open_as(folder, &about, opening)
 }
 
@@ -127,9 +127,7 @@ fn list(folder: &Path) -> Result<(), Failure> {
     snapshots.iter().map(line).try_for_each(|line| print_line(&line))?;
     match disagreement {
         None => Ok(()),
-        Some(what) => {
-            Err(Failure::PartWay(Error::corrupt(format!("{}: {what}", folder.display()))))
-        }
+        Some(what) => Err(Failure::PartWay(Error::corrupt(what).at(folder.display()))),
     }
 }
 

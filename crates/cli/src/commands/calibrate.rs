@@ -167,10 +167,11 @@ fn check(options: &CalibrateOptions, target: &FoundTarget) -> Result<()> {
         let engines = registry::all_blobs().filter(|engine| engine.capabilities().persistent);
         let names: Vec<_> = engines.map(EngineFacts::name).collect();
         return Err(Error::usage(format!(
-            "{text}: is nowhere on disk, so that the same store cannot be opened twice (accepted: \
+            "is nowhere on disk, so that the same store cannot be opened twice (accepted: \
              a path, or {})",
             names.join(", ")
-        )));
+        ))
+        .at(text));
     }
     let Some(path) = &target.location else { return Ok(()) };
     if !path.exists() {

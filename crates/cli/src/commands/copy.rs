@@ -210,9 +210,10 @@ fn destination(text: &OsStr) -> Result<StoreLocation> {
             .find(|engine| ending.is_some() && engine.declaration().extension == ending);
         let engine = by_ending.map_or("ENGINE", EngineFacts::name);
         return Err(Error::usage(format!(
-            "{words}: name the engine of the new store, as in {engine}:{words}; storemark engines \
+            "name the engine of the new store, as in {engine}:{words}; storemark engines \
              lists them"
-        )));
+        ))
+        .at(&words));
     }
     resolved(text, &[])
 }
@@ -223,7 +224,7 @@ fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> 
     let settings = resolved.settings(defaults)?;
     match resolved.location {
         Some(path) => Ok(StoreLocation { engine: resolved.engine, path, settings }),
-        None => Err(Error::usage(format!("{}: a copy needs a place on disk", resolved.text))),
+        None => Err(Error::usage("a copy needs a place on disk").at(&resolved.text)),
     }
 }
 

@@ -83,5 +83,5 @@ fn folder(path: &Path) -> Result<PathBuf> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    Err(Error::usage(format!("{}: is no folder; name the one it is in", path.display())))
+    Err(Error::usage("is no folder; name the one it is in").at(path.display()))
 }

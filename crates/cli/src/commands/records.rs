@@ -103,7 +103,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     if path.is_dir() {
-        return Err(Error::usage(format!("{}: is a folder, not a record", path.display())));
+        return Err(Error::usage("is a folder, not a record").at(path.display()));
     }
     if !path.exists() {
         return Err(files::missing(path, "record"));
@@ -139,7 +139,7 @@ fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
     for (number, (path, header)) in headers().enumerate() {
         if let Some((earlier, _)) = headers().take(number).find(|(_, other)| *other == header) {
             let (path, earlier) = (path.display(), earlier.display());
-            return Err(Error::usage(format!("{path}: is the same record as {earlier}")));
+            return Err(Error::usage(format!("is the same record as {earlier}")).at(&path));
         }
     }
     Ok(())

@@ -67,7 +67,7 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     lines.extend(stat.integrity.iter().map(|said| format!("Integrity-check:    {said}\n")));
     output::print_lines(&lines.concat())?;
     if stat.integrity.iter().any(|said| said != "ok") {
-        return Err(Error::corrupt(format!("{}: is damaged", path.display())).into());
+        return Err(Error::corrupt("is damaged").at(path.display()).into());
     }
     Ok(())
 }

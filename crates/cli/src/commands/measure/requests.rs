@@ -180,9 +180,7 @@ pub(crate) fn catalogue(text: &OsStr) -> Result<ResolvedTarget<dyn Blobs>> {
     let capabilities = target.engine.capabilities();
     if capabilities.paths || !capabilities.retains {
         let name = target.engine.name();
-        return Err(Error::usage(format!(
-            "{name}: cannot hold a catalogue; use sqlite:, lmdb: or redb:"
-        )));
+        return Err(Error::usage("cannot hold a catalogue; use sqlite:, lmdb: or redb:").at(name));
     }
     Ok(target)
 }
@@ -214,10 +212,10 @@ fn scratch_only(text: &OsStr, what: &str) -> Result<ResolvedTarget<dyn Blobs>> {
     let target = targets::resolve(text)?;
     if !target.is_scratch() {
         return Err(Error::usage(format!(
-            "{}: {what} in scratch stores only, as {}: makes one; leave out the location",
-            target.text,
+            "{what} in scratch stores only, as {}: makes one; leave out the location",
             target.engine.name()
-        )));
+        ))
+        .at(&target.text));
     }
     target.engine.usable().map_err(|e| e.context(&target.text))?;
     target.with_settings(&[])

@@ -66,7 +66,7 @@ fn named(text: &OsStr) -> Result<(ResolvedTarget<dyn Rows>, Option<u64>)> {
     let (_, value) = words.settings.remove(place);
     let batch = units::parse_size(&value).ok().filter(|batch| *batch > 0).ok_or_else(|| {
         let text = text.to_string_lossy();
-        Error::usage(format!("{text}: batch={value}: accepted is a number of rows, 1 or more"))
+        Error::usage(format!("batch={value}: accepted is a number of rows, 1 or more")).at(&text)
     })?;
     let target = resolve(words.to_string().as_ref())?;
     Ok((
