@@ -15,7 +15,7 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Try, ValueType, Visit};
+use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Try, Visit};
 
 use crate::{
     lock, meta,
@@ -268,13 +268,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         let visit = &mut |key: &[u8], length, stored: &[u8]| {
             let (value, meta) = if values { unwrap(stored, keys)? } else { (&[][..], None) };
             let length = own_length(length, keys)?;
-            visit(Item {
-                key: ordered::key(key, keys)?,
-                value,
-                length,
-                meta,
-                value_type: ValueType::Bytes,
-            })
+            visit(Item::new(ordered::key(key, keys)?, value, meta).with_length(length))
         };
         match txn {
             Txn::Read(Some(view)) => self.tree.walk(view, from, values, visit),

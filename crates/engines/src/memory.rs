@@ -4,7 +4,7 @@ use std::{path::Path, sync::RwLock};
 
 use model::{
     Blobs, Capabilities, Declaration, Durability, Engine, Error, ErrorKind, How, Item, Key,
-    KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, ValueType, Visitor, copy_value,
+    KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
 
 use crate::{lock, table::Table};
@@ -99,14 +99,7 @@ impl Session for MapSession<'_> {
         for (key, StoredBytes { bytes, meta }) in
             lock::read(self.0).sorted(scan.from, scan.limit)?
         {
-            let item = Item {
-                key,
-                value: bytes,
-                length: bytes.len() as u64,
-                meta: *meta,
-                value_type: ValueType::Bytes,
-            };
-            if visit(item)?.is_break() {
+            if visit(Item::new(key, bytes, *meta))?.is_break() {
                 break;
             }
         }

@@ -10,7 +10,7 @@ use std::{
 
 use model::{
     Access, Blobs, Capabilities, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind,
-    OpenOptions, Put, Result, Scan, Session, Store, ValueType, Visitor, copy_value,
+    OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
 
 use crate::{at, fresh, lock, refusal, table::Table};
@@ -194,8 +194,7 @@ impl Session for SkeletonSession<'_> {
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let state = lock::read(&self.store.state);
         for (key, value) in state.values.sorted(scan.from, scan.limit)? {
-            let (length, value_type) = (value.len() as u64, ValueType::Bytes);
-            if visit(Item { key, value, length, meta: None, value_type })?.is_break() {
+            if visit(Item::new(key, value, None))?.is_break() {
                 break;
             }
         }

@@ -262,6 +262,21 @@ pub struct Item<'a> {
     pub value_type: ValueType,
 }
 
+impl<'a> Item<'a> {
+    /// Creates an item of bytes.
+    #[inline]
+    pub const fn new(key: Key<'a>, value: &'a [u8], meta: Option<Meta>) -> Self {
+        Self { key, value, length: value.len() as u64, meta, value_type: ValueType::Bytes }
+    }
+
+    /// Returns the item of a value of this length, which the scan did not need.
+    #[inline]
+    #[must_use]
+    pub const fn with_length(self, length: u64) -> Self {
+        Self { length, ..self }
+    }
+}
+
 /// Copies `value` to the front of `into` if it fits, and returns its length, as [`Session::get`]
 /// does.
 #[inline]

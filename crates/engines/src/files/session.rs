@@ -7,9 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{
-    Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, ValueType, Visitor,
-};
+use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::{
     FilesFolder, name,
@@ -259,15 +257,7 @@ impl Session for FilesWorker<'_> {
             if let Some(meta) = meta.as_mut().filter(|_| whole) {
                 meta.mode = os::real_mode(&self.current(), meta.mode);
             }
-            if visit(Item {
-                key,
-                value: &value,
-                length: facts.length,
-                meta,
-                value_type: ValueType::Bytes,
-            })?
-            .is_break()
-            {
+            if visit(Item::new(key, &value, meta).with_length(facts.length))?.is_break() {
                 break;
             }
         }

@@ -12,7 +12,7 @@ use heed::{
 };
 use model::{
     Access, Durability, Error, How, Item, Key, KeyKind, Put, Result, Session, Settings, Store,
-    ValueType, Visitor,
+    Visitor,
 };
 
 use super::{DECLARATION, environment::Environment, os};
@@ -115,10 +115,8 @@ impl LmdbStore {
                 Some(metas) => metas.get(txn, bytes)?.and_then(meta::from_bytes),
                 None => None,
             };
-            let (key, length) = (ordered::key(bytes, self.keys), value.len() as u64);
-            match key.and_then(|key| {
-                visit(Item { key, value, length, meta, value_type: ValueType::Bytes })
-            }) {
+            let key = ordered::key(bytes, self.keys);
+            match key.and_then(|key| visit(Item::new(key, value, meta))) {
                 Ok(going) if going.is_continue() => {}
                 stopped => return Ok(stopped.map(drop)),
             }

@@ -19,7 +19,7 @@ use std::{
 use memmap2::{MmapOptions, MmapRaw};
 use model::{
     Accepts, Access, Blobs, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, ValueType, Visit, Visitor,
+    OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, Visit, Visitor,
 };
 
 use self::format::{Content, HEAD, Slot};
@@ -371,7 +371,7 @@ impl Session for PackSession<'_> {
                 return Err(Error::corrupt(describe_damage(key)).at(path));
             }
             let meta = slot.meta.as_deref().copied();
-            visit(Item { key, value, length: slot.length(), meta, value_type: ValueType::Bytes })
+            visit(Item::new(key, value, meta).with_length(slot.length()))
         };
         self.with_table(|slots| self.store.walk(slots, scan, visit))
     }

@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     Blobs, Capabilities, Declaration, Engine, Error, Generated, Item, Key, KeyKind, OpenOptions,
-    Put, Result, Scan, Session, Store, ValueType, Visitor,
+    Put, Result, Scan, Session, Store, Visitor,
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -143,14 +143,8 @@ impl Session for Generator {
                 self.value(name, &mut value);
             }
             let length = self.draw_length(&mut self.random(name));
-            let item = Item {
-                key: Key::Int(key),
-                value: &value,
-                length,
-                meta: None,
-                value_type: ValueType::Bytes,
-            };
-            if visit(item)? == ControlFlow::Break(()) {
+            let item = Item::new(Key::Int(key), &value, None);
+            if visit(item.with_length(length))? == ControlFlow::Break(()) {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, marker::PhantomData, ops::Bound};
 
-use model::{How, Item, Key, Put, Result, ValueType, Visitor};
+use model::{How, Item, Key, Put, Result, Visitor};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
     WriteTransaction,
@@ -80,13 +80,7 @@ fn scan<K: KeyType>(
         };
         let meta = meta.and_then(|bytes| meta::from_bytes(bytes.value()));
         let (key, value) = (K::key(key.value()), value.value());
-        match visit(Item {
-            key,
-            value,
-            length: value.len() as u64,
-            meta,
-            value_type: ValueType::Bytes,
-        }) {
+        match visit(Item::new(key, value, meta)) {
             Ok(going) if going.is_continue() => {}
             stopped => return Ok(stopped.map(drop)),
         }

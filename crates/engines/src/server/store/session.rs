@@ -7,7 +7,7 @@ use std::{
 
 use model::{
     Access, Error, Facet, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store,
-    ValueType, Visit, Visitor, copy_value,
+    Visit, Visitor, copy_value,
 };
 
 use super::TableStore;
@@ -255,26 +255,13 @@ fn key_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Key<'_>> {
 
 fn item_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let meta = if keys == KeyKind::Names { meta_of(row) } else { None };
-    let value = bytes(row, 1)?;
-    Ok(Item {
-        key: key_of(row, keys)?,
-        value,
-        length: value.len() as u64,
-        meta,
-        value_type: ValueType::Bytes,
-    })
+    Ok(Item::new(key_of(row, keys)?, bytes(row, 1)?, meta))
 }
 
 /// Returns the item of a row with a key and a length.
 fn length_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
-    Ok(Item {
-        key: key_of(row, keys)?,
-        value: &[],
-        length,
-        meta: None,
-        value_type: ValueType::Bytes,
-    })
+    Ok(Item::new(key_of(row, keys)?, &[], None).with_length(length))
 }
 
 fn meta_of(row: &impl ResultRow) -> Option<Meta> {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, mem};
 
 use model::{
     Access, Error, How, Item, Key, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan, Session,
-    Store, ValueType, Visitor, copy_value,
+    Store, Visitor, copy_value,
 };
 use redis::Value;
 
@@ -318,8 +318,7 @@ impl ValkeySession<'_> {
                     None => continue,
                 },
             };
-            let length = value.len() as u64;
-            if visit(Item { key, value, length, meta, value_type: ValueType::Bytes })?.is_break() {
+            if visit(Item::new(key, value, meta))?.is_break() {
                 return Ok(false);
             }
         }
@@ -332,8 +331,7 @@ impl ValkeySession<'_> {
             let is_known = length > 0 && self.batched_change(key).is_none();
             let length = if is_known { Some(length.unsigned_abs()) } else { self.length(key)? };
             let Some(length) = length else { continue };
-            let item = Item { key, value: &[], length, meta: None, value_type: ValueType::Bytes };
-            if visit(item)?.is_break() {
+            if visit(Item::new(key, &[], None).with_length(length))?.is_break() {
                 return Ok(false);
             }
         }
