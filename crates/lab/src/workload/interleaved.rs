@@ -139,13 +139,13 @@ fn fill_cache(session: &mut dyn Session, cache: u64) -> Result<f64> {
     Ok(if is_whole { 1.0 } else { bytes as f64 / cache as f64 })
 }
 
-/// The most bytes for which an allocator keeps room: glibc maps more of them anew each time
+/// The most bytes for which an allocator keeps room: glibc maps more of them each time
 /// (mallopt(3), `M_MMAP_THRESHOLD`).
 const MOST_KEPT: usize = 32 << 20;
 /// A store allocates a value with something around it, one byte in so many.
 const AROUND: usize = 8;
 
-/// Has the allocator keep room for a value of `largest` bytes, as it does in a program that has run
+/// Makes the allocator keep room for a value of `largest` bytes, as it does in a program that has run
 /// for long and read such a value before: the first touch of each page takes as long as a small read.
 fn keep_room(largest: usize) {
     let length = (largest + largest / AROUND).min(MOST_KEPT);
