@@ -17,6 +17,10 @@ use crate::{exit::Failure, output};
 /// The message of the last panic.
 static LAST: Mutex<String> = Mutex::new(String::new());
 
+/// The start of a panic in a build with checks when a library was led to memory that is not there:
+/// Rust ends the process after it, with a line of its own.
+const UNSAFE: &str = "unsafe precondition(s) violated";
+
 thread_local! {
     /// The stores in which this thread was at work when it panicked before; `None` for a panic
     /// outside of stores.
@@ -73,6 +77,10 @@ fn on_panic(info: &PanicHookInfo<'_>) {
     }
     UNWINDING.with_borrow_mut(|earlier| earlier.push(store));
     let why = engines::panic_message(info.payload());
+    if store.is_some() && why.starts_with(UNSAFE) {
+        // The signal says it with the store's name.
+        std::process::abort();
+    }
     // The thread that waited for others repeats that one of them has panicked.
     if why != "a scoped thread panicked" {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = line(info, store, &why);

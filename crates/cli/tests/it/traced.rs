@@ -80,7 +80,9 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
             calls.retain(|call| !call.file.is_empty() || removes(call));
         }
     }
-    workers.retain(|calls| !calls.is_empty() && !calls.iter().any(removes));
+    workers.retain(|calls| !calls.iter().any(removes));
+    // One that lists a folder that is removed meanwhile names none of its files.
+    workers.retain(|calls| calls.iter().any(|call| !call.file.is_empty()));
     workers.sort_by(|one, other| one[0].line.cmp(&other[0].line));
     assert!(workers.len() > 1, "the pilot's, and that of each trial");
     Some(workers)
