@@ -328,17 +328,18 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_value_as_large_as_the_largest_takes_no_new_pages() {
-        const LARGEST: usize = 5 << 20;
         let meter = ThreadMeter::of_this_thread();
-        let faults = || {
+        let faults = |length| {
             let mut spent = Spent::default();
-            meter.measure(&mut spent, || std::hint::black_box(vec![1_u8; LARGEST]));
+            meter.measure(&mut spent, || std::hint::black_box(vec![1_u8; length]));
             spent.cost.minor_faults.unwrap_or(0)
         };
-        let first = faults();
-        keep_room(LARGEST);
-        let again = faults();
-        assert!(first > 0 && again <= first / 10, "{again} of {first}");
+        // Other tests may take the room: one of a few sizes, each larger than any before, shows it.
+        let is_kept = |megabytes: usize| {
+            keep_room(megabytes << 20);
+            faults(megabytes << 20) < 100
+        };
+        assert!([5, 10, 15, 20, 25].into_iter().any(is_kept));
     }
 
     #[test]
