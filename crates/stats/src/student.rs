@@ -48,6 +48,21 @@ mod tests {
         }
     }
 
+    /// `StatSoft`, Electronic Statistics Textbook, distribution tables: five decimals.
+    #[test]
+    fn agrees_with_a_finer_table() {
+        let table = [(3, 3.18245), (4, 2.77645), (5, 2.57058), (6, 2.44691), (9, 2.26216)];
+        for (df, expected) in table {
+            assert_close(0.95, df, expected, 5.001e-6);
+        }
+    }
+
+    /// The normal quantile is 1.959964; t exceeds it by about `(z³ + z) / 4 df`.
+    #[test]
+    fn tends_to_the_normal_quantile() {
+        assert_close(0.95, 10_000, 1.959_964 + 2.372_3e-4, 1e-6);
+    }
+
     /// With one and two degrees of freedom the quantile has a closed form.
     #[test]
     fn agrees_with_closed_forms() {
