@@ -118,20 +118,26 @@ impl Files {
         Ok(bytes)
     }
 
-    /// Reads those parts of [`crate::BUFFER`] bytes of the files that are not whole in memory, and
-    /// all of a file whose pages the system does not report. Returns the bytes read.
+    /// Reads of each file that is not whole in memory those parts of [`crate::BUFFER`] bytes that are
+    /// not. Returns the pages that are then in memory, as [`Files::pages`] does.
     ///
     /// # Errors
     ///
-    /// Fails if a file that still exists cannot be read.
-    pub fn warm_missing(&self) -> io::Result<u64> {
-        let mut buffer = vec![0; crate::BUFFER];
-        let mut bytes = 0;
+    /// Fails if a file that still exists cannot be read, and with `Unsupported` if the system reports
+    /// the pages of no file.
+    pub fn warm_missing(&self) -> io::Result<Pages> {
+        let (mut sum, mut buffer) = (Pages::default(), Vec::new());
         self.visit_files(|path| {
-            bytes += warm_missing(&open(path, false)?.file, &mut buffer)?;
+            let mut pages = Pages::count_at(path)?;
+            if pages.resident + pages.unknown < pages.total {
+                buffer.resize(crate::BUFFER, 0);
+                warm_missing(&open(path, false)?.file, &mut buffer)?;
+                pages = Pages::count_at(path)?;
+            }
+            sum += pages;
             Ok(())
         })?;
-        Ok(bytes)
+        Ok(sum)
     }
 
     /// Writes dirty pages back and drops the files' pages, as far as the kernel agrees:

@@ -38,18 +38,11 @@ pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Reads those parts of `file` that are not whole in memory, each as long as `buffer`; all of it if
-/// the system does not report its pages. Returns the bytes read.
+/// Reads those parts of `file` that are not whole in memory, each as long as `buffer`, as far as the
+/// system reports its pages. Returns the bytes read.
 pub(crate) fn warm_missing(file: &File, buffer: &mut [u8]) -> io::Result<u64> {
     let part = buffer.len() as u64;
-    let parts = match residency_map(file, Span::ALL, pages(part)) {
-        Ok(Some(parts)) => parts,
-        Ok(None) => return warm(file, Span::ALL, buffer),
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            return warm(file, Span::ALL, buffer);
-        }
-        Err(error) => return Err(error),
-    };
+    let parts = residency_map(file, Span::ALL, pages(part))?.unwrap_or_default();
     let size = file.metadata()?.len();
     let mut bytes = 0;
     for (start, resident) in (0..size).step_by(buffer.len()).zip(parts) {
@@ -169,4 +162,30 @@ fn switch() -> io::Result<File> {
         };
         io::Error::new(error.kind(), format!("{needs} ({SWITCH}: {error})"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_read_again() {
+        const PARTS: u64 = 48;
+        let mut file = tempfile::tempfile().unwrap();
+        let mut buffer = vec![1; BUFFER];
+        (0..PARTS).for_each(|_| file.write_all(&buffer).unwrap());
+        if evict(&file, Span::ALL).is_err() {
+            return;
+        }
+        file.rewind().unwrap();
+        let part = BUFFER as u64;
+        // Some parts may be read ahead, and in memory nothing can be evicted.
+        warm(&file, Span { start: 0, end: Some(part) }, &mut buffer).unwrap();
+        let Ok(Some(seen)) = residency_map(&file, Span::ALL, pages(part)) else { return };
+        let missing = seen.iter().filter(|seen| **seen < pages(part)).count() as u64;
+        assert!(missing < PARTS, "the first part was read");
+        file.rewind().unwrap();
+        assert_eq!(warm_missing(&file, &mut buffer).unwrap(), missing * part);
+        assert_eq!(warm_missing(&file, &mut buffer).unwrap(), 0);
+    }
 }

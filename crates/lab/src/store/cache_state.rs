@@ -3,7 +3,7 @@
 use std::io;
 
 use model::{Cache, Error, FindingKind, Residency, Result};
-use pagecache::Files;
+use pagecache::{Files, Pages};
 
 use super::ReadyStore;
 
@@ -77,11 +77,7 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     }
     // What the state asks of the pages alone.
     let asked = if cache == Cache::Cold { Cache::DataCold } else { cache };
-    let mut seen = pages(&files)?;
-    if is_filled && seen.resident < seen.pages {
-        files.warm_missing().map_err(wrong)?;
-        seen = pages(&files)?;
-    }
+    let mut seen = if is_filled { residency(files.warm_missing())? } else { pages(&files)? };
     for _ in 0..AGAIN {
         if seen.shows(asked) {
             break;
@@ -132,7 +128,12 @@ fn fill(files: &Files, cache: Cache) -> Result<()> {
 }
 
 fn pages(files: &Files) -> Result<Residency> {
-    let pages = match files.pages() {
+    residency(files.pages())
+}
+
+/// Returns the counted pages as a record has them.
+fn residency(counted: io::Result<Pages>) -> Result<Residency> {
+    let pages = match counted {
         Ok(pages) => pages,
         // Nothing is known of any page.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
