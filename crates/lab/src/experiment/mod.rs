@@ -117,7 +117,7 @@ impl Trial {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     Trial,
-    ResolvedTarget,
+    Target,
 }
 
 /// The labels of targets with what their engines' own integrity checks found wrong.
@@ -152,7 +152,7 @@ pub(crate) trait Experiment {
 
     /// Returns what it costs that a target failed in a trial; `None` for the whole run.
     fn loss(&self, _target: usize, _error: &Error) -> Option<Loss> {
-        Some(Loss::ResolvedTarget)
+        Some(Loss::Target)
     }
 
     /// Restores the stores after a failed trial, so that the others can run.

@@ -3,8 +3,8 @@
 
 use host::Stop;
 use model::{
-    Cache, Durability, Environment, Owner, PlannedTarget, QueueData, QueueMeasured, Result, Rounds,
-    Sample, Settings, Work, Workload,
+    Cache, Durability, Environment, Error, Owner, PlannedTarget, QueueData, QueueMeasured, Result,
+    Rounds, Sample, Settings, Work, Workload,
     record::{Ended, Record},
 };
 
@@ -20,7 +20,15 @@ use crate::{
 
 #[derive(Clone)]
 struct TinyRequest {
-    label: String,
+    labels: Vec<String>,
+}
+
+impl TinyRequest {
+    fn of<const N: usize>(labels: [&str; N], rounds: Rounds) -> Request {
+        let labels = labels.map(str::to_owned).into();
+        let request = Request::new(Self { labels }, rounds, 1);
+        Request { durability: Some(Durability::None), ..request }
+    }
 }
 
 impl ExperimentPart for TinyRequest {
@@ -31,8 +39,8 @@ impl ExperimentPart for TinyRequest {
         _progress: &'a dyn Progress,
         _stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        let target = PlannedTarget {
-            label: self.label.clone(),
+        let target = |label: &String| PlannedTarget {
+            label: label.clone(),
             engine: "tiny".to_owned(),
             title: String::new(),
             extension: None,
@@ -47,19 +55,24 @@ impl ExperimentPart for TinyRequest {
         };
         let data = QueueData { tasks: 1, rewrites: 0, output: 0 };
         let workloads = vec![Workload::alone(Work::Queue, 1)];
-        let plan = request.plan(data, vec![target], workloads, vec![Cache::Warm]);
+        let targets = self.labels.iter().map(target).collect();
+        let plan = request.plan(data, targets, workloads, vec![Cache::Warm]);
         Ok(Prepared::new(Tiny, plan, Environment::default(), "nothing"))
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
-        vec![&mut self.label]
+        self.labels.iter_mut().collect()
     }
 }
 
 struct Tiny;
 
 impl Experiment for Tiny {
-    fn run(&mut self, _trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+    /// Measures the first target; every other one fails.
+    fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+        if trial.target() > 0 {
+            return Err(Error::failed("no second target works"));
+        }
         let measured = QueueMeasured {
             first: None,
             latency: model::Latency::default(),
@@ -74,11 +87,20 @@ impl Experiment for Tiny {
 #[test]
 fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
     let rounds = Rounds { min: 3, max: Some(3), precision: 0.03, seconds: 60.0, runs: 1 };
-    let mut request = Request::new(TinyRequest { label: "one".to_owned() }, rounds, 1);
-    request.durability = Some(Durability::None);
+    let request = TinyRequest::of(["one"], rounds);
     let mut recorder = Recorder::new(None);
     let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
     assert!(matches!(outcome.ended, Ended::Rounds), "{:?}", outcome.ended);
     let samples = |record: &Record| record.samples.iter().map(|s| s.round).collect::<Vec<_>>();
     assert_eq!(recorder.record().map(samples), Some(vec![0, 1, 2]));
+}
+
+#[test]
+fn what_nothing_is_left_to_compare_with_has_no_further_rounds() {
+    let rounds = Rounds { min: 3, max: None, precision: 0.03, seconds: 3.0, runs: 1 };
+    let request = TinyRequest::of(["one", "two"], rounds);
+    let mut recorder = Recorder::new(None);
+    let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
+    assert_eq!(outcome.failed, ["two"]);
+    assert_eq!(recorder.record().unwrap().samples.len(), 1);
 }

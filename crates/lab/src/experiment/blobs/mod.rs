@@ -558,7 +558,7 @@ impl Experiment for Blobs<'_> {
         let other_process = target.facts.server.is_some() || in_worker || self.processes.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
-        (gone && other_process).then_some(Loss::ResolvedTarget)
+        (gone && other_process).then_some(Loss::Target)
     }
 
     /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
