@@ -3,12 +3,12 @@
 use std::{
     ops::ControlFlow::{self, Break, Continue},
     path::Path,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use model::{
     Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan,
-    Session, Settings, Store, ValueType, Visitor,
+    Session, Settings, Shown, Store, ValueType, Visitor,
 };
 
 use rand_core::SeedableRng;
@@ -23,6 +23,7 @@ use crate::{
     Amount, Progress, Stop, StoreLocation,
     copy::{Readable, generated},
     dataset::{Dataset, Sampler, Use, below, check_type, derive, value_size},
+    host,
     progress::tick,
     store::check,
 };
@@ -44,8 +45,25 @@ struct Chosen {
 
 enum From {
     Generated(Box<dyn Store>, Generated),
-    /// Opened for each use: meanwhile it may have to be copied, or opened by a target.
-    Existing(Readable),
+    /// Opened for each use: meanwhile it may have to be copied, or opened by a target. With the time
+    /// since which its files are to stay as they are.
+    Existing(Readable, SystemTime),
+}
+
+/// Returns a file of a store, whose scan does not show one moment, that was written since then.
+fn written_since(place: &StoreLocation, since: SystemTime) -> Option<String> {
+    let mut written = None;
+    let mut look = |path: &Path, meta: &std::fs::Metadata| {
+        if meta.is_file() && meta.modified().is_ok_and(|modified| modified >= since) {
+            written = path.file_name().map(|name| Shown(name.as_encoded_bytes()).to_string());
+        }
+        Ok(())
+    };
+    if !place.engine.capabilities().snapshots {
+        let walked = place.engine.files(&place.path);
+        walked.iter().try_for_each(|file| host::walk(file, &mut look)).ok()?;
+    }
+    written
 }
 
 impl Source {
@@ -82,6 +100,7 @@ impl Source {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<Self> {
+        let since = SystemTime::now();
         let readable = place.readable(scratch, progress, stop)?;
         let keys = || {
             let store = readable.place.open()?;
@@ -89,13 +108,13 @@ impl Source {
             store.close().map(|()| keys)
         };
         let keys = keys().map_err(|error| readable.names(error))?;
-        Ok(Self { keys, from: From::Existing(readable), chosen: None })
+        Ok(Self { keys, from: From::Existing(readable, since), chosen: None })
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
         let readable = match &self.from {
             From::Generated(store, _) => return use_it(&**store),
-            From::Existing(readable) => readable,
+            From::Existing(readable, _) => readable,
         };
         let used = || {
             let store = readable.place.open()?;
@@ -108,7 +127,7 @@ impl Source {
     fn check_type(&self, item: &Item<'_>) -> Result<()> {
         check_type(item).map_err(|error| match &self.from {
             From::Generated(..) => error,
-            From::Existing(readable) => error.at(readable.place.path.display()),
+            From::Existing(readable, _) => error.at(readable.place.path.display()),
         })
     }
 
@@ -120,7 +139,7 @@ impl Source {
     /// Returns the settings of the store that has the data, as read back. Files by their paths have
     /// only one way of being stored.
     pub(super) fn settings(&self) -> Result<Settings> {
-        let From::Existing(readable) = &self.from else { return Ok(Settings::default()) };
+        let From::Existing(readable, _) = &self.from else { return Ok(Settings::default()) };
         if readable.place.engine.capabilities().paths && self.keys == KeyKind::Names {
             return Ok(Settings::default());
         }
@@ -239,19 +258,22 @@ impl Source {
     /// Returns `error`, or, if the data that `dataset` was read from have changed since, an error that says
     /// so: then no store that was filled from them is to blame.
     pub(super) fn blame(&self, error: Error, dataset: &Dataset, stop: &Stop) -> Error {
-        let From::Existing(readable) = &self.from else { return error };
+        let From::Existing(readable, since) = &self.from else { return error };
         if !matches!(error.kind(), ErrorKind::Differs | ErrorKind::Corrupt) {
             return error;
         }
         let changed =
             self.with(|store| check::first_changed(dataset, &mut *store.session()?, stop));
-        let Ok(Some(key)) = changed else { return error };
-        let source = readable.shown().display();
+        // A value may have changed between filling and noting it, and not since.
+        let what = match changed {
+            Ok(Some(key)) => Some(format!("key {key}")),
+            _ => written_since(&readable.place, *since).map(|file| format!("file {file}")),
+        };
+        let Some(what) = what else { return error };
         let what = format!(
-            "{source}: changed while it was measured (key {key}); stop what writes to it, or measure \
-             a copy"
+            "changed while it was measured ({what}); stop what writes to it, or measure a copy"
         );
-        Error::new(ErrorKind::Differs, what)
+        Error::new(ErrorKind::Differs, what).at(readable.shown().display())
     }
 
     /// How much there is. Generated values are not generated for it.
@@ -265,7 +287,7 @@ impl Source {
             From::Generated(_, Generated { count, size, .. }) => {
                 Ok(Amount { count: *count, bytes: count.saturating_mul(*size) })
             }
-            From::Existing(_) => self.with(|store| Amount::measure(store, stop)),
+            From::Existing(..) => self.with(|store| Amount::measure(store, stop)),
         }
     }
 
