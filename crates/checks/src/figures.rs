@@ -1,7 +1,17 @@
 //! Computes the figures of a comparison from its samples.
 
+pub(crate) mod explained;
+pub(crate) mod hosts;
+pub(crate) mod latencies;
+pub(crate) mod requests;
+pub(crate) mod scaling;
+pub(crate) mod stores;
+pub(crate) mod study;
+pub(crate) mod sweep;
+pub(crate) mod workers;
+
 use hdrhistogram::Histogram;
-use model::{Cache, Case, Latency, Plan, Sample, record::Record};
+use model::{Cache, Case, Latency, Plan, PlannedTarget, Sample, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Values, geometric_mean};
@@ -113,6 +123,25 @@ pub fn figures(record: &Record) -> Vec<Figures> {
         without_false_limits(&record.header.plan, rows.collect())
     });
     rows.collect()
+}
+
+/// Splits figures into the rows of each case.
+pub fn cases(figures: &[Figures]) -> impl Iterator<Item = &[Figures]> {
+    figures.chunk_by(|one, next| one.case == next.case)
+}
+
+/// Returns the target that shares the `place` of `target` (its file system or style) and the
+/// baseline's `store`; `None` if the target itself has the baseline's store.
+pub(crate) fn counterpart<S: PartialEq, P: PartialEq>(
+    plan: &Plan,
+    target: usize,
+    store: fn(&PlannedTarget) -> S,
+    place: fn(&PlannedTarget) -> P,
+) -> Option<usize> {
+    let [baseline, own] = [plan.targets.get(plan.baseline)?, plan.targets.get(target)?];
+    let same =
+        |other: &PlannedTarget| store(other) == store(baseline) && place(other) == place(own);
+    plan.targets.iter().position(same).filter(|_| store(own) != store(baseline))
 }
 
 /// Changes limits of the machine into references if a store is faster, because then they are no

@@ -1,5 +1,7 @@
-//! Estimates and verdicts of a record, and the findings that weaken them.
+//! All figures of a record, the verdicts on them, and the findings that weaken them.
 //!
+//! [`figures()`] has those of every target in every case; `figures` and `experiment` have those of
+//! one question or one experiment, [`studies`] what was published.
 //! Findings come from three places: [`of_stores()`] finds what plan, machine and stores show,
 //! [`of_sample()`] what a trial shows, and [`of_record()`] what only all samples show together.
 //! [`all_findings()`] merges all that a record holds.
@@ -9,6 +11,7 @@ mod advice;
 mod arithmetic;
 mod calibration;
 mod costs;
+mod experiment;
 mod extrapolation;
 mod figures;
 /// Latency histograms as text.
@@ -20,6 +23,8 @@ mod series;
 mod sizes;
 mod slices;
 mod stores;
+/// The published experiments.
+pub mod studies;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -32,7 +37,28 @@ pub use calibration::{
     SlowDown, Tally, wrong_rates,
 };
 pub use costs::{Choice, Costs, Ranked};
-pub use figures::{Figures, Percentiles, Schedule, figures, per, percentiles, sum};
+pub use experiment::{
+    age::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
+    backup::{BackupFigures, backup_figures},
+    life::{LifeFigures, LifeSpace, life_figures, life_spaces},
+    queue::{TaskFigures, task_figures},
+    rows::{RowCell, RowFigures, RowGroup, row_groups, without_style},
+};
+pub use figures::{
+    Figures, Percentiles, Schedule, cases,
+    explained::{Aspect, Difference, Explained, differences, explained},
+    figures,
+    hosts::{HostFigures, host_figures},
+    latencies::{Latencies, latencies},
+    per, percentiles,
+    requests::{RequestFigures, requests, sample_requests},
+    scaling::{Scaling, ScalingPoint, scalings},
+    stores::{StoreFigures, stores},
+    study::{Against, Here, StudyFigure, ratio_claim, study_figures},
+    sum,
+    sweep::{PageMatrix, TargetBreakEven, blob_size, break_evens, other_options, page_matrices},
+    workers::{Rates, Waits, rates, waits},
+};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use record::of_record;
 pub use sample::{LONGEST_NS, of_sample};

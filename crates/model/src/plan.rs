@@ -110,6 +110,30 @@ impl Plan {
     pub fn first_workload(&self, is_such: impl Fn(Work) -> bool) -> Option<usize> {
         self.workloads.iter().position(|workload| is_such(workload.work))
     }
+
+    /// Returns a short name of a workload, unique in the plan.
+    pub fn workload_name(&self, workload: usize) -> String {
+        let Some(one) = self.workloads.get(workload) else {
+            return format!("workload {}", workload + 1);
+        };
+        let name = one.work.name();
+        if self.workloads.iter().filter(|other| other.work.name() == name).count() == 1 {
+            return name;
+        }
+        match one.work.own_databases() {
+            // Several groups of processes do the same.
+            Some(_) => format!("{name} by {}", one.processes_name()),
+            None => format!("{name} {}", workload + 1),
+        }
+    }
+
+    /// Returns the name of a case, `read, warm`; `insert` if the experiment has no choice of cache
+    /// states.
+    pub fn case_name(&self, case: Case) -> String {
+        let name = self.workload_name(case.workload);
+        let states = self.experiment.summary().is_some();
+        if states { format!("{name}, {}", case.cache) } else { name }
+    }
 }
 
 /// The number of operations per commit.
@@ -188,6 +212,16 @@ impl Workload {
     /// Returns the workers of all processes together.
     pub fn workers(&self) -> u32 {
         self.processes.saturating_mul(self.threads)
+    }
+
+    /// Returns a name of the processes: `1 process`, `4 processes, a database each`, `4 processes
+    /// on one database`.
+    pub fn processes_name(&self) -> String {
+        match (self.processes, self.work.own_databases()) {
+            (1, _) => "1 process".to_owned(),
+            (n, Some(true)) => format!("{n} processes, a database each"),
+            (n, _) => format!("{n} processes on one database"),
+        }
     }
 }
 

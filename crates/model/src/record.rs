@@ -60,6 +60,15 @@ pub struct Header {
     pub point: Option<Point>,
 }
 
+impl Header {
+    /// Returns the options that vary in a sweep, with their values in this run; empty if the run
+    /// is not of a sweep.
+    pub fn varied(&self) -> &BTreeMap<String, String> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        self.point.as_ref().map_or(&NONE, |point| &point.varied)
+    }
+}
+
 /// The place of a run in a sweep. The runs follow each other in a file, each with its own header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {

@@ -1,5 +1,5 @@
 //! Studies: published experiments as data, with what was published and how the set-up differs from
-//! the one here. Each has its own file in `crates/report/studies/`.
+//! the one here. Each has its own file in `crates/checks/studies/`.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a file of `crates/report/studies/`.
+    /// Reads a file of `crates/checks/studies/`.
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, io::Write, ops::Deref};
 
+use checks::sample_requests;
 use csv::{QuoteStyle, WriterBuilder};
 use itertools::Itertools;
 use model::{
@@ -10,7 +11,7 @@ use model::{
     tasks::TaskStep,
 };
 
-use crate::{figures::requests::sample_requests, text::harmless, words};
+use crate::{text::harmless, words};
 
 /// A trial with the run, the target and the workload that it belongs to.
 struct Trial<'a> {
@@ -43,7 +44,7 @@ pub fn csv_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Fails if `out` cannot be written to.
 pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
     let varied: BTreeSet<_> =
-        records.iter().flat_map(|record| words::values(record).keys()).collect();
+        records.iter().flat_map(|record| record.header.varied().keys()).collect();
     let mut out = WriterBuilder::new().quote_style(QuoteStyle::NonNumeric).from_writer(out);
     let names = varied.iter().map(|name| format!("sweep_{name}"));
     let names = names.chain(COLUMNS.iter().map(|(name, ..)| (*name).to_owned()));
@@ -55,7 +56,7 @@ pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
             // One that is of neither is a finding, and no trial.
             let Some((target, workload)) = of else { continue };
             let trial = Trial { run: index + 1, record, target, workload, sample };
-            let values = words::values(record);
+            let values = record.header.varied();
             let varied =
                 varied.iter().map(|name| CsvCell::from(values.get(*name).map(String::as_str)));
             let cells = varied.chain(COLUMNS.iter().map(|(_, _, cell)| cell(&trial)));

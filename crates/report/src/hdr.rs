@@ -3,10 +3,9 @@
 
 use std::fmt::Write;
 
+use checks::{Latencies, latencies};
 use itertools::Itertools;
 use model::{Case, Plan, record::Record};
-
-use crate::{Latencies, latencies};
 
 /// The number of lines for each halving of the distance to 100 %: HdrHistogram's own default.
 const TICKS: u32 = 5;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use checks::{Figures, RequestFigures, StoreFigures, all_findings, figures, requests, stores};
 use model::{
     Cache, Environment, Plan, Severity,
     record::{Ended, Record},
@@ -11,8 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Answer, Change, ComparedCase, ComparedFinding, Comparison, Figures, RequestFigures,
-    StoreFigures, Unlike, all_findings, answer, compare, figures, requests, stores, words,
+    Answer, Change, ComparedCase, ComparedFinding, Comparison, Unlike, answer, compare, words,
 };
 
 /// The version of both forms. It is raised if a reader of the old one would go wrong.
@@ -125,7 +125,7 @@ fn run(record: &Record, figures: Vec<Figures>) -> ReportRun {
     let label = |target: usize| words::label(plan, target).to_owned();
     let row = |row: Figures| ReportRow {
         workload: row.case.workload,
-        name: words::workload_name(plan, row.case.workload),
+        name: plan.workload_name(row.case.workload),
         about: plan.workloads.get(row.case.workload).map(words::workload).unwrap_or_default(),
         cache: row.case.cache,
         target: label(row.target),
@@ -133,7 +133,7 @@ fn run(record: &Record, figures: Vec<Figures>) -> ReportRun {
     };
     let sent = |sent: RequestFigures| SentRequests {
         target: sent.passes.map(|(_, target)| label(target)),
-        name: sent.passes.map(|(workload, _)| words::workload_name(plan, workload)),
+        name: sent.passes.map(|(workload, _)| plan.workload_name(workload)),
         figures: sent,
     };
     let store = |store: StoreFigures| Store { target: label(store.target), figures: store };

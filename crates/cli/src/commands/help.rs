@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, io, path::PathBuf};
 
+use checks::studies;
 use clap::{
     Arg, Args, Command,
     builder::{PossibleValue, PossibleValuesParser},
@@ -10,7 +11,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use engines::registry;
 use model::{Cache, Durability, Error, Result, no_such, rows::Style};
-use report::{pages, studies};
+use report::pages;
 
 use crate::{
     exit::Failure,

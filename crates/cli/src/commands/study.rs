@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use checks::{StudyFigure, studies};
 use clap::Args;
 use lab::Stop;
 use model::{
@@ -14,7 +15,7 @@ use model::{
     study::{Study, StudyCommand},
     units,
 };
-use report::{StudyFigure, StudyStep, pages, studies};
+use report::{StudyStep, pages};
 
 use super::measure::{self, Measured};
 use crate::{exit::Failure, files, output};

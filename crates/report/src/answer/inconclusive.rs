@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checks::FEWEST_ROUNDS;
+use checks::{FEWEST_ROUNDS, Figures, Verdict};
 use itertools::Itertools;
 use model::{
     FindingKind, Plan, StudyPart,
@@ -12,10 +12,7 @@ use model::{
 use stats::{Estimate, SAME};
 
 use super::{display::name, lead::Lead};
-use crate::{
-    Figures, Verdict,
-    words::{listed, rounds},
-};
+use crate::words::{listed, rounds};
 
 /// The longest time that is suggested.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

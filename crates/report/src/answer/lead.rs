@@ -1,9 +1,10 @@
 //! The target that is ahead in a case. Limits of the machine never are.
 
+use checks::{Figures, Verdict, cases};
 use model::{Case, Plan, record::Record};
 use stats::Estimate;
 
-use crate::{Figures, Verdict, figures::cases, words};
+use crate::words;
 
 /// The leading target of a case, and how the others compare with it.
 pub(super) struct Lead<'a> {
@@ -54,7 +55,7 @@ fn is_contender(plan: &Plan, target: usize) -> bool {
 
 /// Returns a case and what varies in this run in words.
 pub(super) fn describe_case(run: &Record, case: Case) -> String {
-    let about = [words::case(&run.header.plan, case), words::varied(run)];
+    let about = [run.header.plan.case_name(case), words::varied(run)];
     words::joined(about, ", ").unwrap_or_default()
 }
 

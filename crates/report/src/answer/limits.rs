@@ -2,6 +2,7 @@
 
 use std::{ffi::OsStr, path::Path};
 
+use checks::MergedFinding;
 use model::{
     Batch, Cache, DatasetSpec, Durability, Owner, Plan, PlannedTarget, Severity, Work, Workload,
     record::Record,
@@ -9,7 +10,7 @@ use model::{
 };
 
 use super::{NAMED, and};
-use crate::{MergedFinding, words};
+use crate::words;
 
 /// Returns the command that moves the data to the `recommended` store, or, if the data was
 /// generated, the one that measures the user's own files; `None` if neither applies.

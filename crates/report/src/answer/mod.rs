@@ -9,6 +9,7 @@ pub(crate) mod limits;
 mod recommended;
 mod sizes;
 
+use checks::{Figures, MergedFinding};
 use model::record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +18,6 @@ use self::{
     lead::{Ahead, Lead, leads},
     recommended::{Recommendation, recommendation},
 };
-use crate::{Figures, MergedFinding};
 
 /// The largest number of targets, places and findings that are named one by one.
 const NAMED: usize = 3;

@@ -1,6 +1,6 @@
 //! The store to take for reads and updates together, chosen as `advise` chooses it.
 
-use checks::Costs;
+use checks::{Costs, Figures, StoreFigures, Verdict, cases, stores};
 use model::{Case, Operation, Plan, Work, record::Record};
 
 use super::{
@@ -8,12 +8,7 @@ use super::{
     display::{capitalise, factor, faster, inverse, name, opened, times},
     limits::given_up,
 };
-use crate::{
-    Figures, StoreFigures, Verdict,
-    figures::cases,
-    stores,
-    words::{self, rounds},
-};
+use crate::words::{self, rounds};
 
 /// The share of reads if both reads and updates were measured: the default of `advise`.
 const READS: f64 = 0.95;
@@ -193,7 +188,7 @@ impl Compared<'_> {
             let verb = match self.plan.workloads[row.case.workload].work.operation() {
                 Some(Operation::Read) => "reads".to_owned(),
                 Some(Operation::Update) => "updates".to_owned(),
-                _ => words::workload_name(self.plan, row.case.workload),
+                _ => self.plan.workload_name(row.case.workload),
             };
             parts.push(match row.verdict {
                 Verdict::Same => format!("{verb} as fast (±3 %)"),
@@ -261,7 +256,7 @@ impl Compared<'_> {
         let is_measured =
             |workload: &usize| self.work.iter().any(|rows| rows[0].case.workload == *workload);
         let lacking = (0..self.plan.workloads.len()).filter(|workload| !is_measured(workload));
-        let names: Vec<_> = lacking.map(|of| words::workload_name(self.plan, of)).collect();
+        let names: Vec<_> = lacking.map(|of| self.plan.workload_name(of)).collect();
         (!names.is_empty()).then(|| format!("Not measured yet: {}.", and(&names)))
     }
 

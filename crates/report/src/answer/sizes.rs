@@ -1,9 +1,10 @@
 //! The fastest store by size, if sizes were swept.
 
+use checks::{TargetBreakEven, break_evens};
 use model::{Plan, record::Record, units::show_size};
 
 use super::{NAMED, display::name};
-use crate::{TargetBreakEven, break_evens, tables::size, words};
+use crate::{tables::size, words};
 
 /// Formats a line for each target that was swept over sizes: `read, warm, by size: SQLite up to
 /// 70.0 kB (60.0 to 80.0 kB), then plain files.`

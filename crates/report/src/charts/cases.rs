@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use checks::{Figures, Latencies, Percentiles};
 use itertools::Itertools;
 use model::{Cache, Case, Plan, Workload, units::show_rate};
 
@@ -9,7 +10,7 @@ use super::{
     Axis, CaseGroup, Chart, Interval, Mark, Part, READ_RATIO, Run, Series, Unit, compared_dots,
     groups, how_much, measured, ratio_of, study, table_of,
 };
-use crate::{Figures, Latencies, Percentiles, tables, words};
+use crate::{tables, words};
 
 /// Returns the chart of ratios to the baseline, or of times if there is only one target.
 pub(crate) fn compared(part: &Part<'_>) -> Vec<Chart> {
@@ -84,7 +85,7 @@ pub(crate) fn latencies(part: &Part<'_>) -> Vec<Chart> {
         let mut chart = Chart::lines("latency", along, Axis::log("latency", Unit::Nanoseconds));
         let groups = groups(part, &[case], |_, _| String::new());
         for (_, run, row) in measured(&groups) {
-            let all = crate::latencies(run.record, case, row.target).into_iter();
+            let all = checks::latencies(run.record, case, row.target).into_iter();
             for (percent, ns) in all.filter(|one| one.action.is_none()).flat_map(|one| points(&one))
             {
                 chart.on_line(run, row.target, percent, Some(ns));

@@ -11,18 +11,16 @@ pub(crate) mod sweep;
 
 use std::ops::Deref;
 
+use checks::{Figures, Series};
 use model::{Case, record::Record};
 use stats::Estimate;
 
-pub use self::part::Machine;
+pub use self::part::{Machine, StudyStep};
 pub(crate) use self::{
     chart::{Axis, Chart, Interval, Kind, Mark, Unit},
     part::{Part, Run, Side},
 };
-use crate::{
-    Figures, Series,
-    table::{Cell, Column, Table, Value},
-};
+use crate::table::{Cell, Column, Table, Value};
 
 /// A function that returns charts of a part.
 pub(crate) type Make = fn(&Part<'_>) -> Vec<Chart>;

@@ -1,9 +1,9 @@
 //! Throughput over time: the pass of one round, slice by slice.
 
+use checks::{Point, Stall, Timeline, timelines};
 use model::Case;
 
 use super::{Axis, Cell, Chart, Column, Mark, Part, Table, Unit, Value};
-use crate::{Point, Stall, Timeline, timelines};
 
 const READ: &str = "For each target the round with the longest stalls; a stall, in which one operation took far \
                     longer than usual, is marked below the axis.";

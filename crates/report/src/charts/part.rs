@@ -1,11 +1,10 @@
 //! The content of a page: one machine's records, or several machines' records of the same plan.
 
+use checks::{Figures, MergedFinding, all_findings, cases, figures};
 use itertools::Itertools;
-use model::{Case, Environment, Plan, record::Record};
+use model::{Case, Environment, Plan, record::Record, study::StudyCommand};
 
-use crate::{
-    Figures, MergedFinding, all_findings, figures, figures::cases, studies::StudyStep, words,
-};
+use crate::words;
 
 /// A machine's records of one plan; those of a sweep follow each other.
 pub struct Machine<'a> {
@@ -13,6 +12,16 @@ pub struct Machine<'a> {
     pub file: Option<String>,
     /// The records, at least one.
     pub records: &'a [Record],
+}
+
+/// The result of a step of a study.
+pub struct StudyStep<'a> {
+    /// The step.
+    pub step: &'a StudyCommand,
+    /// Its records; empty if it could not run.
+    pub records: Vec<Record>,
+    /// The reasons why something was not measured, a sentence each.
+    pub gaps: Vec<String>,
 }
 
 /// A machine's records and what is computed from them once.
@@ -84,7 +93,7 @@ impl<'a> Part<'a> {
 
     /// Reports whether the runs differ in this option.
     pub(crate) fn varies(&self, option: &str) -> bool {
-        words::values(self.first().record).contains_key(option)
+        self.first().record.header.varied().contains_key(option)
     }
 
     /// Merges what each machine has, in its order, and prefixes each item with the names of the
@@ -155,7 +164,7 @@ impl<'a> Run<'a> {
     /// Returns a case in words: `read, warm`; for rows and tasks, which have one cache state,
     /// `insert`.
     pub(crate) fn case(self, case: Case) -> String {
-        words::case(&self.record.header.plan, case)
+        self.record.header.plan.case_name(case)
     }
 
     /// Returns a case and what varies in this run: `read, warm, size=4k`.

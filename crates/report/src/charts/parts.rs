@@ -1,9 +1,10 @@
 //! Charts of the parts of an operation's time.
 
+use checks::{Figures, explained};
 use model::Case;
 
 use super::{Axis, Chart, Interval, Kind, Part, Run, Unit, groups, measured, table_of};
-use crate::{Figures, explained, tables};
+use crate::tables;
 
 const TITLE: &str = "Where does the time of an operation go?";
 const READ: &str = "Processor time in user mode and in the kernel, and time off the processor: waiting for a \

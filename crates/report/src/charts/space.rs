@@ -1,9 +1,10 @@
 //! Charts of the space of the stores on disk.
 
+use checks::StoreFigures;
 use itertools::Itertools;
 
 use super::{Axis, Chart, Group, Kind, Part, Unit, runs, table_of};
-use crate::{StoreFigures, tables};
+use crate::tables;
 
 const READ: &str = "length: of the store's files; on disk: what they occupy there.";
 
@@ -21,7 +22,7 @@ pub(crate) fn by_run(part: &Part<'_>) -> Vec<Chart> {
 }
 
 fn chart(part: &Part<'_>, measures: &[Measure]) -> Chart {
-    let mut groups = runs(part, |run| crate::stores(run.record));
+    let mut groups = runs(part, |run| checks::stores(run.record));
     let mut stores = groups.iter().flat_map(|group| &group.figures);
     let per_byte = stores.all(|s| s.length_mb.is_none() || s.length_per_byte.is_some());
     let (title, axis) = if per_byte {

@@ -1,10 +1,11 @@
 //! Charts of published figures next to measured ones: steps of a study, rows and tasks.
 
+use checks::{Here, StudyFigure, study_figures};
 use model::study::Figure;
 use stats::Crossing;
 
 use super::{Axis, Chart, Interval, Part, Run, Unit};
-use crate::{Here, StudyFigure, StudyStep, study_figures, tables};
+use crate::{StudyStep, tables};
 
 impl Chart {
     /// Adds what `target` measured here, and what was published about it in a group of its own.
@@ -65,10 +66,14 @@ fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
     for row in rows {
         for value in row.here.iter().flat_map(here) {
             let note = row.against().map(|against| tables::against_published(against).to_owned());
-            chart.in_group(row.shown_place(), &row.target, Some(value.times(factor).noted(note)));
+            chart.in_group(
+                tables::shown_place(row),
+                &row.target,
+                Some(value.times(factor).noted(note)),
+            );
         }
         let range = row.published.map(|range| of_range(range).times(factor));
-        chart.in_group(&of_published(row.shown_place()), &row.target, range);
+        chart.in_group(&of_published(tables::shown_place(row)), &row.target, range);
     }
     let title = format!("Do the published {title} hold here?");
     chart.described(title, READ_STUDY, [tables::study(rows)])

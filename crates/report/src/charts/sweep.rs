@@ -3,17 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use checks::{PageMatrix, Scaling, blob_size, other_options, page_matrices, scalings};
 use model::Case;
 
 use super::{
     Axis, Chart, Interval, Kind, Mark, Part, Side, Unit, cases, groups, measured, table_of,
     upright_axis,
 };
-use crate::{
-    PageMatrix, Scaling,
-    figures::sweep::{other_options, size},
-    page_matrices, scalings, tables, words,
-};
+use crate::{tables, words};
 
 /// Returns a chart for each case with a group for each run; none over sizes, which are shown as
 /// lines.
@@ -49,7 +46,7 @@ fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
     let mut groups = groups(part, &[case], |run, _| run.varied());
     groups.retain(|group| other_options(group.run.record) == *varied);
     for (_, run, row) in measured(&groups) {
-        let Some(size) = size(run.record) else { continue };
+        let Some(size) = blob_size(run.record) else { continue };
         chart.on_line(run, row.target, size as f64, row.ratio);
     }
     mark(&mut chart, part, case, varied);
@@ -61,7 +58,7 @@ fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
 /// Marks where the lines cross 1, and adds a sentence for each target.
 fn mark(chart: &mut Chart, part: &Part<'_>, case: Case, varied: &Others) {
     for side in &part.sides {
-        let evens = crate::break_evens(side.records).into_iter();
+        let evens = checks::break_evens(side.records).into_iter();
         for even in evens.filter(|even| even.case == case && even.others == *varied) {
             let crossing = tables::break_even(&even, part.baseline());
             let sentence = format!("{}: {crossing}", side.on(&even.target));

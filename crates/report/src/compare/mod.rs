@@ -11,7 +11,7 @@ pub(crate) mod unlike;
 
 use std::{cmp::Reverse, ffi::OsStr, path::Path};
 
-use checks::Gate;
+use checks::{Gate, Series, Verdict, all_findings, figures};
 use itertools::Itertools;
 use model::{
     Cache, Case, DatasetSpec, Error, Plan, PlannedTarget, Result, Severity, record::Record,
@@ -28,7 +28,7 @@ pub use self::{
     tables::gate_rows,
     unlike::{Unlike, environment_differences, plan_differences},
 };
-use crate::{Series, Verdict, all_findings, figures, words};
+use crate::words;
 
 /// A comparison of two records, or of two sweeps.
 #[derive(Clone, Debug)]
@@ -378,7 +378,7 @@ fn compared_case(
     let changes = rows.iter().zip(&values).zip(judged(&rows, &values, control));
     ComparedCase {
         point: words::varied(new),
-        name: words::workload_name(plan, after.workload),
+        name: plan.workload_name(after.workload),
         workload: words::workload(&plan.workloads[after.workload]),
         cache: after.cache,
         controlled: control.is_some(),

@@ -1,10 +1,10 @@
 //! A comparison of two records.
 
-use checks::Gate;
+use checks::{Gate, Verdict};
 
 use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
-    Change, ComparedCase, Comparison, Verdict,
+    Change, ComparedCase, Comparison,
     number::{figure, with_interval},
     table::{Cell, Column, Room, Table},
     words,

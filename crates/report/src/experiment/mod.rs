@@ -8,14 +8,12 @@ pub(crate) mod life;
 pub(crate) mod queue;
 pub(crate) mod rows;
 
+use checks::{Figures, StudyFigure, cases, stores};
 use model::{DatasetSpec, Experiment, Generated, Plan, record::Record, units::show_count};
 
 use crate::{
-    Figures, StudyFigure,
     answer::and,
     charts::{Make, Part},
-    figures::cases,
-    stores,
     table::{Block, Detail, Line, Lines, Tone},
     tables,
     words::{machine, sized},

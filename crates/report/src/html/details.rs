@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use checks::{cases, stores};
 use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
@@ -14,11 +15,9 @@ use super::table;
 use crate::{
     Unlike,
     charts::{Part, Run},
-    compare::unlike::{ASPECTS, EnvironmentAspect},
+    compare::{unlike::ASPECTS, unlike::EnvironmentAspect},
     environment_differences,
     experiment::room,
-    figures::cases,
-    stores,
     table::{Cell, Column, Table},
     tables, words,
 };
@@ -206,7 +205,7 @@ fn settings(settings: &Settings) -> Option<String> {
 /// Requests to services that charge for them, if there were any.
 pub(super) fn requests(part: &Part<'_>) -> Markup {
     let table = |run: Run<'_>| {
-        let mut table = tables::requests(run.record, &crate::requests(run.record))?;
+        let mut table = tables::requests(run.record, &checks::requests(run.record))?;
         table.title = run.on(run.varied());
         Some(table)
     };

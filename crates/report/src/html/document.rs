@@ -4,6 +4,7 @@
 use std::{io::Read, sync::LazyLock};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use checks::MergedFinding;
 use flate2::read::GzDecoder;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::{HTML_HEAD, chart, details, findings, table};
 use crate::{
-    Answer, MergedFinding, StudyStep, answer,
+    Answer, StudyStep, answer,
     charts::{Chart, Part, Side},
     experiment::room,
     pages::{study_answer, study_claims},

@@ -1,10 +1,10 @@
 //! The findings about a part's figures, each once, the worst first.
 
+use checks::MergedFinding;
 use maud::{Markup, html};
 use model::Severity;
 
 use crate::{
-    MergedFinding,
     charts::{Part, Side},
     words,
 };

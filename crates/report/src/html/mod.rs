@@ -12,10 +12,9 @@ mod table;
 use model::{Error, Result, study::Study};
 
 use crate::{
-    charts::{Chart, Machine, Make, Part},
+    charts::{Chart, Machine, Make, Part, StudyStep},
     compare::record_difference,
     experiment::room,
-    studies::StudyStep,
 };
 use document::Chapter;
 

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use checks::{Advice, Choice, Costs, FEWEST_ROUNDS, Outcome, Series, Threshold};
+use checks::{
+    Advice, Choice, Costs, FEWEST_ROUNDS, Figures, Outcome, Series, Threshold, all_findings,
+    figures, life_spaces, stores,
+};
 use itertools::Itertools;
 use model::{
     BlobsData, Case, Durability, Plan, PlannedTarget, Sample,
@@ -17,16 +20,13 @@ use stats::Estimate;
 
 use super::Page;
 use crate::{
-    Figures, all_findings,
     answer::{
-        and,
-        display::{capitalise, faster, full_name, inverse, ratio, times},
-        limits::{given_up, quoted, store_of, weakened},
+        and, display::capitalise, display::faster, display::full_name, display::inverse,
+        display::ratio, display::times, limits::given_up, limits::quoted, limits::store_of,
+        limits::weakened,
     },
     experiment::{life::tables as life_tables, room},
-    figures, life_spaces,
     number::{factor, with_interval},
-    stores,
     table::{Block, Cell, Column, Line, Lines, Room, Table, Tone},
     words::rounds,
 };

@@ -1,6 +1,6 @@
 //! The page of a calibration: how often runs were right whose truth is known.
 
-use checks::{Calibration, Form, Gate, KnownRun, LeftOutRun, SlowDown, Tally};
+use checks::{Calibration, Form, Gate, KnownRun, LeftOutRun, SlowDown, Tally, Verdict};
 use model::{
     record::Record,
     units::{duration_of, show_count, show_duration, show_percent, three_digits},
@@ -8,7 +8,6 @@ use model::{
 
 use super::Page;
 use crate::{
-    Verdict,
     experiment::about,
     number::NONE,
     table::{Column, Line, Lines, Table},

@@ -10,6 +10,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use checks::{
+    Figures, MergedFinding, all_findings, break_evens, cases, figures, page_matrices, scalings,
+};
 use model::record::Record;
 
 pub(crate) use self::study::study_answer;
@@ -22,12 +25,9 @@ pub use self::{
 };
 pub use crate::table::Detail;
 use crate::{
-    Answer, Comparison, Figures, MergedFinding, all_findings, answer, break_evens,
+    Answer, Comparison, answer,
     compare::tables as compared,
     experiment::{Room, room},
-    figures,
-    figures::cases,
-    page_matrices, scalings,
     table::{Block, Line, Lines, Tone},
     tables, words,
 };

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use checks::{StudyFigure, figures, study_figures};
 use itertools::Itertools;
 use model::{
     record::Record,
@@ -10,11 +11,8 @@ use model::{
 
 use super::{Detail, Page, around, run, together};
 use crate::{
-    StudyFigure,
+    charts::StudyStep,
     experiment::{about, room},
-    figures,
-    studies::StudyStep,
-    study_figures,
     table::{Block, Line, Lines, Table},
     tables, words,
 };
@@ -77,7 +75,7 @@ pub(crate) fn study_answer(claims: &[(usize, Vec<StudyFigure>)]) -> Option<(Stri
         let place = if several { format!("step {number}: ") } else { String::new() };
         let placed = |row: &StudyFigure| {
             let mut row = row.clone();
-            row.place = format!("{place}{}", row.shown_place());
+            row.place = format!("{place}{}", tables::shown_place(&row));
             row
         };
         rows.iter().map(placed).collect::<Vec<_>>()

@@ -1,11 +1,12 @@
 //! A tiny experiment, as docs/adding-an-experiment.md describes one: its own words and its page are
 //! all that a report needs.
 
+use checks::Figures;
 use model::{Plan, record::Record};
 
 use super::run_in;
 use crate::{
-    Figures, Machine,
+    Machine,
     charts::Part,
     experiment::Room,
     table::{Block, Detail, Line, Lines},

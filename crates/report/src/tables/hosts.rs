@@ -1,12 +1,12 @@
 //! The table of each host's work, if clients ran on several.
 
+use checks::{Figures, HostFigures, host_figures};
 use model::record::Record;
 
 use super::TARGET;
 use crate::{
-    Figures, HostFigures, host_figures,
     table::{Cell, Column, Room, Table, Value},
-    words::{self, label},
+    words::label,
 };
 
 /// Returns the table of the hosts of a case; `None` if this machine worked alone.
@@ -16,7 +16,7 @@ pub(crate) fn hosts(record: &Record, rows: &[Figures]) -> Option<Table> {
         host_figures(record, row).into_iter().map(|of| (label(plan, row.target), of))
     });
     let all: Vec<(&str, HostFigures)> = all.collect();
-    let title = format!("{}, by host", words::case(plan, rows.first()?.case));
+    let title = format!("{}, by host", plan.case_name(rows.first()?.case));
     let table = Table::for_rows(title, &all)
         .with(TARGET, |(target, _)| *target)
         .with(Column::text("host"), |(_, of)| of.host.clone().unwrap_or_else(|| "all".to_owned()))

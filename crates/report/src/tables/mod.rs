@@ -19,18 +19,17 @@ pub(crate) use self::{
     requests::requests,
     scaling::{knee, scaling, scalings},
     stores::{settings, shared_settings, stores},
-    study::{against_published, study, study_verdict},
+    study::{against_published, shown_place, study, study_verdict},
     sweep::{break_even, break_evens, page_sizes, size, sweep, sweep_title},
     times::{latencies, latency_table, times},
 };
 
-use checks::{Series, per};
+use checks::{Figures, Series, Verdict, per};
 use itertools::Itertools;
 use model::{Plan, record::Record, spec::RunSpec};
 use stats::Estimate;
 
 use crate::{
-    Figures, Verdict,
     number::{NONE, factor, figure},
     table::{Cell, Column, Rows, Table, Tone},
     words,

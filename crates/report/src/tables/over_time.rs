@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use checks::{Figures, Point, Stall, Timeline, timelines};
 use model::record::Record;
 
 use super::TARGET;
 use crate::{
-    Figures, Stall, Timeline,
     table::{Block, Column, Line, Lines, Table, Value},
-    timelines,
-    words::{self, joined, label},
+    words::{joined, label},
 };
 
 /// The passes of a target in one case, of all rounds.
@@ -30,8 +29,7 @@ pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Blo
     if passes.iter().all(|of| of.lines.is_empty()) {
         return vec![];
     }
-    let title =
-        format!("{}, {}", words::workload_name(plan, rows[0].case.workload), rows[0].case.cache);
+    let title = format!("{}, {}", plan.workload_name(rows[0].case.workload), rows[0].case.cache);
     let p99s = |of: &Passes<'_>| of.points().filter_map(|point| point.p99_us).collect::<Vec<_>>();
     let table = Table::for_rows(title, &passes)
         .with(TARGET, |of| of.label)
@@ -48,7 +46,7 @@ pub(crate) fn over_time(record: &Record, rows: &[Figures], all: bool) -> Vec<Blo
 }
 
 impl Passes<'_> {
-    fn points(&self) -> impl Iterator<Item = &crate::Point> {
+    fn points(&self) -> impl Iterator<Item = &Point> {
         self.lines.iter().flat_map(|line| &line.points)
     }
 

@@ -1,10 +1,10 @@
 //! Requests to services that charge for them.
 
+use checks::RequestFigures;
 use model::{record::Record, units::show_amount};
 
 use super::TARGET;
 use crate::{
-    RequestFigures,
     table::{Column, Table},
     words,
 };
@@ -16,7 +16,7 @@ pub(crate) fn requests(record: &Record, requests: &[RequestFigures]) -> Option<T
         row.passes.map_or("whole run", |(_, target)| words::label(plan, target)).to_owned()
     };
     let workload =
-        |row: &RequestFigures| row.passes.map(|(workload, _)| words::workload_name(plan, workload));
+        |row: &RequestFigures| row.passes.map(|(workload, _)| plan.workload_name(workload));
     let has_cost = requests.iter().any(|row| row.sent.cost.is_some());
     let cost = "; the cost is that of requests and of bytes received, in the currency of prices=";
     let legend = format!(

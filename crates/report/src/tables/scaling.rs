@@ -1,11 +1,11 @@
 //! The table of how stores scale with the number of clients.
 
+use checks::Scaling;
 use model::record::Record;
 use stats::Knee;
 
 use super::TARGET;
 use crate::{
-    Scaling,
     table::{Cell, Column, Room, Table},
     words,
 };

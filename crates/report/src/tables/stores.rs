@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use checks::StoreFigures;
 use itertools::Itertools;
 use model::{Settings, record::Record};
 
 use super::TARGET;
 use crate::{
-    StoreFigures,
     table::{Column, Line, Lines, Room, Table},
     words::label,
 };

@@ -1,10 +1,10 @@
 //! The table of published figures next to measured ones.
 
+use checks::{Against, Here, StudyFigure};
 use model::{study::Figure, units::show_count};
 
 use super::{break_even, size};
 use crate::{
-    Against, Here, StudyFigure,
     number::{NONE, figure, with_interval},
     table::{Cell, Column, Table, Tone},
 };
@@ -14,7 +14,7 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
     const PLACE: &[usize] = &[24, 16, 16, 10];
     const WORDS: &[usize] = &[18, 18, 10];
     Table::for_rows("", rows)
-        .with(Column::text("in").narrow(PLACE), StudyFigure::shown_place)
+        .with(Column::text("in").narrow(PLACE), shown_place)
         .with(Column::text("target").narrow(PLACE), |row| &*row.target)
         .with(Column::text("figure").narrow(WORDS), |row| name(row.figure))
         .with(Column::number("published", ""), |row| {
@@ -37,6 +37,15 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
 pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
     let why = if row.here.is_none() { "not measured" } else { "not comparable" };
     row.against().map_or(why, against_published)
+}
+
+/// Returns where a figure was measured, or would have been.
+pub(crate) fn shown_place(row: &StudyFigure) -> &str {
+    match row.figure {
+        _ if !row.place.is_empty() => &row.place,
+        Figure::Bytes | Figure::SpaceRatio => "the stores",
+        _ => NONE,
+    }
 }
 
 fn name(figure: Figure) -> &'static str {

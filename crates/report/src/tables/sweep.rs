@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use checks::{Figures, PageMatrix, TargetBreakEven};
 use itertools::Itertools;
 use model::{Case, record::Record, units::show_size};
 use stats::Crossing;
 
 use super::{TARGET, above_p99, time, times::unit};
 use crate::{
-    Figures, PageMatrix, TargetBreakEven,
     table::{Cell, Column, Room, Table, Tone},
     words::{self, label},
 };
@@ -16,7 +16,7 @@ use crate::{
 /// Returns the title of a sweep: `a sweep of 6 runs: size 1k, 4k, …`.
 pub(crate) fn sweep_title(runs: &[Record]) -> String {
     let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, value) in runs.iter().flat_map(words::values) {
+    for (name, value) in runs.iter().flat_map(|run| run.header.varied()) {
         values.entry(name).or_default().push(value);
     }
     let values =

@@ -1,6 +1,7 @@
 //! The table of each target's time under one workload in one cache state, and the latencies of each
 //! kind of operation.
 
+use checks::{Figures, Percentiles, Rates, Series, Waits, explained, rates, waits};
 use model::{
     Cache, Case, Operation, Plan, Work,
     record::Record,
@@ -9,11 +10,8 @@ use model::{
 
 use super::{TARGET, above_p99, clock, time};
 use crate::{
-    Figures, Percentiles, Rates, Series, Waits, explained,
     number::{figure, small, with_interval},
-    rates,
     table::{Cell, Column, Room, Rows, Table, Value},
-    waits,
     words::{self, joined, label},
 };
 
@@ -203,7 +201,7 @@ pub(crate) fn latencies(record: &Record, rows: &[Figures]) -> Option<Table> {
 pub(crate) fn latency_table(record: &Record, rows: &[Figures]) -> Table {
     let plan = &record.header.plan;
     let latencies_of_row = |row: &Figures| {
-        let latencies = crate::latencies(record, row.case, row.target).into_iter();
+        let latencies = checks::latencies(record, row.case, row.target).into_iter();
         let label = label(plan, row.target);
         latencies.map(move |of| (label, Percentiles::from_histogram(&of.histogram), of))
     };

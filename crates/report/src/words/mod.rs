@@ -5,10 +5,7 @@ mod workload;
 
 pub(crate) use self::{
     data::{describe_source, describe_values, machine, sized},
-    workload::{
-        about, case, case_title, label, owner, processes, target, target_as, workload,
-        workload_name,
-    },
+    workload::{about, case_title, label, owner, target, target_as, workload},
 };
 
 use std::{
@@ -16,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use checks::{MergedFinding, Verdict};
 use itertools::Itertools;
 use model::{
     Plan, Sample,
@@ -25,21 +23,12 @@ use model::{
 };
 use stats::{Estimate, FIRST_LOOK};
 
-use crate::{
-    MergedFinding, Verdict,
-    number::{NONE, faster_or_slower, plus_minus},
-};
+use crate::number::{NONE, faster_or_slower, plus_minus};
 
 /// Returns what varies in a sweep, with its values in this run, `size=4k threads=2`; empty if the
 /// run is not of a sweep.
 pub(crate) fn varied(record: &Record) -> String {
-    pairs(values(record), "=", " ")
-}
-
-/// Returns the options that vary in a sweep, with their values in this run.
-pub(crate) fn values(record: &Record) -> &BTreeMap<String, String> {
-    static NONE: BTreeMap<String, String> = BTreeMap::new();
-    record.header.point.as_ref().map_or(&NONE, |point| &point.varied)
+    pairs(record.header.varied(), "=", " ")
 }
 
 /// Formats pairs of names and values: `size 4k, threads 2`.
@@ -137,7 +126,7 @@ pub(crate) fn seen_in(
     let all_caches = finding.caches.len() == plan.caches.len();
     let targets: Vec<_> = finding.targets.iter().filter(|_| !all_targets).cloned().collect();
     let workloads = finding.workloads.iter().filter(|_| !all_workloads);
-    let workloads: Vec<_> = workloads.map(|workload| workload_name(plan, *workload)).collect();
+    let workloads: Vec<_> = workloads.map(|workload| plan.workload_name(*workload)).collect();
     let caches = finding.caches.iter().filter(|_| !all_caches).map(ToString::to_string);
     let during = [listed(&workloads, NAMED)].into_iter().chain(caches).chain(more);
     match (listed(&targets, NAMED), joined(during, ", ")) {

@@ -83,49 +83,16 @@ fn conditions(workload: &Workload) -> String {
     joined([order, commits, workers], ", ").unwrap_or_default()
 }
 
-/// Returns a short name of a workload, unique in its plan.
-pub(crate) fn workload_name(plan: &Plan, workload: usize) -> String {
-    let Some(one) = plan.workloads.get(workload) else {
-        return format!("workload {}", workload + 1);
-    };
-    let name = one.work.name();
-    if plan.workloads.iter().filter(|other| other.work.name() == name).count() == 1 {
-        return name;
-    }
-    match one.work.own_databases() {
-        // Several groups of processes do the same.
-        Some(_) => format!("{name} by {}", processes(one)),
-        None => format!("{name} {}", workload + 1),
-    }
-}
-
-/// Describes the processes: `1 process`, `4 processes, a database each`, `4 processes on one
-/// database`.
-pub(crate) fn processes(workload: &Workload) -> String {
-    match (workload.processes, workload.work.own_databases()) {
-        (1, _) => "1 process".to_owned(),
-        (n, Some(true)) => format!("{n} processes, a database each"),
-        (n, _) => format!("{n} processes on one database"),
-    }
-}
-
-/// Describes a case, `read, warm`; of experiments without a choice of cache states, `insert`.
-pub(crate) fn case(plan: &Plan, case: Case) -> String {
-    let name = workload_name(plan, case.workload);
-    let states = plan.experiment.summary().is_some();
-    if states { format!("{name}, {}", case.cache) } else { name }
-}
-
 /// Describes a case and what else varies: `read, warm, threads=2`.
 pub(crate) fn about(plan: &Plan, case: Case, others: &BTreeMap<String, String>) -> String {
-    joined([self::case(plan, case), pairs(others, "=", ", ")], ", ").unwrap_or_default()
+    joined([plan.case_name(case), pairs(others, "=", ", ")], ", ").unwrap_or_default()
 }
 
 /// Describes a case in full: `read, warm: 5,000 operations, random permutation, 100 operations a
 /// commit, 2 threads`.
 pub(crate) fn case_title(record: &Record, case: Case) -> String {
     let plan = &record.header.plan;
-    let name = workload_name(plan, case.workload);
+    let name = plan.workload_name(case.workload);
     let Some(workload) = plan.workloads.get(case.workload) else { return name };
     // A cold trial touches no key twice, so that it may have fewer than the plan.
     let measured =

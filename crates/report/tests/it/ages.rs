@@ -1,11 +1,12 @@
 //! The page of stores that aged.
 
+use checks::{Verdict, age_groups, age_spaces, figures};
 use model::{
     AgeData, AgeMeasured, AgeWork, Arrangement, Cache, Experiment, FileBytes, Fragments, Measured,
     Operation, Residency, Sample, Work, Workload, record::Record,
 };
 use storemark_report::{
-    Style, Verdict, age_groups, age_spaces, figures,
+    Style,
     pages::{self, Detail},
 };
 

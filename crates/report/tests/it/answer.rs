@@ -1,11 +1,12 @@
 //! The answer: who is ahead, by how much, and what it leaves open.
 
+use checks::{all_findings, figures};
 use model::{
     DatasetSpec, Finding, FindingKind, Operation, Owner, StudyPart,
     record::{End, Ended, Record},
     spec::{self, RunSpec},
 };
-use storemark_report::{Answer, all_findings, answer, figures, pages::Detail};
+use storemark_report::{Answer, answer, pages::Detail};
 
 use crate::fixture::{
     self, dataset, doubtful, page, passes, record, sample, settings, typical, workload,

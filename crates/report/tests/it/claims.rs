@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, env, fmt::Write, fs};
 
+use checks::studies;
 use model::study::{Claim, Figure, Study};
-use storemark_report::studies;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/claims.md");
 

@@ -1,12 +1,12 @@
 //! Two records, compared.
 
-use checks::Gate;
+use checks::{Gate, Verdict};
 use model::{
     BlobsData, Cache, DatasetSpec, Durability, Experiment, Finding, FindingKind, Operation, Owner,
     record::{Point, Record},
 };
 use storemark_report::{
-    Comparison, Style, Verdict, comparison, gate_rows,
+    Comparison, Style, comparison, gate_rows,
     pages::{self, Detail},
 };
 

@@ -1,7 +1,7 @@
 //! What coincides with the time.
 
+use checks::{Explained, Verdict, differences, explained, figures};
 use model::{Cache, Cost, First, Residency, Sample, record::Record};
-use storemark_report::{Explained, Verdict, differences, explained, figures};
 
 use crate::fixture::{self, OPERATIONS, asked, passes, record, sample};
 

@@ -1,7 +1,7 @@
 //! Figures from samples.
 
+use checks::{Figures, Verdict, figures, stores};
 use model::{Durability, Operation, record::Record};
-use storemark_report::{Figures, Verdict, figures, stores};
 
 use crate::fixture::{
     available, close, histogram, passes, record, sample, store, typical, workload,

@@ -1,10 +1,10 @@
 //! Doubts, stored and computed.
 
+use checks::{MergedFinding, all_findings, figures};
 use model::{
     Cache, Finding, FindingKind, Latency, OverTime, Residency, Sample, Severity, Slice,
     record::{End, Ended, Record},
 };
-use storemark_report::{MergedFinding, all_findings, figures};
 
 use crate::fixture::{OPERATIONS, doubtful, histogram, passes, record, sample, typical};
 

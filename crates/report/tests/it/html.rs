@@ -1,6 +1,7 @@
 //! The page: the figures of its charts, and what it loads and runs.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use checks::{break_evens, figures, latencies, page_matrices, stores, task_figures};
 use model::{
     Cache, Case, Finding, FindingKind,
     record::Record,
@@ -8,10 +9,7 @@ use model::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use storemark_report::{
-    HTML_HEAD, Machine, StudyStep, break_evens, figures, html, html_study, latencies,
-    page_matrices, read, stores, task_figures,
-};
+use storemark_report::{HTML_HEAD, Machine, StudyStep, html, html_study, read};
 
 use crate::{
     fixture::{doubtful, file, long, record, typical, workload},

@@ -1,9 +1,10 @@
 //! The interval that is printed is the one that decides, in every form and for any record.
 
+use checks::{Verdict, figures};
 use model::record::Record;
 use stats::{Estimate, SAME};
 use storemark_report::{
-    ComparisonData, ReportData, Verdict, comparison, figures,
+    ComparisonData, ReportData, comparison,
     pages::{self, Detail},
 };
 

@@ -1,11 +1,12 @@
 //! The page of the life of stores.
 
+use checks::{figures, life_figures, life_spaces};
 use model::{
     BackupBytes, Batch, Cache, DatasetSpec, Experiment, FileBytes, LifeData, LifeMeasured,
     Measured, Residency, Sample, Work, Workload, life::LifeStep, record::Record,
 };
 use storemark_report::{
-    Style, figures, life_figures, life_spaces,
+    Style,
     pages::{self, Detail},
 };
 

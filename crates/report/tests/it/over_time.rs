@@ -1,12 +1,11 @@
 //! Stalls are found where they were, and named after what went on meanwhile.
 
+use checks::{MergedFinding, Stall, Timeline, all_findings, figures, timelines};
 use model::{
     BackgroundWork, Cache, Case, FindingKind, Longest, OverTime, Residency, Sample, Slice,
     record::Record,
 };
-use storemark_report::{
-    MergedFinding, Stall, Timeline, all_findings, figures, pages::Detail, timelines,
-};
+use storemark_report::pages::Detail;
 
 use crate::fixture::{page, passes, record, sample};
 

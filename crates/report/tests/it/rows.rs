@@ -1,10 +1,10 @@
 //! The page of rows: measured figures, published ones beside them.
 
+use checks::{RowFigures, Verdict, row_groups};
 use model::{
     Batch, Durability, Experiment, FileBytes, Measured, RowsData, RowsMeasured, RowsWork, Sample,
     Work, Workload, record::Record, rows::RowOperation,
 };
-use storemark_report::{RowFigures, Verdict, row_groups};
 
 use crate::fixture::{self, cells, record, store};
 

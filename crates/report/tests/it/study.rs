@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use checks::{Against, Here, StudyFigure, studies, study_figures};
 use itertools::Itertools;
 use model::{
     Cache, Durability, Operation, Residency, RowsWork, Work, Workload, backup,
@@ -12,9 +13,9 @@ use model::{
 };
 use stats::Estimate;
 use storemark_report::{
-    Against, Here, StudyFigure, StudyStep,
+    StudyStep,
     pages::{self, Detail},
-    studies, study_claims, study_figures,
+    study_claims,
 };
 
 use crate::{

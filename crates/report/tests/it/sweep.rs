@@ -1,8 +1,9 @@
 //! What only the runs of a sweep together show, on runs whose crossing is known.
 
+use checks::{break_evens, page_matrices};
 use model::record::{Point, Record};
 use storemark_report::{
-    Style, break_evens, page_matrices,
+    Style,
     pages::{self, Detail},
 };
 

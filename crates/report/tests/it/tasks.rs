@@ -1,13 +1,13 @@
 //! The page of queues: measured figures, published ones beside them.
 
+use checks::{Verdict, task_figures};
 use model::{
     Device, Durability, Experiment, FileBytes, Latency, Measured, Operation, QueueData,
     QueueMeasured, Sample, Settings, Work, Workload, record::Record, tasks::TaskStep,
 };
 use storemark_report::{
-    Style, Verdict,
+    Style,
     pages::{self, Detail},
-    task_figures,
 };
 
 use crate::fixture::{self, cells, record, store, style, workload};

@@ -1,10 +1,10 @@
 //! Several workers beside each other, and under a limit.
 
+use checks::{figures, rates, waits};
 use model::{
     BUSY_RETRIES, Cache, LOCK_WAITS, MemoryLimit, Operation, Residency, Sample, Worker, Workload,
     record::Record,
 };
-use storemark_report::{figures, rates, waits};
 
 use crate::fixture::{self, OPERATIONS, record, sample, workload};
 

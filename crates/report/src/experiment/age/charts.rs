@@ -1,10 +1,9 @@
 //! Charts of the times of reads and writes as stores age, and of how fragmented the stores are
 //! then.
 
-use super::{
-    figures::{AgeGroup, AgeSpace, age_groups, age_spaces},
-    tables,
-};
+use checks::{AgeGroup, AgeSpace, age_groups, age_spaces};
+
+use super::tables;
 use crate::charts::{Axis, Chart, Group, Interval, Part, Unit, runs, table_of, transposed};
 
 const READ: &str = "Storage age: bytes of replaced objects over bytes of live ones. Further up is faster; a band \

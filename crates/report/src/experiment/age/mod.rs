@@ -1,15 +1,13 @@
 //! Ageing: stores whose objects are replaced again and again.
 
 mod charts;
-pub(crate) mod figures;
 mod tables;
 
+use checks::{Figures, age_groups, age_spaces};
 use model::{AgeData, Plan, record::Record};
 
-use self::figures::{age_groups, age_spaces};
 use super::{Room, about, compared_generated, details, question};
 use crate::{
-    Figures,
     charts::{Make, Part},
     table::{Block, Detail},
     words,

@@ -1,10 +1,10 @@
 //! Ageing: what reads and writes take at each age, and how fragmented the stores are then.
 
+use checks::{AgeGroup, AgeSpace};
 use model::{Cache, Plan, record::Record};
 
 use crate::tables::{TARGET, ratio_column, time};
 use crate::{
-    AgeGroup, AgeSpace,
     number::factor,
     table::{Cell, Column, Room, Table, Value},
     words::{label, listed},

@@ -1,18 +1,16 @@
 //! Backups: the steps of a repository with each catalogue.
 
-pub(crate) mod figures;
 mod tables;
 
+use checks::{Figures, backup_figures};
 use model::{
     BackupData, Plan,
     record::Record,
     units::{show_count, show_size},
 };
 
-use self::figures::backup_figures;
 use super::{Room, about, details, question};
 use crate::{
-    Figures,
     charts::{Make, Part, cases, study},
     table::{Block, Detail},
     words::counted,

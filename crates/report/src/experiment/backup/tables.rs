@@ -1,10 +1,10 @@
 //! Backups: what each step takes with each catalogue, and the catalogue's share of it.
 
+use checks::BackupFigures;
 use model::record::Record;
 
 use crate::tables::{TARGET, time};
 use crate::{
-    BackupFigures,
     table::{Column, Room, Table},
     words::label,
 };

@@ -1,14 +1,13 @@
 //! Blobs: values under keys, in one run or in a sweep.
 
+use checks::{Figures, cases, requests, stores};
 use itertools::Itertools;
 use model::{BlobsData, Operation, Plan, record::Record};
 
 use super::{Room, about, compared_values, explained, fastest_question};
 use crate::{
-    Figures,
     answer::and,
     charts::{Make, Part, cases, over_time, parts, space, study, sweep},
-    figures, requests, stores,
     table::{Block, Detail},
     tables, words,
 };
@@ -54,7 +53,7 @@ impl Room for BlobsData {
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
         let mut blocks = vec![about(record, None)];
-        for rows in figures::cases(figures) {
+        for rows in cases(figures) {
             blocks.push(tables::times(record, rows).into());
             blocks.extend(tables::hosts(record, rows).map(Block::from));
             let latencies = tables::latencies(record, rows).filter(|_| detail.all);
@@ -82,7 +81,7 @@ fn verbs(plan: &Plan, s: &str) -> Vec<String> {
     let is_mix = |at: &usize| plan.workloads[*at].work.operation().and_then(verb).is_none();
     // The same mix has this name at every rate.
     let without_rate = |at| {
-        let name = words::workload_name(plan, at);
+        let name = plan.workload_name(at);
         name.split(" at ").next().unwrap_or_default().to_owned()
     };
     let mixes = (0..plan.workloads.len()).filter(is_mix);

@@ -1,9 +1,8 @@
 //! Charts of the space of stores over their lives, and of what backups of them copy.
 
-use super::{
-    figures::{LifeSpace, life_spaces},
-    tables,
-};
+use checks::{LifeSpace, life_spaces};
+
+use super::tables;
 use crate::charts::{Axis, Chart, Interval, Part, Unit, runs, table_of};
 
 /// The title, axis, unit and figure of a chart.

@@ -1,15 +1,13 @@
 //! The life of stores: what each step takes, and what the store occupies then.
 
 mod charts;
-pub(crate) mod figures;
 pub(crate) mod tables;
 
+use checks::{Figures, life_figures, life_spaces};
 use model::{LifeData, Plan, record::Record};
 
-use self::figures::{life_figures, life_spaces};
 use super::{Room, about, compared_values, details, question};
 use crate::{
-    Figures,
     charts::{Make, Part, cases},
     table::{Block, Detail},
     words,

@@ -1,10 +1,10 @@
 //! The life of stores: what each step takes, what the store occupies, and what a backup copies.
 
+use checks::{LifeFigures, LifeSpace};
 use model::{life::LifeStep, record::Record};
 
 use crate::tables::{TARGET, time};
 use crate::{
-    LifeFigures, LifeSpace,
     table::{Column, Room, Table, Value},
     words::{counted, label},
 };

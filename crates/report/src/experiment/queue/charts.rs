@@ -1,10 +1,8 @@
 //! Charts of the ratios of tasks next to the published ones, and of the latency of each step.
 
-use super::{
-    figures::{TaskFigures, task_figures},
-    tables,
-};
-use crate::Figures;
+use checks::{Figures, TaskFigures, task_figures};
+
+use super::tables;
 use crate::charts::{
     Axis, Chart, Group, Interval, Part, Run, Unit, compared_dots, how_much, ratio_of, runs,
     table_of,

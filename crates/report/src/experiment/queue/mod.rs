@@ -1,22 +1,18 @@
 //! The queue: tasks that are created, changed and deleted, next to the published figures.
 
 mod charts;
-pub(crate) mod figures;
 mod tables;
 
+use checks::{Figures, StudyFigure, TaskFigures, ratio_claim, studies, task_figures};
 use model::{
     Plan, QueueData,
     record::Record,
     units::{show_count, show_size},
 };
 
-use self::figures::{TaskFigures, task_figures};
 use super::{Room, about, explained, fastest_question};
 use crate::{
-    Figures, StudyFigure,
     charts::{Make, Part},
-    figures::study::ratio_claim,
-    studies,
     table::{Block, Detail},
     words::counted,
 };

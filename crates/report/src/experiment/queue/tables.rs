@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use checks::{Percentiles, TaskFigures};
 use model::{record::Record, tasks::TaskStep};
 
 use crate::tables::{LONG_TARGET, clock, fastest, published, shared_settings, time};
 use crate::{
-    Percentiles, TaskFigures,
     table::{Cell, Column, Line, Lines, Room, Table},
     words::label,
 };

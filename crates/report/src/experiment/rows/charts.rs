@@ -1,16 +1,14 @@
 //! Charts of the ratios of operations on rows next to the published ones.
 
-use super::{
-    figures::{RowCell, RowFigures, RowGroup, row_groups},
-    tables,
-};
+use checks::{RowCell, RowFigures, RowGroup, row_groups};
+
+use super::tables;
 use crate::{
     charts::{
         Axis, Chart, Group, Interval, Part, Run, Unit, compared_dots, how_much, ratio_of, runs,
         table_of, transposed,
     },
     table::{Cell, Column, Table},
-    words,
 };
 
 const READ_ROWS: &str = "Left of the line a store is faster. Whiskers are the 95 % interval, small dots the rounds. \
@@ -28,7 +26,7 @@ type RowGroups<'a> = [Group<'a, &'a RowGroup>];
 pub(crate) fn rows(part: &Part<'_>) -> Vec<Chart> {
     let groups = runs(part, |run| row_groups(run.record));
     let of = |groups: &RowGroups<'_>| {
-        let by = words::processes(&groups[0].figures.workload);
+        let by = groups[0].figures.workload.processes_name();
         [operations(part, groups).with_place(&by), style(groups).with_place(by)]
     };
     transposed(&groups).iter().flat_map(|groups| of(groups)).collect()

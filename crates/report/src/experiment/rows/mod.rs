@@ -1,21 +1,16 @@
 //! Rows: a table of two integers, next to the published figures.
 
 mod charts;
-pub(crate) mod figures;
 mod tables;
 
+use checks::{Figures, RowGroup, StudyFigure, ratio_claim, row_groups, studies};
 use itertools::Itertools;
 use model::{Batch, Plan, RowsData, RowsWork, record::Record, units::show_count};
 
-use self::figures::row_groups;
 use super::{Room, about, explained, fastest_question};
 use crate::{
-    Figures, StudyFigure,
     charts::{Make, Part},
-    figures::study::ratio_claim,
-    studies,
     table::{Block, Detail},
-    words,
 };
 
 /// The largest number of targets whose two tables fit on a screen.
@@ -45,7 +40,7 @@ impl Room for RowsData {
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
         let groups = row_groups(record);
-        let has_published = |group: &figures::RowGroup| {
+        let has_published = |group: &RowGroup| {
             group.has_published(|cell| cell.published_seconds.or(cell.published_ratio))
         };
         let published = groups.iter().any(has_published);
@@ -75,7 +70,7 @@ impl Room for RowsData {
     fn claims(&self, record: &Record) -> Vec<StudyFigure> {
         let mut claims = Vec::new();
         for group in row_groups(record) {
-            let by = words::processes(&group.workload);
+            let by = group.workload.processes_name();
             for row in &group.targets {
                 claims.extend(row.cells.iter().filter_map(|cell| {
                     let name = record.header.plan.workloads[cell.case.workload].work.name();

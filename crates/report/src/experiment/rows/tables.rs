@@ -1,14 +1,13 @@
 //! Rows: for each group of processes the times and the ratios, next to the published ones, and what
 //! the way of handing rows over does to a store.
 
+use checks::{RowCell, RowFigures, RowGroup, Verdict, without_style};
 use model::{Plan, PlannedTarget, Workload, record::Record, rows::Style};
 
 use crate::tables::{
     LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, star, tone,
 };
 use crate::{
-    RowCell, RowFigures, RowGroup, Verdict,
-    experiment::rows::figures::without_style,
     table::{Cell, Column, Line, Lines, Table, Value},
     words::{self, joined, label},
 };
@@ -26,7 +25,7 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
         Some(seconds) if !alone => Value::Estimate(*seconds).into(),
         seconds => Cell::interval(seconds.as_ref()),
     };
-    let mut table = Table::for_rows(words::processes(&group.workload), &group.targets)
+    let mut table = Table::for_rows(group.workload.processes_name(), &group.targets)
         .with(LONG_TARGET, |row| label(plan, row.target));
     for (place, name) in ["insert", "sum", "update"].into_iter().enumerate() {
         let published = |row: &RowFigures| published(row.cells[place].published_seconds);

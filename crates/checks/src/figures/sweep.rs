@@ -6,7 +6,8 @@ use itertools::Itertools;
 use model::{Case, DatasetSpec, PlannedTarget, record::Record};
 use stats::{BreakEven, Estimate, Sized, break_even};
 
-use crate::{Figures, Series, Verdict, figures, words};
+use super::{Figures, figures};
+use crate::{series::Series, verdict::Verdict};
 
 /// The sizes of a sweep at which a target and the baseline take the same time.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,14 +52,14 @@ impl PageMatrix {
 const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
 
 /// Returns what varies besides the size of the blobs.
-pub(crate) fn other_options(record: &Record) -> BTreeMap<String, String> {
-    let mut varied = words::values(record).clone();
+pub fn other_options(record: &Record) -> BTreeMap<String, String> {
+    let mut varied = record.header.varied().clone();
     varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
     varied
 }
 
 /// Returns the middle size of generated blobs; `None` if the run has no such data.
-pub(crate) fn size(record: &Record) -> Option<u64> {
+pub fn blob_size(record: &Record) -> Option<u64> {
     match record.header.plan.experiment.blobs()?.dataset {
         DatasetSpec::Generated(data) => Some(data.size),
         _ => None,
@@ -85,7 +86,8 @@ impl SizedRun<'_> {
 
 /// Groups runs that differ only in the size of their blobs, the smallest first.
 fn by_size(runs: &[Record]) -> Vec<Vec<SizedRun<'_>>> {
-    let run = |record| Some(SizedRun { record, size: size(record)?, figures: figures(record) });
+    let run =
+        |record| Some(SizedRun { record, size: blob_size(record)?, figures: figures(record) });
     let mut groups: BTreeMap<_, Vec<SizedRun<'_>>> = BTreeMap::new();
     for run in runs.iter().filter_map(run).sorted_by_key(|run| run.size) {
         groups.entry(other_options(run.record)).or_default().push(run);

@@ -2,7 +2,10 @@
 
 use model::{Sample, backup::BackupStep, record::Record};
 
-use crate::{Figures, Series, per, sum};
+use crate::{
+    figures::{Figures, per, sum},
+    series::Series,
+};
 
 /// The figures of a step with one target's catalogue: means over the rounds.
 #[derive(Clone, Debug)]

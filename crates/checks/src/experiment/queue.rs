@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use model::{PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
 use stats::Estimate;
 
-use crate::figures::counterpart;
 use crate::{
-    Figures, Percentiles, Series, Waits, facts, figures, per, percentiles, studies, sum, waits,
+    figures::{
+        Figures, Percentiles, counterpart, figures, per, percentiles, sum,
+        workers::{Waits, waits},
+    },
+    series::{Series, facts},
+    studies,
 };
 
 /// The figures of one target.

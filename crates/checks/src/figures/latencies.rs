@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use model::{Action, Case, Sample, record::Record};
 
-use checks::{Series, histogram};
+use crate::{histogram, series::Series};
 
 /// The latencies of one target in one case, in nanoseconds.
 pub struct Latencies {

@@ -4,7 +4,7 @@ use model::{Settings, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::facts;
+use crate::series::facts;
 
 /// The figures of one target's store. `None` means not known. A store without files (`memory:`)
 /// takes no space.

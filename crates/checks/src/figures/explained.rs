@@ -2,13 +2,10 @@
 //!
 //! This is arithmetic: it shows what differs along with a time, not what causes it.
 
-use std::fmt;
-
 use model::{Residency, Sample, record::Record};
 
-use checks::{Figures, Series};
-
-use crate::{Verdict, number::figure, per};
+use super::{Figures, per};
+use crate::{series::Series, verdict::Verdict};
 
 /// The figures of one target in one case, over all rounds: per operation, or per byte of the values.
 /// Absent: not known to the system, or not measured.
@@ -114,7 +111,7 @@ fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option
 #[derive(Clone, Copy, Debug)]
 pub struct Aspect {
     /// Whether it is in microseconds rather than a count.
-    is_time: bool,
+    pub is_time: bool,
     /// The name of what it measures.
     pub name: &'static str,
     of: fn(&Explained) -> Option<f64>,
@@ -153,10 +150,12 @@ const PARTS: [(Aspect, &[Aspect]); 3] = [
 /// A figure of the baseline and of a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
-    /// The figure.
+    /// The aspect that differs.
     pub aspect: Aspect,
-    baseline: f64,
-    target: f64,
+    /// Its value for the baseline.
+    pub baseline: f64,
+    /// Its value for the target.
+    pub target: f64,
 }
 
 /// The smallest share of the larger value by which a related figure differs.
@@ -167,28 +166,14 @@ const CLEAR: f64 = 0.1;
 const LEAST: f64 = 0.05;
 
 impl Difference {
-    fn change(&self) -> f64 {
+    /// Returns the target's value minus the baseline's.
+    pub fn change(&self) -> f64 {
         self.target - self.baseline
     }
 
     fn is_clear(&self) -> bool {
         let change = self.change().abs();
         change >= LEAST && change / self.baseline.max(self.target) >= CLEAR
-    }
-}
-
-/// `2.10 µs less in the kernel per blob (3.00 → 0.900)`.
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Aspect { is_time, name, .. } = self.aspect;
-        let how = match (is_time, self.change() < 0.0) {
-            (true, true) => "µs less",
-            (true, false) => "µs more",
-            (false, true) => "fewer",
-            (false, false) => "more",
-        };
-        let [change, from, to] = [self.change().abs(), self.baseline, self.target].map(figure);
-        write!(f, "{change} {how} {name} ({from} → {to})")
     }
 }
 

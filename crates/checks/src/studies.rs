@@ -4,20 +4,9 @@ use std::sync::LazyLock;
 
 use model::{
     Error, Result, no_such,
-    record::Record,
     spec::TaskLoad,
-    study::{Published, RowFigures, RowLoad, Study, StudyCommand, TaskFigures},
+    study::{Published, RowFigures, RowLoad, Study, TaskFigures},
 };
-
-/// The result of a step of a study.
-pub struct StudyStep<'a> {
-    /// The step.
-    pub step: &'a StudyCommand,
-    /// Its records; empty if it could not run.
-    pub records: Vec<Record>,
-    /// The reasons why something was not measured, a sentence each.
-    pub gaps: Vec<String>,
-}
 
 /// The names and texts of the studies, in the order in which they are listed.
 const STUDIES: [(&str, &str); 12] = [
@@ -57,12 +46,12 @@ pub fn find(name: &str) -> Result<&'static Study> {
 }
 
 /// Returns the published figures of rows.
-pub(crate) fn rows() -> &'static Published<RowLoad, RowFigures> {
+pub fn rows() -> &'static Published<RowLoad, RowFigures> {
     all_studies().iter().find_map(|(_, study)| study.rows.as_ref()).expect("mass-inserts has them")
 }
 
 /// Returns the published figures of tasks.
-pub(crate) fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
+pub fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
     all_studies().iter().find_map(|(_, study)| study.tasks.as_ref()).expect("task-queue has them")
 }
 

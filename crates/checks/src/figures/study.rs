@@ -9,7 +9,11 @@ use model::{
 };
 use stats::Estimate;
 
-use crate::{Figures, Series, TargetBreakEven, break_evens, facts, figures, number::NONE, words};
+use super::{
+    Figures, figures,
+    sweep::{TargetBreakEven, break_evens},
+};
+use crate::series::{Series, facts};
 
 /// A figure that was published, measured, or both.
 #[derive(Clone, Debug)]
@@ -63,15 +67,6 @@ const EXACT: f64 = 0.005;
 const ABOUT: f64 = 1.25;
 
 impl StudyFigure {
-    /// Returns where the figure was measured, or would have been.
-    pub fn shown_place(&self) -> &str {
-        match self.figure {
-            _ if !self.place.is_empty() => &self.place,
-            Figure::Bytes | Figure::SpaceRatio => "the stores",
-            _ => NONE,
-        }
-    }
-
     /// Compares the figure with the published one; `None` if either is absent, or the baseline
     /// overtakes more than once.
     pub fn against(&self) -> Option<Against> {
@@ -130,7 +125,7 @@ pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure
         let measured = all.iter().any(|row| row.claim == Some(*index));
         !measured && (claim.at.is_empty() || !swept)
     });
-    let unmeasured = |claim| StudyFigure::published(claim, describe_claim_place(claim.1), None);
+    let unmeasured = |claim| StudyFigure::published(claim, claimed_place_name(claim.1), None);
     let lacking: Vec<_> = lacking.map(unmeasured).collect();
     all.extend(lacking);
     all
@@ -138,7 +133,7 @@ pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure
 
 /// Returns a published ratio of times, with its bounds, and the one measured here; `None` if the plan has no such
 /// target.
-pub(crate) fn ratio_claim(
+pub fn ratio_claim(
     record: &Record,
     target: usize,
     place: String,
@@ -174,7 +169,7 @@ fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure
         return vec![];
     };
     let unclaimed = StudyFigure {
-        place: describe_place(words::values(record), plan, row.case),
+        place: place_name(record.header.varied(), plan, row.case),
         target: target.label.clone(),
         figure: Figure::TimeRatio,
         published: None,
@@ -189,7 +184,7 @@ fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure
 fn claimed(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
     let about = |(_, claim): &(usize, &Claim)| is_about(claim, record, row);
     let figure = |claim: (usize, &Claim)| {
-        let place = describe_place(words::values(record), &record.header.plan, row.case);
+        let place = place_name(record.header.varied(), &record.header.plan, row.case);
         let over = claim.1.over.iter().flat_map(|over| [&over.target, &over.work]).flatten();
         let place = over.fold(place, |place, part| format!("{place}, ÷ {part}"));
         StudyFigure::published(claim, place, here(step, claim.1, record, row))
@@ -206,7 +201,7 @@ fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
     let plan = &record.header.plan;
     plan.targets.get(row.target).is_some_and(|target| target.label == claim.target)
         && is_of(claim, plan, row.case)
-        && is_at(claim, words::values(record))
+        && is_at(claim, record.header.varied())
 }
 
 fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
@@ -270,7 +265,7 @@ fn position(plan: &Plan, label: &str) -> Option<usize> {
 }
 
 fn spaces(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
-    let (plan, varied) = (&record.header.plan, words::values(record));
+    let (plan, varied) = (&record.header.plan, record.header.varied());
     let row = |claim: (usize, &Claim)| {
         let target = position(plan, &claim.1.target)?;
         let over = claim.1.over.as_ref().and_then(|over| over.target.as_ref());
@@ -283,8 +278,8 @@ fn spaces(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
             sizes.map(|(own, other)| own.1 / other.1)
         };
         let over = over.map(|label| format!("÷ {label}"));
-        let place = words::joined([Some(words::pairs(varied, " ", ", ")), over], ", ");
-        Some(StudyFigure::published(claim, place.unwrap_or_default(), here.map(Here::Exact)))
+        let place = options(varied).chain(over).collect::<Vec<_>>().join(", ");
+        Some(StudyFigure::published(claim, place, here.map(Here::Exact)))
     };
     let claims = claims(step, Figure::SpaceRatio).chain(claims(step, Figure::Bytes));
     claims.filter(|(_, claim)| is_at(claim, varied)).filter_map(row).collect()
@@ -314,7 +309,7 @@ fn evens(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
         of && is_at(claim, &even.others)
     });
     let row = |(claim, even): (_, &TargetBreakEven)| {
-        let place = describe_place(&even.others, plan, even.case);
+        let place = place_name(&even.others, plan, even.case);
         StudyFigure::published(claim, place, Some(Here::Even(even.clone())))
     };
     same.map(row).collect()
@@ -335,15 +330,18 @@ fn is_at(claim: &Claim, varied: &BTreeMap<String, String>) -> bool {
     claim.at.iter().all(|(name, value)| varied.get(name) == Some(value))
 }
 
-/// Describes the place of a figure: `size 10k, read, warm`.
-fn describe_place(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
-    let varied = words::pairs(varied, " ", ", ");
-    words::joined([varied, words::case(plan, case)], ", ").unwrap_or_default()
+/// Returns the name of the place of a figure: `size 10k, read, warm`.
+fn place_name(varied: &BTreeMap<String, String>, plan: &Plan, case: Case) -> String {
+    options(varied).chain([plan.case_name(case)]).collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the place at which a figure would have been measured.
-fn describe_claim_place(claim: &Claim) -> String {
+/// Returns the name of the place at which a figure would have been measured.
+fn claimed_place_name(claim: &Claim) -> String {
     let cache = claim.cache.map(|cache| cache.to_string());
-    let at = words::pairs(&claim.at, " ", ", ");
-    words::joined([Some(at), claim.work.clone(), cache], ", ").unwrap_or_default()
+    options(&claim.at).chain(claim.work.clone()).chain(cache).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns options with their values: `size 10k`.
+fn options(values: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {
+    values.iter().map(|(name, value)| format!("{name} {value}"))
 }

@@ -3,8 +3,12 @@
 use model::{Case, PlannedTarget, Settings, Workload, record::Record, rows::RowOperation, study};
 use stats::Estimate;
 
-use crate::figures::counterpart;
-use crate::{Figures, Series, Verdict, facts, figures, studies};
+use crate::{
+    figures::{Figures, counterpart, figures},
+    series::{Series, facts},
+    studies,
+    verdict::Verdict,
+};
 
 /// The figures of processes that worked at the same time.
 #[derive(Clone, Debug)]
@@ -17,7 +21,7 @@ pub struct RowGroup {
 
 impl RowGroup {
     /// Reports whether any cell has a published figure to compare with; `figure` selects it.
-    pub(crate) fn has_published(&self, figure: fn(&RowCell) -> Option<f64>) -> bool {
+    pub fn has_published(&self, figure: fn(&RowCell) -> Option<f64>) -> bool {
         self.targets.iter().flat_map(|row| &row.cells).any(|cell| figure(cell).is_some())
     }
 }
@@ -172,7 +176,7 @@ fn waits(record: &Record, rows: &[&Figures; 3]) -> Vec<(&'static str, i64)> {
 }
 
 /// Returns the settings that all styles of a store share.
-pub(crate) fn without_style(settings: &Settings) -> Settings {
+pub fn without_style(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     settings.0.retain(|name, _| name != "style" && name != "batch");
     settings

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use model::{Arrangement, Cache, Case, FileBytes, Fragments, Sample, record::Record};
 use stats::Estimate;
 
-use checks::{Figures, Series};
+use crate::{figures::Figures, series::Series};
 
 /// The figures of reads in one cache state, or of writes, at every age.
 #[derive(Clone, Debug)]

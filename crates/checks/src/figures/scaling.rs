@@ -6,9 +6,8 @@ use itertools::Itertools;
 use model::{Case, record::Record};
 use stats::{Estimate, Knee, Values, knee, unpaired_ratio};
 
-use checks::CLIENTS;
-
-use crate::{Figures, Series, figures, words};
+use super::{Figures, figures};
+use crate::series::{CLIENTS, Series};
 
 /// The figures of a target with several numbers of clients.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +47,8 @@ pub struct ScalingPoint {
 /// empty if only one number of clients was measured.
 pub fn scalings(runs: &[Record]) -> Vec<Scaling> {
     let mut groups: BTreeMap<_, Vec<(&Record, Vec<Figures>)>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| words::values(run).contains_key(CLIENTS)) {
-        let mut others = words::values(run).clone();
+    for run in runs.iter().filter(|run| run.header.varied().contains_key(CLIENTS)) {
+        let mut others = run.header.varied().clone();
         others.remove(CLIENTS);
         groups.entry(others).or_default().push((run, figures(run)));
     }

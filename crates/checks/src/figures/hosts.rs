@@ -1,11 +1,11 @@
 //! Computes what each host did where clients ran on several.
 
-use checks::{Figures, Percentiles, Series, histogram};
 use itertools::Itertools;
 use model::{HostPart, Sample, Worker, record::Record};
 use stats::geometric_mean;
 
-use super::latencies::latencies;
+use super::{Figures, Percentiles, latencies::latencies};
+use crate::{histogram, series::Series};
 
 /// The figures of the clients of one host over all rounds, or of all hosts together.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use model::{Sample, life::LifeStep, record::Record};
 
-use crate::{Figures, per};
+use crate::figures::{Figures, per};
 
 /// The figures of a step on one target's store, in one cache state.
 #[derive(Clone, Debug)]

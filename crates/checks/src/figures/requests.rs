@@ -42,7 +42,7 @@ pub fn requests(record: &Record) -> Vec<RequestFigures> {
 }
 
 /// Returns the requests of a trial; `None` if its target sends none.
-pub(crate) fn sample_requests(sample: &Sample) -> Option<Requests> {
+pub fn sample_requests(sample: &Sample) -> Option<Requests> {
     let counter = |name: &str| sample.counters.get(name).copied();
     let count = |name: &str| counter(name).map_or(0, i64::unsigned_abs);
     counter(GETS)?;

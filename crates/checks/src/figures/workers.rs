@@ -3,7 +3,8 @@
 use model::{BUSY_RETRIES, LOCK_WAITS, Sample, Worker, record::Record};
 use stats::geometric_mean;
 
-use checks::{Figures, Series};
+use super::{Figures, sum};
+use crate::series::Series;
 
 /// The rates of workers in thousands of operations a second: geometric means over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +54,7 @@ fn of_workers(sample: &Sample) -> impl Iterator<Item = f64> {
 /// worker waited.
 pub fn waits(record: &Record, row: &Figures) -> Option<Waits> {
     let samples: Vec<_> = Series::new(record, row.case, row.target).samples().collect();
-    let operations = checks::sum(&samples, |sample| sample.operations);
+    let operations = sum(&samples, |sample| sample.operations);
     let per_operation = |name| {
         let counts = samples.iter().filter_map(|sample| sample.counters.get(name));
         // Not a sum, which is -0 of nothing.

@@ -1,0 +1,7 @@
+//! The figures that only one experiment has.
+
+pub(crate) mod age;
+pub(crate) mod backup;
+pub(crate) mod life;
+pub(crate) mod queue;
+pub(crate) mod rows;
