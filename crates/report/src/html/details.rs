@@ -27,9 +27,10 @@ pub(super) fn method() -> Markup {
         section {
             h2 { "Method" }
             p {
-                "Every round measures every target under every workload once, in balanced order. A \
-                 target is compared with the baseline within each round, so that what disturbs a round \
-                 disturbs both. Figures are geometric means over the rounds."
+                "A round measures every target once, in balanced order, until there is a verdict on it. \
+                 Each workload in each cache state has rounds of its own, unless one trial measures \
+                 several. A target is compared with the baseline within each round, so that what \
+                 disturbs a round disturbs both. Figures are geometric means over the rounds."
             }
             p {
                 "An interval is the range that contains the true figure in at least 95 of 100 runs like this \
