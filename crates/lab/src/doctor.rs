@@ -5,19 +5,22 @@ use std::{
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use checks::{FEWEST_ROUNDS, Series};
 use model::{
     Blobs, Cache, DoctorReport, Error, ErrorKind, FindingKind, Flush, Folder, Generated, Library,
-    Noise, Reach, Result, Rounds, record::Record, units::show_count,
+    Noise, Reach, Result, Rounds,
+    record::Record,
+    units::{duration_of, show_count},
 };
 use pagecache::{Files, Pages};
 use stats::{detectable, geometric_mean};
 
 use crate::{
     Coverage, Data, Progress, Recorder, Request, ResolvedTarget, Stop,
+    budget::Budget,
     host::{self, Scratch},
     measure,
     progress::Quiet,
@@ -51,11 +54,11 @@ pub fn doctor(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> (DoctorReport, bool) {
-    let began = Instant::now();
+    let budget = Budget::new(Some(request.time));
     progress.stage("looking at the machine", None);
     let report = machine(request);
-    let mut doctor = Doctor { request, report, noisy: Vec::new(), began, progress, stop };
-    let interrupted = stop.within(Some(doctor.remaining()), || doctor.probe()).is_err();
+    let mut doctor = Doctor { request, report, noisy: Vec::new(), budget, progress, stop };
+    let interrupted = stop.within(budget.limit(), || doctor.probe()).is_err();
     let Doctor { mut report, noisy, .. } = doctor;
     let findings = checks::of_machine(&report.environment).into_iter().chain(noisy);
     report.advice = checks::suggestions(findings);
@@ -89,16 +92,12 @@ struct Doctor<'a> {
     report: DoctorReport,
     /// Findings of the runs that measured engines against themselves.
     noisy: Vec<FindingKind>,
-    began: Instant,
+    budget: Budget,
     progress: &'a dyn Progress,
     stop: &'a Stop,
 }
 
 impl Doctor<'_> {
-    fn remaining(&self) -> Duration {
-        self.request.time.saturating_sub(self.began.elapsed())
-    }
-
     /// Tries everything. Fails if the user stops it.
     fn probe(&mut self) -> Result<()> {
         let DoctorRequest { folder, engines, time, .. } = self.request;
@@ -116,7 +115,7 @@ impl Doctor<'_> {
         let engines: Vec<_> = engines.iter().filter(fits).collect();
         for (engine, after) in engines.iter().zip((1..=engines.len()).rev()) {
             // The unused share of an engine is for those after it.
-            let time = self.remaining().div_f64(after as f64);
+            let time = duration_of(self.budget.left() / after as f64);
             let measured = self.against_itself(**engine, time);
             self.tried(engine.name(), measured)?;
             if self.stop.is_set() {

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod advise;
+mod budget;
 mod calibrate;
 mod copy;
 mod dataset;
@@ -25,8 +26,8 @@ pub use experiment::{
     age::AgeRequest,
     backup::BackupRequest,
     blobs::{
-        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, equal_cache,
-        forecast,
+        BlobsRequest, Coverage, Data, Forecast, Hosts, Needs, RequestForecast, Room, RunForecast,
+        equal_cache, forecast,
     },
     life::LifeRequest,
     queue::QueueRequest,

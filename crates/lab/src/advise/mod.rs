@@ -6,17 +6,14 @@ mod candidates;
 mod race;
 mod threshold;
 
-use std::{
-    ffi::OsString,
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use checks::{Advice, Costs};
 use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, record::Record};
 
 use crate::{
     Data, Progress, Recorder, ResolvedTarget, Stop, StoreCache,
+    budget::{Budget, shares},
     experiment::blobs::{Coverage, Survey, survey},
     progress::Quiet,
 };
@@ -56,13 +53,6 @@ pub struct AdviseRequest {
     pub worker: Vec<OsString>,
 }
 
-/// The shares of the remaining time that the parts of the search take.
-const THRESHOLD: f64 = 0.15;
-const RACE: f64 = 0.35;
-const FINALS: f64 = 0.8;
-/// The least remaining time with which a cold start is measured, and the most that it takes.
-const COLD: [Duration; 2] = [Duration::from_secs(4), Duration::from_secs(30)];
-
 /// The number of candidates of the race that are measured again, in addition to the present store.
 const FINALISTS: usize = 3;
 
@@ -78,8 +68,8 @@ pub fn advise(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Advice> {
-    let race =
-        Race { asked, began: Instant::now(), progress: &Quiet { progress, details: true }, stop };
+    let (budget, progress) = (Budget::new(Some(asked.time)), &Quiet { progress, details: true });
+    let race = Race { asked, budget, progress, stop };
     let plain = |error: Error| match error.kind() {
         // Which candidate it was at does not matter.
         ErrorKind::Interrupted => Error::interrupted(),
@@ -100,8 +90,9 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
         let source = asked.source.as_deref().unwrap_or("the data");
         return Err(Error::usage("holds no values: there is nothing to advise on").at(source));
     }
-    let (thresholds, failed) = threshold::measure_all(race, &lengths, race.share(THRESHOLD))?;
-    let most = Race::candidates(race.share(RACE));
+    let (thresholds, failed) =
+        threshold::measure_all(race, &lengths, race.share(shares::THRESHOLDS))?;
+    let most = Race::candidates(race.share(shares::RACE));
     let mut field = Field::new(asked, &settings, &thresholds, failed, most);
     let raced = raced(race, &mut field, &lengths)?;
     let chosen = last(&field, &raced, asked);
@@ -109,7 +100,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     let coverage = Coverage::Fitting(race.room(&lengths, chosen.len()));
     let leader = leader(&chosen, &raced, asked.reads);
     race.progress.detail(&format!("comparing the last {}", chosen.len()));
-    let finals = race.request(&chosen, leader, coverage, race.share(FINALS));
+    let finals = race.request(&chosen, leader, coverage, race.share(shares::FINALS));
     let finals = match race.run(&finals, &mut stores, recorder) {
         // The race alone is an answer, too.
         Err(error) if error.kind() != ErrorKind::Interrupted => {
@@ -161,7 +152,7 @@ fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> 
 
 /// Measures all candidates on a sample.
 fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
-    let seconds = race.share(RACE);
+    let seconds = race.share(shares::RACE);
     let most = race.sample(lengths, field.runners.len(), seconds);
     race.progress.detail(&format!("comparing {} candidates on a sample", field.runners.len()));
     let request = race.request(&field.runners, 0, Coverage::Fitting(most), seconds);

@@ -1,9 +1,6 @@
 //! The runs that candidates are compared in: those of `storemark run`, with a share of the time each.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use model::{
     BlobWork, Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Rounds,
@@ -11,34 +8,29 @@ use model::{
     spec::MIN_ROUNDS,
 };
 
-use super::{AdviseRequest, COLD, candidates::Runner};
+use super::{AdviseRequest, candidates::Runner};
 use crate::{
     Data, LifeRequest, Progress, Recorder, Request, ResolvedTarget, Stop, StoreCache,
-    experiment::blobs::Coverage, measure_with,
+    budget::{Budget, guessed, shares},
+    experiment::blobs::Coverage,
+    measure_with,
 };
 
 /// The state that the runs of a search share.
 pub(super) struct Race<'a> {
     pub(super) asked: &'a AdviseRequest,
-    pub(super) began: Instant,
+    pub(super) budget: Budget,
     pub(super) progress: &'a dyn Progress,
     pub(super) stop: &'a Stop,
 }
 
-/// The bytes of a sample for each second: few enough to fill dozens of stores with, and flush them.
-const SAMPLE_BYTES: f64 = 256e3;
 /// The smallest and the largest number of values of a sample.
 const SAMPLE: [u64; 2] = [4, 2_000];
-
-/// The seconds that a candidate of the race takes.
-const EACH: f64 = 2.5;
 
 /// The operations of a cold pass.
 const COLD_READS: u64 = 400;
 
-/// The shortest time in which the life of stores is measured.
-const LIFE: Duration = Duration::from_secs(5);
-/// The bytes of its values.
+/// The bytes of the values of a life of stores.
 const LIFE_BYTES: u64 = 8 << 20;
 /// The smallest and the largest number of its values.
 const LIFE_KEYS: [u64; 2] = [20, 500];
@@ -52,11 +44,7 @@ const STORES: u64 = 8;
 impl Race<'_> {
     /// Returns the seconds of a part of the remaining time.
     pub(super) fn share(&self, part: f64) -> f64 {
-        self.remaining().mul_f64(part).as_secs_f64()
-    }
-
-    fn remaining(&self) -> Duration {
-        self.asked.time.saturating_sub(self.began.elapsed())
+        self.budget.left() * part
     }
 
     /// Returns how many candidates can be measured in this time.
@@ -66,7 +54,7 @@ impl Race<'_> {
         reason = "a float is cast to the nearest integer, and this one is not negative"
     )]
     pub(super) fn candidates(seconds: f64) -> usize {
-        (seconds / EACH) as usize
+        (seconds / guessed::CANDIDATE) as usize
     }
 
     /// Returns how many values with these `lengths` a sample has, for `candidates` candidates in
@@ -78,7 +66,7 @@ impl Race<'_> {
     )]
     pub(super) fn sample(&self, lengths: &[u64], candidates: usize, seconds: f64) -> u64 {
         let [least, most] = SAMPLE;
-        let fitting = (SAMPLE_BYTES * seconds) as u64 / mean(lengths).max(1);
+        let fitting = (guessed::SAMPLE_BYTES * seconds) as u64 / mean(lengths).max(1);
         fitting.clamp(least, most).min(self.room(lengths, candidates))
     }
 
@@ -154,12 +142,12 @@ impl Race<'_> {
         (coverage, keys): (Coverage, u64),
         stores: &mut StoreCache,
     ) -> Result<Option<Record>> {
-        let [least, most] = COLD;
-        let left = self.remaining() / 2;
-        if self.asked.cold || left < least || self.asked.reads <= 0.0 {
+        let [least, most] = guessed::COLD_START;
+        let seconds = self.share(shares::COLD_START);
+        if self.asked.cold || seconds < least || self.asked.reads <= 0.0 {
             return Ok(None);
         }
-        let request = self.reading(targets(runners), left.min(most).as_secs_f64());
+        let request = self.reading(targets(runners), seconds.min(most));
         let request = with(request, |part| {
             // A key that is read again is no longer cold.
             part.count = Some(COLD_READS.min(keys));
@@ -171,8 +159,8 @@ impl Race<'_> {
     /// Measures the life of the last candidates, on a few values generated in the sizes of the
     /// data; `None` if there is no time for it.
     pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
-        let left = self.remaining();
-        if left < LIFE {
+        let seconds = self.budget.left();
+        if seconds < guessed::LIFE {
             return Ok(None);
         }
         let size = mean(lengths).max(1);
@@ -185,7 +173,7 @@ impl Race<'_> {
             days: DAYS,
             caches: vec![Cache::DataCold],
         };
-        let reading = self.reading(Vec::new(), left.as_secs_f64());
+        let reading = self.reading(Vec::new(), seconds);
         let rounds = Rounds { min: 1, ..reading.rounds };
         let experiment = life.into();
         self.extra(&Request { experiment, rounds, ..reading }, &mut StoreCache::default())

@@ -1,17 +1,20 @@
 //! Up to which size an engine that keeps values in two ways reads them faster in the way of small ones:
 //! a coarse sweep over the data's own sizes, then sizes where it seems to cross.
 
-use std::time::{Duration, Instant};
-
 use checks::{LeftOut, Series, Threshold};
-use model::{Accepts, Blobs, Cache, Case, Facet, Generated, Result, record::Record};
+use model::{
+    Accepts, Blobs, Cache, Case, Facet, Generated, Result, record::Record, units::duration_of,
+};
 use stats::{Crossing, Sized, break_even};
 
 use super::{
     candidates::target,
     race::{Race, with},
 };
-use crate::{Data, Recorder, Request, ResolvedTarget, StoreCache};
+use crate::{
+    Data, Recorder, Request, ResolvedTarget, StoreCache,
+    budget::{Budget, guessed},
+};
 
 /// The largest factor between two sizes of the sweep.
 const STEP: f64 = 16.0;
@@ -26,9 +29,6 @@ const KEYS: [u64; 2] = [8, 2_000];
 /// The sizes between which a threshold is expected.
 const RANGE: [u64; 2] = [512, 4 << 20];
 
-/// The seconds that a size takes.
-const EACH: f64 = 4.0;
-
 /// Measures the thresholds of all engines that have one, in this time together. Returns them, and
 /// the engines whose threshold could not be measured.
 pub(super) fn measure_all(
@@ -40,12 +40,12 @@ pub(super) fn measure_all(
     let engines = race.asked.engines.iter().copied();
     let engines: Vec<_> = engines.filter(|of| of.declaration().threshold.is_some()).collect();
     let share = seconds / engines.len().max(1) as f64;
-    let sizes = sizes(lengths, (share / EACH).floor().min(SIZES));
+    let sizes = sizes(lengths, (share / guessed::SIZE).floor().min(SIZES));
     if sizes.len() < 2 || race.asked.reads <= 0.0 {
         return Ok((found, failed));
     }
     for engine in engines {
-        match threshold(race, engine, &sizes, Duration::from_secs_f64(share)) {
+        match threshold(race, engine, &sizes, Budget::new(Some(duration_of(share)))) {
             Ok(one) => found.extend(one),
             // The user wishes to stop, or the time of all is over.
             Err(error) if race.stop.check().is_err() => return Err(error),
@@ -77,14 +77,13 @@ fn sizes(lengths: &[u64], count: f64) -> Vec<u64> {
     (0..=steps as usize).map(size).collect()
 }
 
-/// Measures the threshold of an engine in this time; `None` if there are too few rounds.
+/// Measures the threshold of an engine within `budget`; `None` if there are too few rounds.
 fn threshold(
     race: &Race<'_>,
     engine: &'static dyn Blobs,
     sizes: &[u64],
-    time: Duration,
+    budget: Budget,
 ) -> Result<Option<Threshold>> {
-    let began = Instant::now();
     let Some((name, [least, most])) = setting(engine) else { return Ok(None) };
     // The second is in the way of small values at any size.
     let ways = [least, most].map(|size| target(engine, &[format!("{name}={size}")]));
@@ -94,7 +93,7 @@ fn threshold(
     for size in sizes {
         curve.extend(measured(race, &ways, *size)?);
     }
-    while began.elapsed() + Duration::from_secs_f64(EACH) <= time
+    while budget.left() >= guessed::SIZE
         && let Some(size) = next(&curve)
         && let Some(sized) = measured(race, &ways, size)?
     {
@@ -125,7 +124,7 @@ fn measured(
     ways: &[ResolvedTarget<dyn Blobs>],
     size: u64,
 ) -> Result<Option<Sized>> {
-    let request = of_size(race.reading(ways.to_vec(), EACH), size);
+    let request = of_size(race.reading(ways.to_vec(), guessed::SIZE), size);
     let record = race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))?;
     Ok(point(&record, size))
 }

@@ -20,7 +20,7 @@ use model::{
     record::Line,
 };
 
-use crate::Recorder;
+use crate::{Recorder, budget::Budget};
 use scratches::Scratches;
 
 /// An experiment whose stores are prepared.
@@ -65,12 +65,6 @@ impl<'a> Prepared<'a> {
             shorter: Some(shorter),
         }
     }
-}
-
-/// Returns how much time a case has in comparison with others: one that `writes` has more, as its
-/// stores are made in it, and its operations take longer and vary more.
-pub(crate) fn weight(writes: bool) -> f64 {
-    if writes { 1.5 } else { 1.0 }
 }
 
 /// A part of a round that is run at one go, over one target or over several that take turns.
@@ -130,12 +124,12 @@ pub(crate) trait Experiment {
         Ok(())
     }
 
-    /// Prepares what trials like `trial` need, for which this time is left; `None` if they take as
-    /// long as the number of rounds does. Returns the targets that cannot take part.
+    /// Prepares what trials like `trial` need, which have this budget. Returns the targets that
+    /// cannot take part.
     fn start_case(
         &mut self,
         _trial: &Trial,
-        _time: Option<Duration>,
+        _budget: Budget,
         _recorder: &mut Recorder,
     ) -> Result<Vec<(usize, Error)>> {
         Ok(Vec::new())

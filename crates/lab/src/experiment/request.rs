@@ -158,10 +158,12 @@ impl Request {
         }
     }
 
-    /// Returns the request for one of `parts` parts of the work; `None` for experiments that find
-    /// out themselves how long they take.
+    /// Returns the request for a round of one of `parts` parts of the work; `None` for experiments
+    /// that find out themselves how long they take.
     pub(crate) fn one_of(&self, parts: u32) -> Option<Self> {
-        Some(Self { experiment: self.experiment.0.one_of(parts)?, ..self.clone() })
+        let experiment = self.experiment.0.one_of(parts)?;
+        let rounds = Rounds { min: 1, max: Some(1), runs: 1, ..self.rounds };
+        Some(Self { experiment, rounds, ..self.clone() })
     }
 
     /// Returns the plan of an experiment with these targets and workloads.

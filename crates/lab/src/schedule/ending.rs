@@ -5,18 +5,18 @@ use std::time::Duration;
 use model::{
     Case, Plan, Rounds,
     record::{Ended, Record},
+    units::duration_of,
 };
 
-use crate::experiment::Trial;
+use crate::{budget::Budget, experiment::Trial};
 
 /// Returns why there is no further round after `done`; `None` if there is one. A round that would
-/// not fit into the time is not started, unless it is one of the least number: the end of the time
+/// not fit into the share is not started, unless it is one of the least number: the end of the time
 /// cuts that off.
 pub(super) fn ended(
     rounds: &Rounds,
     done: u32,
-    longest: Duration,
-    elapsed: Duration,
+    (share, longest): (Budget, Duration),
     record: Option<&Record>,
     trial: &Trial,
 ) -> Option<Ended> {
@@ -30,7 +30,7 @@ pub(super) fn ended(
     if rounds.runs == 1 && record.is_some_and(|record| is_settled(record, trial)) {
         return Some(Ended::Precise);
     }
-    ((elapsed + longest).as_secs_f64() > rounds.seconds).then_some(Ended::Time)
+    (!share.fits(longest)).then_some(Ended::Time)
 }
 
 /// Reports whether no target needs more rounds of trials like `trial`.
@@ -53,25 +53,11 @@ pub(super) fn open(plan: &Plan, record: Option<&Record>) -> impl Fn(usize, &Tria
     }
 }
 
-/// Returns how much longer rounds go on at most if `passed` of them took the time `measuring`, and
-/// the whole run so far `spent`. If `all` rounds of a run are counted, it returns `None` until a
-/// trial has shown how long one takes.
-pub(super) fn time_left(
-    rounds: &Rounds,
-    all: Option<usize>,
-    passed: f64,
-    measuring: Duration,
-    spent: Duration,
-) -> Option<Duration> {
-    let seconds = match all {
-        None => rounds.seconds - spent.as_secs_f64(),
-        Some(_) if passed <= 0.0 => return None,
-        Some(all) => {
-            let further = all as f64 * f64::from(rounds.runs) - passed;
-            further * measuring.as_secs_f64() / passed
-        }
-    };
-    Some(model::units::duration_of(seconds.max(0.0)))
+/// Returns how long `further` rounds take if `passed` of them took the time `measuring`; `None` until
+/// a trial has shown how long one takes.
+pub(super) fn time_of(further: f64, passed: f64, measuring: Duration) -> Option<Duration> {
+    let seconds = || further.max(0.0) * measuring.as_secs_f64() / passed;
+    (passed > 0.0).then(|| duration_of(seconds()))
 }
 
 #[cfg(test)]
@@ -80,28 +66,14 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn rounds(min: u32, max: Option<u32>, seconds: f64) -> Rounds {
-        Rounds { min, max, precision: 0.03, seconds, runs: 1 }
-    }
-
-    fn seconds(max: Option<u32>, passed: f64, measuring: u32, spent: u32) -> Option<u64> {
-        let (all, rounds) = (max.map(|max| max as usize), rounds(5, max, 45.0));
-        let left = time_left(&rounds, all, passed, SECOND * measuring, SECOND * spent);
-        left.map(|left| left.as_secs())
-    }
-
-    #[test]
-    fn time_is_spent_to_its_end() {
-        assert_eq!(seconds(None, 0.0, 0, 10), Some(35));
-        assert_eq!(seconds(None, 20.0, 20, 30), Some(15));
-        assert_eq!(seconds(None, 6.0, 60, 70), Some(0));
-    }
-
     #[test]
     fn a_number_of_rounds_takes_what_those_before_took() {
-        assert_eq!(seconds(Some(7), 0.0, 0, 10), None);
-        assert_eq!(seconds(Some(7), 0.5, 5, 10), Some(65));
-        assert_eq!(seconds(Some(10), 2.5, 25, 100), Some(75));
-        assert_eq!(seconds(Some(1), 1.0, 25, 100), Some(0));
+        let seconds = |all: f64, passed, measuring| {
+            time_of(all - passed, passed, SECOND * measuring).map(|left| left.as_secs())
+        };
+        assert_eq!(seconds(7.0, 0.0, 0), None);
+        assert_eq!(seconds(7.0, 0.5, 5), Some(65));
+        assert_eq!(seconds(10.0, 2.5, 25), Some(75));
+        assert_eq!(seconds(1.0, 1.0, 25), Some(0));
     }
 }

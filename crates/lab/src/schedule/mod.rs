@@ -3,7 +3,6 @@
 //! go on.
 
 mod ending;
-mod rehearsal;
 #[cfg(test)]
 mod tests;
 
@@ -21,14 +20,13 @@ use model::{
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use rehearsal::Expected;
-
 use crate::{
     Progress, Recorder, Silent, Stop,
+    budget::{Budget, Expected, rehearse, shares},
     dataset::{Use, derive, shuffle},
     experiment::{
         Complaints, Experiment, Loss, Output, Prepared, Trial, check_class, request::Request,
-        store_cache::StoreCache, weight,
+        store_cache::StoreCache,
     },
     workload::interleaved::balanced_orders,
 };
@@ -69,17 +67,18 @@ pub fn measure_with(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Outcome> {
-    let (began, sent) = (Instant::now(), requests_sent());
+    let (budget, sent) = (Budget::new(request.time()), requests_sent());
     let measure = || {
-        let expected = rehearsal::expected(request, stop, |part| {
+        let expected = rehearse(request.time(), stop, |parts| {
+            let Some(part) = request.one_of(parts) else { return Ok(None) };
             progress.stage("trying a small part", None);
             let Outcome { ended, measuring, .. } =
-                measure(part, &mut Recorder::new(None), &Silent, stop)?;
+                measure(&part, &mut Recorder::new(None), &Silent, stop)?;
             match ended {
                 Ended::Time => Err(Error::overdue()),
                 Ended::Requests => Err(Error::overspent()),
                 Ended::Interrupted => Err(Error::interrupted()),
-                _ => Ok(measuring),
+                _ => Ok(Some(measuring)),
             }
         })?;
         let mut prepared = request.prepare(stores, progress, stop)?;
@@ -93,8 +92,8 @@ pub fn measure_with(
                 advice("use more --time", prepared.shorter)
             )),
         }
-        let outcome = run(request, prepared, recorder, (began, progress, stop));
-        finish(outcome, recorder, (began, sent))
+        let outcome = run(request, prepared, recorder, (budget, progress, stop));
+        finish(outcome, recorder, (budget.spent(), sent))
     };
     stop.within(request.time(), measure)
 }
@@ -104,7 +103,7 @@ fn run(
     request: &Request,
     prepared: Prepared<'_>,
     recorder: &mut Recorder,
-    (began, progress, stop): (Instant, &dyn Progress, &Stop),
+    (budget, progress, stop): (Budget, &dyn Progress, &Stop),
 ) -> Result<Outcome> {
     let Prepared { mut experiment, plan, environment, trials, stores, .. } = prepared;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -126,7 +125,7 @@ fn run(
         cases: by_case(trials),
         lost: HashSet::new(),
         shorter,
-        began,
+        budget,
         start,
         run: 0,
         progress,
@@ -153,14 +152,14 @@ fn run(
 fn finish(
     outcome: Result<Outcome>,
     recorder: &mut Recorder,
-    (began, sent): (Instant, Requests),
+    (took, sent): (Duration, Requests),
 ) -> Result<Outcome> {
     let noted = note(recorder, checks::of_record);
     let reason = match &outcome {
         Ok(outcome) => outcome.ended.clone(),
         Err(error) => Ended::Failed(error.to_string()),
     };
-    let seconds = began.elapsed().as_secs_f64();
+    let seconds = took.as_secs_f64();
     let requests = Some(requests_sent() - sent).filter(|requests| requests.count() > 0);
     let written = recorder.push(Line::End(End { reason, seconds, requests }));
     outcome.and_then(|outcome| noted.and(written).map(|()| outcome))
@@ -211,8 +210,8 @@ struct Schedule<'a> {
     /// Targets a trial of which failed.
     lost: HashSet<usize>,
     shorter: Option<&'static str>,
-    /// Since when the time of the run counts.
-    began: Instant,
+    /// The time of all runs.
+    budget: Budget,
     /// When the first round started.
     start: Instant,
     /// The run that its rounds belong to.
@@ -273,18 +272,17 @@ impl Schedule<'_> {
     }
 
     /// Returns the case with the fewest rounds of those another round of which fits into the time.
-    fn next_open(&mut self) -> Option<usize> {
-        let (elapsed, end) = (self.began.elapsed(), duration_of(self.plan.rounds.seconds));
-        let fits = |case: &CaseRounds| elapsed + case.longest <= end;
-        let open = (0..self.cases.len()).filter(|place| self.cases[*place].open);
-        open.filter(|place| fits(&self.cases[*place])).min_by_key(|place| self.cases[*place].next)
+    fn next_open(&self) -> Option<usize> {
+        let fits = |case: &CaseRounds| case.open && self.budget.fits(case.longest);
+        let open = (0..self.cases.len()).filter(|place| fits(&self.cases[*place]));
+        open.min_by_key(|place| self.cases[*place].next)
     }
 
     /// Runs rounds of a case until `share` ends them.
     fn rounds(
         &mut self,
         place: usize,
-        share: Rounds,
+        share: Budget,
         experiment: &mut dyn Experiment,
         expected: Option<Duration>,
         recorder: &mut Recorder,
@@ -301,13 +299,14 @@ impl Schedule<'_> {
             }
             let case = &mut self.cases[place];
             case.longest = case.longest.max(start.elapsed());
-            let (longest, elapsed) = (case.longest, self.began.elapsed());
+            let longest = case.longest;
             if round == 0 && expected.is_none() {
                 self.warn(longest);
             }
             // What was measured before counts: a case may go on when others are over.
             let done = if self.plan.rounds.runs > 1 { round + 1 - first } else { round + 1 };
-            let ended = ending::ended(&share, done, longest, elapsed, recorder.record(), &trial);
+            let (rounds, times) = (&self.plan.rounds, (share, longest));
+            let ended = ending::ended(rounds, done, times, recorder.record(), &trial);
             if let Some(ended) = ended {
                 self.cases[place].open = ended == Ended::Time;
                 return Ok(());
@@ -321,14 +320,12 @@ impl Schedule<'_> {
     fn prepare(
         &mut self,
         place: usize,
-        share: Rounds,
+        budget: Budget,
         experiment: &mut dyn Experiment,
         recorder: &mut Recorder,
     ) -> Result<()> {
         let Some(trial) = self.cases[place].trials.first().cloned() else { return Ok(()) };
-        let left = duration_of(share.seconds).saturating_sub(self.began.elapsed());
-        let left = self.plan.rounds.max.is_none().then_some(left);
-        for (target, error) in experiment.start_case(&trial, left, recorder)? {
+        for (target, error) in experiment.start_case(&trial, budget, recorder)? {
             self.lose(target, &trial, Loss::Trial);
             let kind = FindingKind::NotUsable { why: error.to_string() };
             self.note_lost((target, &trial), 0, kind, recorder)?;
@@ -338,16 +335,12 @@ impl Schedule<'_> {
 
     fn weight(&self, case: &CaseRounds) -> f64 {
         let work = |trial: &Trial| self.plan.workloads[trial.workloads.start].work;
-        weight(case.trials.first().is_some_and(|trial| work(trial).writes()))
+        shares::weight(case.trials.first().is_some_and(|trial| work(trial).writes()))
     }
 
-    /// Returns when the rounds of a case are to stop that has this `part` of the remaining time of this
-    /// run.
-    fn share(&self, part: f64) -> Rounds {
-        let Rounds { seconds, runs, .. } = self.plan.rounds;
-        let spent = self.began.elapsed().as_secs_f64();
-        let share = (seconds - spent).max(0.0) / f64::from(runs - self.run) * part;
-        Rounds { seconds: spent + share, ..self.plan.rounds }
+    /// Starts the budget of a case that has this `part` of the remaining time of this run.
+    fn share(&self, part: f64) -> Budget {
+        self.budget.part(part / f64::from(self.plan.rounds.runs - self.run))
     }
 
     /// Says it if the least number of rounds does not fit into the time.
@@ -423,11 +416,14 @@ impl Schedule<'_> {
             [target] => format!(", {}", self.plan.targets[*target].label),
             _ => String::new(),
         };
-        let (measuring, spent) = (self.start.elapsed(), self.began.elapsed());
+        let Rounds { max, runs, .. } = self.plan.rounds;
         let passed: f64 =
             self.cases.iter().map(|case| f64::from(case.next)).sum::<f64>() - 1.0 + part;
-        let all = self.plan.rounds.max.map(|max| max as usize * self.cases.len());
-        let left = ending::time_left(&self.plan.rounds, all, passed, measuring, spent);
+        let all = max.map(|max| f64::from(max) * f64::from(runs) * self.cases.len() as f64);
+        let left = match all {
+            None => self.budget.limit(),
+            Some(all) => ending::time_of(all - passed, passed, self.start.elapsed()),
+        };
         self.progress.rounds(&format!("round {}{what}", round + 1), left);
     }
 

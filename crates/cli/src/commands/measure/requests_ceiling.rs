@@ -39,8 +39,8 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
         charged: requests.iter().any(is_charged),
     };
     let mut totals = none;
-    for request in requests {
-        let Some(forecast) = lab::forecast(request, stop)?.requests else { continue };
+    for (request, run) in requests.iter().zip(lab::forecast(requests, stop)?.runs) {
+        let Some(forecast) = run.requests else { continue };
         let RequestForecast { preparing, round, .. } = forecast;
         let rounds = request.rounds.min_total();
         totals.preparing += preparing;

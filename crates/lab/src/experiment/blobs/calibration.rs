@@ -4,13 +4,18 @@ use std::time::{Duration, Instant};
 
 use model::{
     Action, Batch, BlobWork, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result,
-    Sample, Session, Workload,
-    units::{option_duration, show_duration},
+    Session, Workload,
+    units::{duration_of, option_duration, show_duration},
 };
 
 use super::{Blobs, Job, TrialInput, epoch};
 use crate::{
     Stop,
+    budget::{
+        Budget, TrialCost, TrialCosts, fastest_operation,
+        shares::{APART, OPERATIONS},
+        stretched,
+    },
     dataset::{Cursor, Dataset, Pool},
     experiment::{Experiment, values::first_operations},
     store::cache_state,
@@ -60,13 +65,6 @@ const LONGEST_SCHEDULE: f64 = 10.0;
 /// The smallest number of operations of a pass, so that its time is that of the store.
 pub(super) const FEWEST: u64 = 200;
 
-/// The part of a round's time in which its operations seem to fit: there is a first pass as well, and what
-/// was tried when the machine was idle takes longer later.
-const FITTED: f64 = 0.5;
-
-/// The part of a round's time that all else may seem to take.
-const APART: f64 = 0.6;
-
 /// No value has more than one in so many bytes of a part.
 const LARGE: u64 = 4;
 
@@ -75,17 +73,17 @@ const LARGE: u64 = 4;
 const FEWEST_PARTS: u64 = 10;
 
 impl Blobs<'_> {
-    /// Finds out how many operations the passes of a workload have, which has so much `time` for its
-    /// rounds, and leaves out targets that fail. Returns how long a round will take, and the targets a
-    /// few rounds of which do not fit into the time.
+    /// Finds out how many operations the passes of a workload have, whose rounds have this `budget`, and
+    /// leaves out targets that fail. Returns how long a round will take, and the targets a few rounds of
+    /// which do not fit into the time.
     pub(super) fn calibrate(
         &mut self,
         index: usize,
-        time: Option<Duration>,
+        budget: Budget,
     ) -> Result<(Duration, Vec<(usize, Error)>)> {
         let work = self.job.part.work[index];
         let keys = self.stores.dataset.summary().count;
-        let (start, tried) = (Instant::now(), self.tried(work, keys)?);
+        let tried = self.tried(work, keys)?;
         let (mut costs, mut failed) = (Vec::new(), Vec::new());
         let is_first = index == 0;
         while costs.len() < self.stores.targets.len() {
@@ -106,11 +104,9 @@ impl Blobs<'_> {
                 }
             }
         }
-        let time = time.filter(|_| self.job.bound().is_some());
-        let left = time.map(|time| time.saturating_sub(start.elapsed()));
-        let share = left.map(|left| left.as_secs_f64() / self.least_rounds());
-        while let Some((target, error)) = share.and_then(|share| self.too_slow(work, &costs, share))
-        {
+        let time = if self.job.touches_all() { f64::INFINITY } else { budget.left() };
+        let share = time / self.least_rounds();
+        while let Some((target, error)) = self.too_slow(work, &costs, share) {
             if is_first {
                 costs.remove(target);
                 self.stores.leave_out(target, error)?;
@@ -121,13 +117,15 @@ impl Blobs<'_> {
         }
         self.workloads[index] = self.settled(work, keys, &costs, share);
         self.alone[index] = self.settled_alone(index, keys, &costs, share);
-        let seconds = |(target, own): (usize, &Costs)| {
+        let seconds = |(target, own): (usize, &TrialCosts)| {
             let workload = self.own_workload(index, target);
-            own.iter().map(|cost| cost.seconds(&workload, keys)).sum::<f64>()
+            let store = self.stores.targets[target].store(work.operation);
+            let first = first_operations(&workload, keys, store.sends_requests());
+            own.iter().map(|cost| cost.seconds(&workload, keys, first)).sum::<f64>()
         };
         let own = costs.iter().enumerate();
         let round = own.filter_map(|(target, own)| Some(seconds((target, own.as_ref()?)))).sum();
-        Ok((model::units::duration_of(round), failed))
+        Ok((duration_of(round), failed))
     }
 
     /// Returns the rounds that must fit into the time, with one more for what takes longer than it
@@ -141,7 +139,7 @@ impl Blobs<'_> {
     fn too_slow(
         &self,
         work: BlobWork,
-        costs: &[Option<Costs>],
+        costs: &[Option<TrialCosts>],
         share: f64,
     ) -> Option<(usize, Error)> {
         let in_turns = !self.costs_in_turns(work, costs).is_empty();
@@ -160,11 +158,11 @@ impl Blobs<'_> {
         let (target, own) = apart.max_by(|one, other| one.1.total_cmp(&other.1))?;
         let rounds = self.least_rounds();
         // What is added is shared with other cases.
-        let more = model::units::duration_of((all - most) / APART * rounds * 2.5);
+        let more = duration_of((all - most) / APART * rounds * 2.5);
         let why = format!(
             "a trial takes {} besides its operations, so that {rounds} rounds do not fit into the \
              time; --time {} measures it",
-            show_duration(model::units::duration_of(own)),
+            show_duration(duration_of(own)),
             option_duration(self.job.request.time()?.saturating_add(more))
         );
         Some((target, Error::failed(why)))
@@ -177,12 +175,12 @@ impl Blobs<'_> {
         &self,
         work: BlobWork,
         keys: u64,
-        costs: &[Option<Costs>],
-        share: Option<f64>,
+        costs: &[Option<TrialCosts>],
+        share: f64,
     ) -> Workload {
         let part = self.job.part;
-        let tried: Vec<&Costs> = costs.iter().flatten().collect();
-        let judged: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
+        let tried: Vec<&TrialCosts> = costs.iter().flatten().collect();
+        let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
         let in_turns = self.costs_in_turns(work, costs);
         let earlier = part.repeated(&self.job.workload(work, 0, keys), keys);
         let lengths = Lengths::new(self.job);
@@ -196,8 +194,7 @@ impl Blobs<'_> {
         let asked = part.count.or(earlier.map(|workload| workload.count));
         let most = most(work.operation, keys);
         // All keys are touched where their number is asked for.
-        let touches_all = self.job.bound().is_none();
-        let settled = if touches_all { settled.max(keys) } else { settled };
+        let settled = if self.job.touches_all() { settled.max(keys) } else { settled };
         let mut count = asked.unwrap_or(settled).min(most);
         let is_drawn = self.stores.drawn().is_some();
         let may_part = self.job.draws_keys() && work.rate.is_none();
@@ -227,19 +224,19 @@ impl Blobs<'_> {
         &self,
         index: usize,
         keys: u64,
-        costs: &[Option<Costs>],
-        share: Option<f64>,
+        costs: &[Option<TrialCosts>],
+        share: f64,
     ) -> Option<u64> {
         let asked = self.job.part.count.is_some();
         let alone = self.stores.targets.iter().zip(costs);
         let alone = alone.filter(|(target, _)| !target.can_take_turns());
-        let tried: Vec<&Costs> = alone.filter_map(|(_, costs)| costs.as_ref()).collect();
+        let tried: Vec<&TrialCosts> = alone.filter_map(|(_, costs)| costs.as_ref()).collect();
         if asked || tried.is_empty() || self.workloads[index].slice.is_none() {
             return None;
         }
-        let judged: Vec<f64> = tried.iter().map(|own| operation(own)).collect();
+        let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
         let settled = self.operations(keys, &tried, &judged, Lengths::new(self.job), share);
-        Some(if self.job.bound().is_none() { settled.max(keys) } else { settled })
+        Some(if self.job.touches_all() { settled.max(keys) } else { settled })
     }
 
     /// Returns the workload as a trial of one target has it.
@@ -260,31 +257,31 @@ impl Blobs<'_> {
     fn operations(
         &self,
         keys: u64,
-        tried: &[&Costs],
+        tried: &[&TrialCosts],
         judged: &[f64],
         lengths: Lengths,
-        share: Option<f64>,
+        share: f64,
     ) -> u64 {
         let all = keys.saturating_mul(repeats(keys as f64, judged, &lengths));
-        if self.job.bound().is_none() {
+        if self.job.touches_all() {
             return all;
         }
         let slowest = judged.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let costs = || tried.iter().flat_map(|own| own.iter());
         let apart: f64 = costs().map(|cost| cost.apart).sum();
         let each: f64 = costs().map(|cost| cost.operation).sum();
-        let fits = share.map_or(f64::INFINITY, |share| (share - apart).max(0.0) * FITTED / each);
+        let fits = (share - apart).max(0.0) * OPERATIONS / each;
         let most = (lengths.longest / slowest).min(fits) as u64;
         if all <= most { all } else { most.max(FEWEST).min(all) }
     }
 
     /// Returns the costs of an operation of the targets that take turns at `work`; empty if a store
     /// cannot be open as often as it is compared.
-    fn costs_in_turns(&self, work: BlobWork, costs: &[Option<Costs>]) -> Vec<f64> {
+    fn costs_in_turns(&self, work: BlobWork, costs: &[Option<TrialCosts>]) -> Vec<f64> {
         let takes = self.job.takes_turns(work) && self.caches.contains(&Cache::Warm);
         let own = self.stores.targets.iter().zip(costs);
         let own = own.filter(|(target, _)| target.can_take_turns());
-        let own = own.filter_map(|(_, costs)| Some(operation(costs.as_ref()?)));
+        let own = own.filter_map(|(_, costs)| Some(fastest_operation(costs.as_ref()?)));
         if takes && self.can_open_all() { own.collect() } else { Vec::new() }
     }
 
@@ -312,7 +309,7 @@ impl Blobs<'_> {
     }
 
     /// Tries a workload in each cache state that the target can be in.
-    fn costs(&self, target: usize, workload: &Workload) -> Result<Costs> {
+    fn costs(&self, target: usize, workload: &Workload) -> Result<TrialCosts> {
         let has_files = self.stores.targets[target].has_files();
         let states = self.caches.iter().copied();
         let mut states: Vec<_> = states.filter(|cache| !cache.is_cold() || has_files).collect();
@@ -322,7 +319,7 @@ impl Blobs<'_> {
         states.into_iter().map(|cache| self.cost(target, workload, cache)).collect()
     }
 
-    fn cost(&self, target: usize, workload: &Workload, cache: Cache) -> Result<Cost> {
+    fn cost(&self, target: usize, workload: &Workload, cache: Cache) -> Result<TrialCost> {
         let ops = drawn(workload, &self.stores.dataset, 0)?;
         // The rounds look at what was written. Requests to a service may cost money.
         let read_back = !self.job.sends_requests();
@@ -335,68 +332,8 @@ impl Blobs<'_> {
         }
         let start = Instant::now();
         let (sample, _) = self.trial(target, *workload, ops, &input)?;
-        let sends_requests = ready.sends_requests();
-        Ok(Cost { sends_requests, ..Cost::from_sample(&sample, start.elapsed()) })
+        Ok(TrialCost::from_sample(&sample, start.elapsed()))
     }
-}
-
-/// The costs of the trials of a workload on one target, a trial in each cache state.
-pub(super) type Costs = Vec<Cost>;
-
-/// The costs of a trial in seconds, as tried.
-pub(super) struct Cost {
-    cold: bool,
-    sends_requests: bool,
-    /// An operation of the first pass after opening.
-    first: f64,
-    /// An operation of the pass that counts.
-    operation: f64,
-    /// The seconds of an operation without waits for a processor.
-    judged: f64,
-    /// All that is not one of these: the cache state, opening, checking, flushing.
-    apart: f64,
-}
-
-impl Cost {
-    /// Returns the costs of a trial that gave `sample` in the time `took`.
-    fn from_sample(sample: &Sample, took: Duration) -> Self {
-        let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
-        let first = sample.first_pass();
-        let passes = sample.wall_ns + first.map_or(0, |first| first.ns);
-        let operation = per(sample.wall_ns, sample.operations);
-        Self {
-            cold: sample.cache.is_cold(),
-            sends_requests: false,
-            first: first.map_or(operation, |first| per(first.ns, first.operations)),
-            operation,
-            judged: per(sample.judged_ns(), sample.operations),
-            apart: took.saturating_sub(Duration::from_nanos(passes)).as_secs_f64(),
-        }
-    }
-
-    /// Seconds of a trial of `workload` over so many `keys`.
-    fn seconds(&self, workload: &Workload, keys: u64) -> f64 {
-        let count = workload.count;
-        if self.cold {
-            return self.apart + self.operation * count.min(keys) as f64;
-        }
-        let first = first_operations(workload, keys, self.sends_requests);
-        let scheduled = workload.work.rate().map_or(0.0, |rate| count as f64 / rate);
-        self.apart + self.first * first as f64 + (self.operation * count as f64).max(scheduled)
-    }
-}
-
-/// Seconds of an operation in the state in which it is fastest.
-fn operation(costs: &[Cost]) -> f64 {
-    costs.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
-}
-
-/// Returns the factor by which warm operations take longer by the wall clock, because they wait for
-/// a processor.
-fn stretched(tried: &[&Costs]) -> f64 {
-    let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.cold);
-    let sum = |of: fn(&Cost) -> f64| warm().map(of).sum::<f64>();
-    sum(|cost| cost.operation) / sum(|cost| cost.judged)
 }
 
 /// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target
@@ -456,12 +393,11 @@ pub(crate) fn own_loop(dataset: &Dataset, pool: &Pool, stop: &Stop) -> Result<f6
 /// Returns how many parts keys are read in, `parts` at most: so few that no value takes much of one and
 /// decides alone which rounds are long, as far as a part fits into `share` seconds, each operation of which
 /// takes `seconds` on all targets together.
-fn even_parts(parts: u64, summary: &DatasetSummary, seconds: f64, share: Option<f64>) -> u64 {
+fn even_parts(parts: u64, summary: &DatasetSummary, seconds: f64, share: f64) -> u64 {
     let DatasetSummary { count, bytes, largest, .. } = *summary;
     let even = (bytes / largest.saturating_mul(LARGE).max(1)).max(1);
     let takes = count as f64 / even as f64 * seconds;
-    let fits = share.is_none_or(|share| takes < share * FITTED);
-    if fits { parts.min(even) } else { parts }
+    if takes < share * OPERATIONS { parts.min(even) } else { parts }
 }
 
 #[cfg(test)]
@@ -480,27 +416,11 @@ mod tests {
             deflated: None,
         };
         let parts = |largest, seconds, share| even_parts(10, &summary(largest), seconds, share);
-        assert_eq!(parts(4_000, 1e-6, Some(1.0)), 10, "no value is large");
-        assert_eq!(parts(250_000, 1e-6, Some(1.0)), 4);
-        assert_eq!(parts(2_000_000, 1e-6, Some(1.0)), 1, "half of all bytes");
-        assert_eq!(parts(2_000_000, 1e-3, Some(1.0)), 10, "all keys take a second");
-        assert_eq!(parts(2_000_000, 1e-3, None), 1);
-    }
-
-    #[test]
-    fn waits_for_a_processor_stretch_warm_operations() {
-        let cost = |cold, operation, judged| Cost {
-            cold,
-            sends_requests: false,
-            first: 0.0,
-            operation,
-            judged,
-            apart: 0.0,
-        };
-        let (warm, cold) = (cost(false, 3e-6, 1e-6), cost(true, 9e-3, 1e-6));
-        let costs = [vec![warm, cold], vec![cost(false, 5e-6, 3e-6)]];
-        let found = stretched(&costs.each_ref());
-        assert!((found - 2.0).abs() < 1e-9, "{found}");
+        assert_eq!(parts(4_000, 1e-6, 1.0), 10, "no value is large");
+        assert_eq!(parts(250_000, 1e-6, 1.0), 4);
+        assert_eq!(parts(2_000_000, 1e-6, 1.0), 1, "half of all bytes");
+        assert_eq!(parts(2_000_000, 1e-3, 1.0), 10, "all keys take a second");
+        assert_eq!(parts(2_000_000, 1e-3, f64::INFINITY), 1);
     }
 
     #[test]

@@ -6,14 +6,12 @@ use std::{path::Path, time::Duration};
 use model::{Fill, Operation, Result};
 
 use super::{Job, PreparedTarget};
-use crate::{Amount, store::ReadyStore};
+use crate::{Amount, budget::shares, store::ReadyStore};
 
 /// The number of copies of a store with the first one: all of them or none, as fewer would not show
 /// how much they differ.
 const COPIES: u32 = 5;
 
-/// The largest part of the remaining time that creating the other copies of one store takes.
-const SHARE: f64 = 0.05;
 /// The largest number of bytes of the copies, all of which are to stay in memory.
 const BYTES: u64 = 256 << 20;
 /// The largest part of the remaining memory that the copies take.
@@ -38,8 +36,8 @@ impl Job<'_> {
         let in_turns = self.part.work.iter().any(|work| self.takes_turns(*work));
         let bytes = amount.room(filled).saturating_mul(u64::from(COPIES) - 1);
         let free = host::memory().available_bytes.map_or(u64::MAX, |bytes| bytes / MEMORY);
-        let time = self.time_left().map_or(Duration::MAX, |left| left.mul_f64(SHARE));
-        let fits = bytes <= BYTES.min(free) && took.saturating_mul(COPIES - 1) <= time;
+        let in_time = self.budget.part(shares::COPYING).fits(took.saturating_mul(COPIES - 1));
+        let fits = bytes <= BYTES.min(free) && in_time;
         let wanted = in_turns && self.part.copies && self.part.memory.is_none() && fits;
         // Other stores are still to be made.
         let room = wanted && host::shortage(folder, bytes.saturating_mul(4))?.is_none();

@@ -17,6 +17,7 @@ use model::{
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
 use crate::{
+    budget::shares,
     dataset::{Dataset, Part, PoolSpec, Use, derive},
     experiment::{
         Output, Trial,
@@ -56,10 +57,10 @@ impl Job<'_> {
 }
 
 impl Blobs<'_> {
-    /// Seconds of the reads of an epoch, where `share` is left for each of the least number of rounds.
-    pub(super) fn epoch_seconds(&self, share: Option<f64>) -> f64 {
-        let time = share.map_or(f64::INFINITY, |share| share * self.least_rounds());
-        (time / EPOCHS / 2.0).clamp(SHORT_EPOCH, EPOCH)
+    /// Returns the seconds of the reads of an epoch, where `share` seconds are left for each of the
+    /// least number of rounds.
+    pub(super) fn epoch_seconds(&self, share: f64) -> f64 {
+        (share * self.least_rounds() / EPOCHS / 2.0).clamp(SHORT_EPOCH, EPOCH)
     }
 
     /// Reports whether a target takes turns with others in this case.
@@ -138,11 +139,6 @@ const LEAD: u64 = 16;
 /// The lengths of slices, shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// The largest part of the time for which pages are examined, and missing ones read, after the first
-/// epoch, and the one if an epoch was lost to pages that had left the memory.
-const LOOKING: f64 = 0.05;
-const WARMING: f64 = 0.25;
-
 /// The time that epochs have taken so far, and that of examining pages.
 #[derive(Default)]
 pub(super) struct PageLooks {
@@ -161,7 +157,8 @@ impl PageLooks {
     }
 
     fn is_due(&self) -> bool {
-        let part = if self.pages_lost || self.waited { WARMING } else { LOOKING };
+        let lost = self.pages_lost || self.waited;
+        let part = if lost { shares::REREADING } else { shares::LOOKING };
         self.looked <= self.epochs.mul_f64(part)
     }
 }

@@ -9,26 +9,32 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Coverage, Job, Scratches, costs, source::Source, store_preparation::create_filled,
+    BlobTarget, Coverage, Job, Scratches, source::Source, store_preparation::create_filled,
     stores::Sampled,
 };
-use crate::{Amount, Silent, Stop, store::ReadyStore};
+use crate::{
+    Amount, Silent, Stop,
+    budget::{
+        Line,
+        shares::{CLEARLY_FILLED, FILLED, FILLING, TRYING_TO_FILL},
+    },
+    store::ReadyStore,
+};
 
-/// Takes the same sample from the same `source`.
-pub(super) fn again(sampled: &Sampled, source: &mut Source, stop: &Stop) -> Result<()> {
-    let lengths = source.lengths(stop)?;
-    source.sample(&lengths, sampled.count, sampled.seed)
+/// Takes the same sample from the same `source`, if there was one, and returns it.
+pub(super) fn again(
+    sampled: Option<Sampled>,
+    source: &mut Source,
+    stop: &Stop,
+) -> Result<Option<Sampled>> {
+    if let Some(Sampled { count, seed, .. }) = sampled {
+        source.sample(&source.lengths(stop)?, count, seed)?;
+    }
+    Ok(sampled)
 }
 
-/// The part of the time in which scratch stores are filled at most.
-const FILLING: f64 = 0.4;
-/// The part of that which a sample may seem to take: what is left is for what takes longer than it
-/// seemed.
-const FILLED: f64 = 0.75;
-/// The part of that time below which filling is not tried.
-const CLEARLY: f64 = 0.25;
-/// The part of the time in which it is tried out how long filling takes.
-const TRYING: f64 = 0.05;
+/// The smallest sample, whether or not it fits.
+const FEWEST: u64 = 32;
 
 /// Makes `source`, of which there is so much in `all`, the sample that was asked for or that fits into
 /// the time.
@@ -44,10 +50,10 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
     let (mut count, mut seconds) = (wanted.count, None);
     if let (Some(time), Some(each)) = (job.request.time(), trying(job, wanted)) {
         let costs = costs(job, source, each)?;
-        let takes = costs.seconds(count);
+        let takes = costs.seconds(count as f64);
         let limit = time.as_secs_f64() * FILLING;
         if takes > limit {
-            let fitting = costs.fitting(limit * FILLED).min(count);
+            let fitting = costs.fitting(limit * FILLED, FEWEST).min(count);
             say(job, wanted, takes, fitting);
             if let Coverage::Fitting(_) = job.part.coverage {
                 (count, seconds) = (fitting, Some(takes / FILLING));
@@ -61,8 +67,7 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
         seconds,
     });
     if sampled.is_some() {
-        let lengths = source.lengths(job.stop)?;
-        source.sample(&lengths, count, job.request.seed)?;
+        source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
     }
     Ok(sampled)
 }
@@ -70,12 +75,11 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
 /// Returns the time for each target in which filling is tried; `None` if all that is `wanted`
 /// clearly fits, or is asked for.
 pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
-    let fits = |time: &Duration| {
-        costs::preparing(job, wanted, false) < time.as_secs_f64() * FILLING * CLEARLY
-    };
-    let time = job.bound().and(job.request.time());
-    let time = time.filter(|time| can_sample(job) && !fits(time))?;
-    Some(time.mul_f64(TRYING / job.part.targets.len() as f64))
+    let takes = job.guessed_preparing(wanted, false);
+    let fits = |time: &Duration| takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
+    let can_try = !job.touches_all() && can_sample(job);
+    let time = job.request.time().filter(|time| can_try && !fits(time))?;
+    Some(time.mul_f64(TRYING_TO_FILL / job.part.targets.len() as f64))
 }
 
 /// Reports whether scratch stores can be filled with a part of the data: no target has data of its
@@ -106,39 +110,13 @@ fn say(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
     });
 }
 
-/// The seconds that filling all stores takes.
-#[derive(Debug)]
-struct FillCosts {
-    /// Whatever the number of values.
-    start: f64,
-    /// For each value.
-    each: f64,
-}
-
-impl FillCosts {
-    fn seconds(&self, values: u64) -> f64 {
-        self.start + self.each * values as f64
-    }
-
-    /// The most values that take no longer than `seconds`, but some in any case.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer, and none here is negative"
-    )]
-    fn fitting(&self, seconds: f64) -> u64 {
-        const FEWEST: u64 = 32;
-        let values = (seconds - self.start).max(0.0) / self.each.max(f64::MIN_POSITIVE);
-        (values as u64).max(FEWEST)
-    }
-}
-
-/// Fills a store of each target with the first values, each for so long.
-fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<FillCosts> {
+/// Fills a store of each target with the first values, each for so long. Returns what filling all
+/// stores with some number of values takes.
+fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
     job.progress.stage("trying how long filling takes", None);
     let mut scratches = Scratches::default();
     let targets = (0..job.part.targets.len()).map(|index| (index, &job.part.targets[index]));
-    let mut costs = FillCosts { start: 0.0, each: 0.0 };
+    let mut costs = Line::default();
     for (index, target) in targets {
         if job.twin(index)?.is_some() {
             continue;
@@ -187,17 +165,4 @@ fn fill_part(
     })?;
     store.close()?;
     Ok(filled)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_values_are_measured_as_fit() {
-        let costs = FillCosts { start: 5.0, each: 0.001 };
-        assert!((costs.seconds(1000) - 6.0).abs() < 1e-9);
-        assert_eq!(costs.fitting(12.5), 7_500);
-        assert_eq!(costs.fitting(1.0), 32, "some in any case");
-    }
 }

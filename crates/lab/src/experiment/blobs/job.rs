@@ -1,12 +1,13 @@
 //! The job of measuring values, and its time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::{Batch, BlobWork, Error, Facet, Operation, Order, Result, Settings, Workload};
 
 use super::request::BlobsRequest;
 use crate::{
     Progress, Stop,
+    budget::Budget,
     experiment::request::{Request, ResolvedTarget},
 };
 
@@ -19,8 +20,7 @@ pub(super) struct Job<'a> {
     pub(super) part: &'a BlobsRequest,
     pub(super) progress: &'a dyn Progress,
     pub(super) stop: &'a Stop,
-    /// When its time is over; `None` if it has no end.
-    pub(super) ends: Option<Instant>,
+    pub(super) budget: Budget,
 }
 
 impl<'a> Job<'a> {
@@ -31,29 +31,27 @@ impl<'a> Job<'a> {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Self {
-        let ends = request.time().and_then(|time| Instant::now().checked_add(time));
-        Self { request, part, progress, stop, ends }
+        Self { request, part, progress, stop, budget: Budget::new(request.time()) }
     }
 
-    /// Returns the remaining time; `None` if it has no end.
-    pub(super) fn time_left(&self) -> Option<Duration> {
-        self.ends.map(|ends| ends.saturating_duration_since(Instant::now()))
-    }
-
-    /// Returns the time of which preparing may take a part, if a round need not touch every key;
-    /// `None` if all keys are asked for.
-    pub(super) fn bound(&self) -> Option<Duration> {
+    /// Reports whether a round touches every key that was asked for, however long that takes.
+    pub(super) fn touches_all(&self) -> bool {
         let BlobsRequest { count, max_key, start, work, .. } = self.part;
-        let all = count.is_some() || max_key.is_some() || start.is_some();
         let in_order = |work: &BlobWork| matches!(work.order, Order::Asc | Order::Desc);
-        let is_bounded = !all && !work.iter().any(in_order);
-        is_bounded.then(|| model::units::duration_of(self.request.rounds.seconds))
+        count.is_some() || max_key.is_some() || start.is_some() || work.iter().any(in_order)
+    }
+
+    /// Returns the time that this part of getting ready may take, one of
+    /// [`shares`](crate::budget::shares); `None` if a round touches all keys.
+    pub(super) fn share(&self, part: f64) -> Option<Duration> {
+        let seconds = self.request.rounds.seconds * part;
+        (!self.touches_all()).then(|| model::units::duration_of(seconds))
     }
 
     /// Reports whether the keys that are measured may be a random part of all.
     pub(super) fn draws_keys(&self) -> bool {
         let is_drawn = |work: &BlobWork| work.order.is_drawn();
-        self.bound().is_some() && !self.part.work.iter().any(is_drawn)
+        !self.touches_all() && !self.part.work.iter().any(is_drawn)
     }
 
     pub(super) fn settings(&self, target: &BlobTarget) -> Result<Settings> {

@@ -2,7 +2,6 @@
 
 mod calibration;
 mod copies;
-mod costs;
 mod draw;
 mod epoch;
 mod fit;
@@ -21,15 +20,11 @@ mod stores;
 mod survey;
 mod warming;
 
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use model::{
-    BlobWork, BlobsData, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding,
-    FindingKind, Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
+    BlobWork, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
+    Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
 };
 
 use super::{
@@ -37,10 +32,10 @@ use super::{
     request::{ExperimentPart, Request},
     store_cache::StoreCache,
     values::ValuesTrial,
-    weight,
 };
 use crate::{
     Progress, Recorder, Stop,
+    budget::{Budget, shares},
     dataset::{Part, Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
     workers::{
@@ -51,7 +46,7 @@ use crate::{
 };
 pub(super) use calibration::own_loop;
 use epoch::PageLooks;
-pub use forecast::{Forecast, forecast};
+pub use forecast::{Forecast, RunForecast, forecast};
 use job::{BlobTarget, Job};
 use listing::Listing;
 use memory_limit::MemoryLimiter;
@@ -65,6 +60,7 @@ use stores::{PreparedTarget, Sampled, Stores};
 pub(crate) use survey::{Survey, survey};
 
 impl ExperimentPart for BlobsRequest {
+    /// Makes the data and the stores ready, and finds out how long passes are.
     fn prepare<'a>(
         &'a self,
         request: &'a Request,
@@ -72,76 +68,40 @@ impl ExperimentPart for BlobsRequest {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        prepare(request, self, cache, progress, stop)
+        let job = Job::new(request, self, progress, stop);
+        job.check_sharing()?;
+        job.check_caches()?;
+        memory_limit::check_early(job)?;
+        let (caches, unreachable) = cache_state::reachable(&self.caches)?;
+        let (blobs, round) = ready(job, caches, cache)?;
+        let Blobs { stores, limiter, .. } = &blobs;
+        let experiment = stores.data(self);
+        let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
+        let plan = Plan {
+            baseline: stores.baseline,
+            memory: limiter.as_ref().map(|limiter| limiter.planned),
+            hosts: blobs.hosts.clone(),
+            ..request.plan(experiment, targets, blobs.workloads.clone(), blobs.caches.clone())
+        };
+        // What measures all takes is said with a sample of what fits: no second advice.
+        let fitted = stores.sampled.is_some_and(|of| of.seconds.is_some());
+        Ok(Prepared {
+            environment: blobs.environment(&plan)?,
+            findings: blobs.findings(unreachable),
+            trials: blobs.trials(&plan),
+            stores: stores.targets.iter().map(|target| target.facts.clone()).collect(),
+            left_out: stores.failed.clone(),
+            round: Some(round),
+            shorter: (!fitted).then_some("a smaller --count"),
+            plan,
+            experiment: Box::new(blobs),
+        })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
         self.targets.iter_mut().map(|target| &mut target.label).collect()
     }
 }
-
-/// Makes the data and the stores ready, and finds out how long passes are.
-fn prepare<'a>(
-    request: &'a Request,
-    part: &'a BlobsRequest,
-    cache: &'a mut StoreCache,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-) -> Result<Prepared<'a>> {
-    let job = Job::new(request, part, progress, stop);
-    job.check_sharing()?;
-    job.check_caches()?;
-    memory_limit::check_early(job)?;
-    let (caches, unreachable) = cache_state::reachable(&part.caches)?;
-    let kept = Stores::take(cache, job);
-    let mut source = Source::open(job)?;
-    let (listing, sampled) = match &kept {
-        Some(kept) => {
-            let sampled = kept.sampled;
-            sampled.map_or(Ok(()), |sampled| fit::again(&sampled, &mut source, stop))?;
-            (None, sampled)
-        }
-        None => listed(job, &mut source)?,
-    };
-    let (mut blobs, round) = ready(job, (source, listing), &caches, (kept, cache))?;
-    blobs.stores.sampled = sampled;
-    blobs.stores.half =
-        sampled.filter(|_| job.draws_keys()).map(|_| blobs.stores.dataset.first_half());
-    let Blobs { stores, limiter, .. } = &blobs;
-    let (summary, drawn, available) = (stores.summary(), stores.drawn(), stores.all.count);
-    let sampled_from = sampled.map(|sampled| sampled.from);
-    let dataset = part.data.spec();
-    let experiment = BlobsData { dataset, summary, available, sampled_from, drawn };
-    let targets = stores.targets.iter().map(|target| target.planned.clone()).collect();
-    let plan = Plan {
-        baseline: stores.baseline,
-        memory: limiter.as_ref().map(|limiter| limiter.planned),
-        hosts: blobs.hosts.clone(),
-        ..request.plan(experiment, targets, blobs.workloads.clone(), blobs.caches.clone())
-    };
-    let environment = blobs.environment(&plan)?;
-    let findings = blobs.findings(unreachable);
-    let (trials, left_out) = (blobs.trials(&plan), stores.failed.clone());
-    let stores = stores.targets.iter().map(|target| target.facts.clone()).collect();
-    // What measures all takes is said with a sample of what fits: no second advice.
-    let fitted = sampled.is_some_and(|of| of.seconds.is_some());
-    let shorter = (!fitted).then_some("a smaller --count");
-    let (experiment, round) = (Box::new(blobs), Some(round));
-    Ok(Prepared {
-        experiment,
-        plan,
-        environment,
-        trials,
-        stores,
-        findings,
-        left_out,
-        round,
-        shorter,
-    })
-}
-
-/// The part of the time in which the keys of the data are listed.
-const LISTING: f64 = 0.1;
 
 /// Lists the keys of `source`, where not all of them have to be read, and makes it a sample if filling
 /// stores with all would take too long.
@@ -151,29 +111,36 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
         let wanted = job.part.coverage.amount(source.amount(job.stop)?);
         room::check_room(job, &job.operations(), wanted)?;
     }
-    let Some(time) = job.bound() else {
+    if job.touches_all() {
         let all = source.amount(job.stop)?;
         return Ok((None, fit::fit(job, source, all)?));
-    };
+    }
     // Stores can only be filled with keys that are listed.
     let is_filled = job.part.targets.iter().any(|target| target.location.is_none());
-    let within = (!is_filled && job.draws_keys()).then(|| time.mul_f64(LISTING));
+    let within = job.share(shares::LISTING).filter(|_| !is_filled && job.draws_keys());
     let listing = source.list(job, within)?;
     let sampled = fit::fit(job, source, listing.all)?;
     let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
     Ok((Some(listing), sampled))
 }
 
-/// Makes the stores ready that an earlier run has not left in `kept`, and finds out how long a round
+/// Makes the stores ready that an earlier run has not left in `cache`, and finds out how long a round
 /// takes.
 fn ready<'a>(
     job: Job<'a>,
-    (source, listing): (Source, Option<Listing>),
-    caches: &[Cache],
-    (kept, cache): (Option<Stores>, &'a mut StoreCache),
+    caches: Vec<Cache>,
+    cache: &'a mut StoreCache,
 ) -> Result<(Blobs<'a>, Duration)> {
     let Job { request, part, .. } = job;
-    let stores = prepare::stores(job, &source, listing, kept)?;
+    let kept = Stores::take(cache, job);
+    let mut source = Source::open(job)?;
+    let (listing, sampled) = match &kept {
+        Some(kept) => (None, fit::again(kept.sampled, &mut source, job.stop)?),
+        None => listed(job, &mut source)?,
+    };
+    let mut stores = prepare::stores(job, &source, listing, kept)?;
+    stores.sampled = sampled;
+    stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
@@ -187,30 +154,29 @@ fn ready<'a>(
     let processes = start_workers(job, &stores, &hosts, pool.0)?;
     processes.as_ref().map_or(Ok(()), |processes| check_there(processes, &stores))?;
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
-    let caches = caches.to_vec();
-    let caches = limiter.as_ref().map_or(caches.clone(), |limiter| limiter.states(caches));
+    let caches = match &limiter {
+        Some(limiter) => limiter.states(caches),
+        None => caches,
+    };
     let count = stores.dataset.summary().count;
     let workloads: Vec<_> =
         part.work.iter().map(|work| job.workload(*work, count, count)).collect();
-    let alone = vec![None; workloads.len()];
-    let (ops, page_looks) = Default::default();
     // A source that is no longer needed may be a copy.
     let writes_later = job.operations().len() > 1;
-    let source = Some(source).filter(|_| writes_later);
     let mut blobs = Blobs {
         job,
         cache,
-        source,
+        source: Some(source).filter(|_| writes_later),
+        alone: vec![None; workloads.len()],
         workloads,
-        alone,
         caches,
-        ops,
+        ops: Vec::new(),
         limiter,
         processes,
         hosts,
         pool,
         stores,
-        page_looks,
+        page_looks: PageLooks::default(),
     };
     let round = blobs.calibrate_first()?;
     Ok((blobs, round))
@@ -369,15 +335,13 @@ impl Blobs<'_> {
     /// Calibrates what can be measured before the first round; the others when their turn comes.
     fn calibrate_first(&mut self) -> Result<Duration> {
         let mut round = Duration::ZERO;
-        let own = |work: &BlobWork| weight(work.operation.writes());
+        let own = |work: &BlobWork| shares::weight(work.operation.writes());
         let all: f64 = self.job.part.work.iter().map(own).sum();
-        let time = self.job.request.time().and(self.job.time_left());
         for index in 0..self.workloads.len() {
-            let operation = self.job.part.work[index].operation;
-            if self.stores.targets.iter().any(|target| target.has_store(operation)) {
-                let part = own(&self.job.part.work[index]) / all;
-                let (longer, failed) =
-                    self.calibrate(index, time.map(|left| left.mul_f64(part)))?;
+            let work = self.job.part.work[index];
+            if self.stores.targets.iter().any(|target| target.has_store(work.operation)) {
+                let budget = self.job.budget.part(own(&work) / all);
+                let (longer, failed) = self.calibrate(index, budget)?;
                 round += longer;
                 for (target, error) in failed.into_iter().rev() {
                     self.stores.leave_out(target, error)?;
@@ -478,7 +442,7 @@ impl Experiment for Blobs<'_> {
     fn start_case(
         &mut self,
         trial: &Trial,
-        time: Option<Duration>,
+        budget: Budget,
         recorder: &mut Recorder,
     ) -> Result<Vec<(usize, Error)>> {
         let index = trial.workloads.start;
@@ -487,13 +451,11 @@ impl Experiment for Blobs<'_> {
             return Ok(Vec::new());
         }
         let Some(source) = self.source.take() else { return Ok(Vec::new()) };
-        let start = Instant::now();
         let mut failed = prepare::update_stores(self.job, &source, &mut self.stores)?;
-        let time = time.map(|time| time.saturating_sub(start.elapsed()));
         let works = self.job.part.work.iter().enumerate();
         let writes: Vec<_> = works.filter(|(_, work)| work.operation.writes()).collect();
         for (index, _) in writes {
-            failed.extend(self.calibrate(index, time)?.1);
+            failed.extend(self.calibrate(index, budget)?.1);
             let workload = self.workloads[index];
             recorder.push(Line::Workload { index, workload })?;
         }

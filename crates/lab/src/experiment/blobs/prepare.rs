@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Amount,
+    budget::shares,
     dataset::{Dataset, Part, Use, derive},
     store::{ReadyStore, cache_state, check},
     workload::nanoseconds,
@@ -44,7 +45,7 @@ pub(super) fn stores(
     for (index, target) in part.targets.iter().enumerate() {
         let preparation = StorePreparation { job, index, target, source, amount };
         let kept = kept.next().map_or_else(TargetStores::default, TargetStores::kept);
-        let own = in_half_of_the_rest(job, AFTER_CREATING, || {
+        let own = in_half_of_the_rest(job, shares::AFTER_CREATING, || {
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
@@ -147,19 +148,15 @@ impl Job<'_> {
     fn check_until(self) -> Option<Instant> {
         let own = usize::from(self.own_source().is_none());
         let passes = (self.part.targets.len() + own) as f64;
-        self.bound().map(|time| Instant::now() + time.mul_f64(CHECKING / passes))
+        self.share(shares::CHECKING / passes).map(|time| Instant::now() + time)
     }
 }
 
-/// The part of the time in which values are read to be checked, and so may be measured.
-const CHECKING: f64 = 0.3;
 /// The largest number of keys that are needed: more show hardly more, unless their values fit into
 /// the processor's cache a few times.
 const ENOUGH_KEYS: u64 = 500_000;
 const FEW_KEYS: u64 = 50_000;
 const CACHES: u64 = 4;
-/// The part of the time in which the keys of the user's stores are compared with each other.
-const COMPARING: f64 = 0.1;
 
 /// Reads the data, and checks whether the user's stores hold it: the same keys with values of the
 /// same lengths. Where that takes too long, the values that are measured are compared only.
@@ -168,10 +165,10 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
     let (dataset, is_compared) = match listing {
         None => (source.dataset(all.count, job.progress, job.stop)?, true),
         Some(listing) => {
-            let takes = listing.took.as_secs_f64() * located as f64;
-            let time = job.bound().map_or(f64::INFINITY, |time| time.as_secs_f64() * COMPARING);
-            let compared = listing.is_whole() && takes <= time;
-            (listing.dataset, compared)
+            let takes = listing.took.mul_f64(located as f64);
+            let fits = job.share(shares::COMPARING).is_none_or(|time| takes <= time);
+            let is_compared = listing.is_whole() && fits;
+            (listing.dataset, is_compared)
         }
     };
     if dataset.entries().is_empty() {
@@ -222,7 +219,8 @@ fn finish_all(
             preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };
-        match tolerable_failure(&target.label, in_half_of_the_rest(job, AFTER_CHECKING, finish))? {
+        let finished = in_half_of_the_rest(job, shares::AFTER_CHECKING, finish);
+        match tolerable_failure(&target.label, finished)? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -257,7 +255,7 @@ fn finish(
         let (differs, checked, took) = inspect(job, target, ready, dataset)?;
         check += took;
         finding = finding.or(differs);
-        if job.bound().is_some() {
+        if !job.touches_all() {
             dataset.truncate(checked);
         }
     }
@@ -332,16 +330,12 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
 }
 
-/// The parts of the time that are left to what comes after creating the stores, and after checking
-/// them.
-const AFTER_CREATING: f64 = 0.4;
-const AFTER_CHECKING: f64 = 0.3;
-
 /// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
 /// that takes longer fails, so that the others can be measured.
 fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let kept = job.bound().map_or(Duration::ZERO, |time| time.mul_f64(after));
-    let limit = job.time_left().map(|left| left.saturating_sub(kept) / 2);
+    let kept = job.share(after).unwrap_or_default();
+    let limit = job.budget.limit();
+    let limit = limit.map(|left| left.saturating_sub(kept).mul_f64(shares::ONE_TARGET));
     let result = job.stop.within(limit, work);
     match result {
         Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {

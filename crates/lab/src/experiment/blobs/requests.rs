@@ -7,7 +7,7 @@ use super::{
     calibration::{FEWEST, Lengths, REQUESTS},
     fit,
 };
-use crate::{Amount, experiment::values::first_operations};
+use crate::{Amount, budget::guessed, experiment::values::first_operations};
 
 /// The requests of a run, if none has to be sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,9 +56,6 @@ impl Job<'_> {
     }
 }
 
-/// The shortest time of a request in seconds. Passes that take no time are made longer by repeating keys.
-const FASTEST: f64 = 0.25e-3;
-
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -74,7 +71,8 @@ impl Job<'_> {
         let Lengths { shortest, scheduled, .. } = Lengths::new(self);
         let repeated = || match work.rate {
             Some(rate) => whole(rate * scheduled),
-            None => whole(shortest / FASTEST) * u64::from(self.workers()),
+            // Passes that take no time are made longer by repeating keys.
+            None => whole(shortest / guessed::REQUEST) * u64::from(self.workers()),
         };
         self.part.count.unwrap_or_else(|| keys.max(repeated()))
     }
@@ -113,13 +111,13 @@ fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestF
             // Values that the first pass will write are looked at before the first round.
             calibrating += read * first;
         }
-        let fewest = if job.bound().is_some() { keys.min(FEWEST) } else { keys };
+        let fewest = if job.touches_all() { keys } else { keys.min(FEWEST) };
         let single = actions().min_by_key(Requests::count).unwrap_or_default();
         least += single * job.part.count.unwrap_or(fewest);
     }
     let filled = put * keys * stores;
     let tried = fit::trying(job, data).map_or(Requests::default(), |time| {
-        put * keys.min(whole(time.as_secs_f64() / FASTEST)) + own
+        put * keys.min(whole(time.as_secs_f64() / guessed::REQUEST)) + own
     });
     Some(RequestForecast {
         // What was filled is checked.

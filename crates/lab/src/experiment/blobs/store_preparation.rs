@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Amount,
+    budget::guessed,
     copy::clone_store,
     dataset::{Dataset, check_bytes, check_type},
     store::{ReadyStore, check},
@@ -49,6 +50,12 @@ impl Job<'_> {
         let mut operations = self.operations();
         operations.retain(|operation| operation.writes() || !kept);
         operations
+    }
+
+    /// Guesses the seconds of making the stores ready; if `kept`, after a run of the same needs.
+    pub(super) fn guessed_preparing(&self, data: Amount, kept: bool) -> f64 {
+        let stores = self.part.targets.len() * self.missing(kept).len();
+        guessed::preparing(data, stores, kept)
     }
 
     /// Returns what stores are created for before the first round; those that are written to come

@@ -3,11 +3,11 @@
 use std::{cmp::Ordering, path::PathBuf};
 
 use model::{
-    DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind, Operation,
-    PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
+    BlobsData, DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind,
+    Operation, PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
 };
 
-use super::{BlobTarget, Coverage, Job, Scratches};
+use super::{BlobTarget, BlobsRequest, Coverage, Job, Scratches};
 use crate::{
     Amount, Request,
     dataset::Dataset,
@@ -83,6 +83,17 @@ impl Stores {
         let share = count as f64 / measured.count as f64;
         let half_in = measured.half_in.map(|half| part_of(half, share));
         DatasetSummary { count, bytes, half_in, ..measured }
+    }
+
+    /// Describes the data of `part` as a plan does.
+    pub(super) fn data(&self, part: &BlobsRequest) -> BlobsData {
+        BlobsData {
+            dataset: part.data.spec(),
+            summary: self.summary(),
+            available: self.all.count,
+            sampled_from: self.sampled.map(|sampled| sampled.from),
+            drawn: self.drawn(),
+        }
     }
 
     /// Returns how many keys are measured; `None` for all.

@@ -5,6 +5,10 @@ use model::{Cache, Residency, Result};
 use super::{BlobTarget, Job};
 use crate::{
     Amount,
+    budget::{
+        guessed::reading_files,
+        shares::{WARMING, WARMING_AGAIN},
+    },
     store::{ReadyStore, cache_state, file_bytes},
 };
 
@@ -32,16 +36,6 @@ enum Warming {
     None,
 }
 
-/// The part of the time in which a store is read into memory from start to end.
-const WARMING: f64 = 0.25;
-/// The same of a store of the user that is in memory.
-const WARMING_AGAIN: f64 = 0.05;
-/// Bytes a second of a common disk, and seconds to open and read a small file.
-const DISK: f64 = 1e9;
-const OPENING: f64 = 150e-6;
-/// The same of files that are in memory.
-const MEMORY: f64 = 3e9;
-const REOPENING: f64 = 10e-6;
 /// The part of the free memory that a store may take to be measured in memory.
 const IN_MEMORY: f64 = 0.8;
 /// Where so much of a store at most is not in memory, the rest is left there as it was found.
@@ -50,17 +44,16 @@ const FEW_MISSING: f64 = 0.5;
 impl Job<'_> {
     /// Returns how a store of `amount` is brought into memory in the time that there is for it.
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
-        let Some(time) = self.bound() else { return Ok(Warming::Whole) };
+        let Some(time) = self.share(1.0) else { return Ok(Warming::Whole) };
         let in_files = ready.engine.fill().whole_blocks;
         let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
         let files = if in_files { amount.count } else { 1 };
-        let (bytes, files) = (bytes as f64, files as f64);
         let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        if bytes > memory * IN_MEMORY {
+        if bytes as f64 > memory * IN_MEMORY {
             return Ok(Warming::None);
         }
-        let loading = (bytes / DISK + files * OPENING) / time.as_secs_f64();
-        let again = (bytes / MEMORY + files * REOPENING) / time.as_secs_f64();
+        let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64();
+        let (loading, again) = (part(false), part(true));
         if target.location.is_none() || loading <= WARMING_AGAIN {
             return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });
         }

@@ -1,0 +1,82 @@
+//! What a trial of values costs, as a short one of it showed.
+
+use std::time::Duration;
+
+use model::{Sample, Workload};
+
+/// The seconds of a trial on one target in one cache state.
+pub(crate) struct TrialCost {
+    is_cold: bool,
+    /// An operation of the first pass after opening.
+    first: f64,
+    /// An operation of the pass that counts.
+    pub(crate) operation: f64,
+    /// An operation without waits for a processor.
+    judged: f64,
+    /// All that is not one of these: the cache state, opening, checking, flushing.
+    pub(crate) apart: f64,
+}
+
+impl TrialCost {
+    /// Returns the costs of a trial that gave `sample` in the time `took`.
+    pub(crate) fn from_sample(sample: &Sample, took: Duration) -> Self {
+        let per = |ns: u64, operations: u64| ns.max(1) as f64 / 1e9 / operations.max(1) as f64;
+        let first = sample.first_pass();
+        let passes = sample.wall_ns + first.map_or(0, |first| first.ns);
+        let operation = per(sample.wall_ns, sample.operations);
+        Self {
+            is_cold: sample.cache.is_cold(),
+            first: first.map_or(operation, |first| per(first.ns, first.operations)),
+            operation,
+            judged: per(sample.judged_ns(), sample.operations),
+            apart: took.saturating_sub(Duration::from_nanos(passes)).as_secs_f64(),
+        }
+    }
+
+    /// Returns the seconds of a trial of `workload` over so many `keys`, with `first` operations in
+    /// its first pass.
+    pub(crate) fn seconds(&self, workload: &Workload, keys: u64, first: u64) -> f64 {
+        let count = workload.count;
+        if self.is_cold {
+            return self.apart + self.operation * count.min(keys) as f64;
+        }
+        let scheduled = workload.work.rate().map_or(0.0, |rate| count as f64 / rate);
+        self.apart + self.first * first as f64 + (self.operation * count as f64).max(scheduled)
+    }
+}
+
+/// The costs of a workload's trials on one target, one in each cache state.
+pub(crate) type TrialCosts = Vec<TrialCost>;
+
+/// Returns the seconds of an operation of a target in the state in which it is fastest.
+pub(crate) fn fastest_operation(states: &[TrialCost]) -> f64 {
+    states.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the factor by which warm operations take longer by the wall clock, because they wait for
+/// a processor.
+pub(crate) fn stretched(tried: &[&TrialCosts]) -> f64 {
+    let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.is_cold);
+    let sum = |of: fn(&TrialCost) -> f64| warm().map(of).sum::<f64>();
+    sum(|cost| cost.operation) / sum(|cost| cost.judged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_a_processor_stretch_warm_operations() {
+        let cost = |is_cold, operation, judged| TrialCost {
+            is_cold,
+            first: 0.0,
+            operation,
+            judged,
+            apart: 0.0,
+        };
+        let (warm, cold) = (cost(false, 3e-6, 1e-6), cost(true, 9e-3, 1e-6));
+        let costs = [vec![warm, cold], vec![cost(false, 5e-6, 3e-6)]];
+        let found = stretched(&costs.each_ref());
+        assert!((found - 2.0).abs() < 1e-9, "{found}");
+    }
+}
