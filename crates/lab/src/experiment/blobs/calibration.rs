@@ -156,9 +156,9 @@ impl Blobs<'_> {
         let others = (0..costs.len()).filter(|target| *target != self.stores.baseline);
         let apart = others.filter_map(|target| Some((target, apart(target)?)));
         let (target, own) = apart.max_by(|one, other| one.1.total_cmp(&other.1))?;
-        let rounds = self.least_rounds();
+        let rounds = self.job.request.rounds.min_total();
         // What is added is shared with other cases.
-        let more = duration_of((all - most) / APART * rounds * 2.5);
+        let more = duration_of((all - most) / APART * self.least_rounds() * 2.5);
         let why = format!(
             "a trial takes {} besides its operations, so that {rounds} rounds do not fit into the \
              time; --time {} measures it",
