@@ -10,13 +10,26 @@ use model::{
 
 use crate::{budget::Budget, experiment::Trial};
 
+/// The times of the rounds of a case.
+pub(super) struct Times {
+    /// The longest round so far.
+    pub(super) longest: Duration,
+    /// The share of the case.
+    pub(super) share: Budget,
+    /// The time of all cases.
+    pub(super) all: Budget,
+    /// Whether another case has no rounds yet.
+    pub(super) others_wait: bool,
+}
+
 /// Returns why there is no further round after `done`; `None` if there is one. A round that would
 /// not fit into the share is not started, unless it is one of the least number: the end of the time
-/// cuts that off.
+/// cuts that off. If so many do not fit into all the time, and give no verdict, other cases that wait
+/// are next.
 pub(super) fn ended(
     rounds: &Rounds,
     done: u32,
-    (share, longest): (Budget, Duration),
+    times: &Times,
     record: Option<&Record>,
     trial: &Trial,
 ) -> Option<Ended> {
@@ -24,13 +37,14 @@ pub(super) fn ended(
         return (done >= max).then_some(Ended::Rounds);
     }
     if done < rounds.min {
-        return None;
+        let least = times.longest.saturating_mul(rounds.min - done);
+        return (times.others_wait && !times.all.fits(least)).then_some(Ended::Time);
     }
     // Each of several runs has its share of the time, so that their means are of about as many rounds.
     if rounds.runs == 1 && record.is_some_and(|record| is_settled(record, trial)) {
         return Some(Ended::Precise);
     }
-    (!share.fits(longest)).then_some(Ended::Time)
+    (!times.share.fits(times.longest)).then_some(Ended::Time)
 }
 
 /// Reports whether no target needs more rounds of trials like `trial`.
@@ -62,6 +76,8 @@ pub(super) fn time_of(further: f64, passed: f64, measuring: Duration) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use model::{Cache, record::Record};
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -75,5 +91,20 @@ mod tests {
         assert_eq!(seconds(7.0, 0.5, 5), Some(65));
         assert_eq!(seconds(10.0, 2.5, 25), Some(75));
         assert_eq!(seconds(1.0, 1.0, 25), Some(0));
+    }
+
+    #[test]
+    fn a_case_whose_least_rounds_do_not_fit_gives_way_to_those_that_wait() {
+        let rounds = Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1 };
+        let (all, share) = (Budget::new(Some(SECOND * 60)), Budget::new(Some(Duration::ZERO)));
+        let trial = Trial::for_target(0, 0..1, Some(Cache::Warm));
+        let ended = |done, longest, others_wait| {
+            let times = Times { longest: SECOND * longest, share, all, others_wait };
+            super::ended(&rounds, done, &times, None::<&Record>, &trial)
+        };
+        assert_eq!(ended(1, 5, true), None, "five fit, though not into its share");
+        assert_eq!(ended(1, 20, true), Some(Ended::Time), "four more take 80 of 60 seconds");
+        assert_eq!(ended(1, 20, false), None, "nobody else needs the time");
+        assert_eq!(ended(5, 5, false), Some(Ended::Time), "its share is over");
     }
 }

@@ -30,6 +30,7 @@ use crate::{
     },
     workload::interleaved::balanced_orders,
 };
+use ending::Times;
 
 /// The results that the record does not contain.
 pub struct Outcome {
@@ -305,8 +306,9 @@ impl Schedule<'_> {
             }
             // What was measured before counts: a case may go on when others are over.
             let done = if self.plan.rounds.runs > 1 { round + 1 - first } else { round + 1 };
-            let (rounds, times) = (&self.plan.rounds, (share, longest));
-            let ended = ending::ended(rounds, done, times, recorder.record(), &trial);
+            let others_wait = self.others_wait(place);
+            let times = Times { longest, share, all: self.budget, others_wait };
+            let ended = ending::ended(&self.plan.rounds, done, &times, recorder.record(), &trial);
             if let Some(ended) = ended {
                 self.cases[place].open = ended == Ended::Time;
                 return Ok(());
@@ -336,6 +338,11 @@ impl Schedule<'_> {
     fn weight(&self, case: &CaseRounds) -> f64 {
         let work = |trial: &Trial| self.plan.workloads[trial.workloads.start].work;
         shares::weight(case.trials.first().is_some_and(|trial| work(trial).writes()))
+    }
+
+    /// Reports whether a case after this one has no rounds yet.
+    fn others_wait(&self, place: usize) -> bool {
+        self.cases[place + 1..].iter().any(|case| case.next == 0 && !case.trials.is_empty())
     }
 
     /// Starts the budget of a case that has this `part` of the remaining time of this run.
