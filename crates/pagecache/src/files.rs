@@ -9,6 +9,9 @@ use crate::{
     Evictor, Names, Pages, Span, has_gone, names, open, warm, warm::warm_missing, with_path,
 };
 
+/// The bytes of a file that are read before it is asked again whether to go on.
+const PART: usize = 64 << 20;
+
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
 #[derive(Debug, Default)]
@@ -116,6 +119,28 @@ impl Files {
             Ok(())
         })?;
         Ok(bytes)
+    }
+
+    /// Reads the files like [`Files::warm`] as long as `go_on`, and returns whether that was to the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be read.
+    pub fn warm_while(&self, go_on: impl Fn() -> bool) -> io::Result<bool> {
+        let (mut buffer, mut is_whole) = (vec![0; crate::BUFFER], true);
+        self.visit_files(|path| {
+            let file = open(path, false)?.file;
+            let parts =
+                (0_u64..).step_by(PART).map(|start| Span { start, end: Some(start + PART as u64) });
+            for part in parts {
+                is_whole = is_whole && go_on();
+                if !is_whole || warm(&file, part, &mut buffer)? < PART as u64 {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(is_whole)
     }
 
     /// Reads of each file that is not whole in memory those parts of [`crate::BUFFER`] bytes that are

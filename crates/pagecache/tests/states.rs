@@ -174,6 +174,19 @@ fn every_byte_is_read() {
 }
 
 #[test]
+fn reading_ends_when_it_is_asked_to() {
+    let root = folder();
+    let files = ["a", "b", "c"].map(|name| root.path().join(name));
+    files.iter().for_each(|file| fs::write(file, "four").unwrap());
+    let files = Files::below(files).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let two = || asked.replace(asked.get() + 1) < 2;
+    assert!(!files.warm_while(two).unwrap());
+    assert_eq!(asked.get(), 3, "and not again");
+    assert!(files.warm_while(|| true).unwrap());
+}
+
+#[test]
 fn what_is_missing_is_read_again() {
     let root = folder();
     fs::write(root.path().join("large"), vec![1; pagecache::BUFFER * 2 + 3]).unwrap();

@@ -60,6 +60,19 @@ fn every_trial_proves_its_state() {
 }
 
 #[test]
+fn a_database_that_is_longer_than_memory_is_measured_as_it_was_found() {
+    let world = World::new();
+    world.ok("init long.db --count 2000 --size 5k");
+    // What follows the last page is a hole, and no part of the database.
+    let file = std::fs::OpenOptions::new().write(true).open(world.path("long.db")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    world.ok("run long.db long.db?mmap=1GiB --time 8s --json r.json");
+    let record = world.record("r.json");
+    assert!(!record.samples.is_empty());
+    assert!(record.samples.iter().all(|sample| sample.as_found), "{:?}", record.samples);
+}
+
+#[test]
 fn the_cold_state_is_proven_or_its_lack_named() {
     let world = World::new();
     let ran = world.run("run files: pack: --read --keys 60 --rounds 2 --cache cold --json r.json");

@@ -20,6 +20,8 @@ pub(crate) const TRYING_TO_FILL: f64 = 0.05;
 /// Reading a store into memory from start to end. Reads that wait for the device show the same with
 /// less.
 pub(crate) const WARMING: f64 = 0.25;
+/// The part after which reading it ends if it takes longer than it seemed: the store is measured as it then is.
+pub(crate) const WARMING_AT_MOST: f64 = 0.4;
 /// Reading it again although it is in memory, so that all stores are brought there in one way.
 pub(crate) const WARMING_AGAIN: f64 = 0.05;
 /// Reading values to check them. Only what was checked is measured, so more of it is a better

@@ -6,6 +6,7 @@ use model::{Cache, Error, FindingKind, Residency, Result};
 use pagecache::{Files, Pages};
 
 use super::ReadyStore;
+use crate::Stop;
 
 /// Returns those of `wanted` that this machine and this user can reach, and a finding for each
 /// other one. Fails if none remains.
@@ -98,6 +99,14 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency
     pagecache::drop_all().map_err(wrong)?;
     let names = files.names().map_err(wrong)?;
     Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
+}
+
+/// Evicts the closed store and fills it into memory, as long as `stop` does not ask to end. Returns whether all
+/// of it was filled in.
+pub(crate) fn load(ready: &ReadyStore, stop: &Stop) -> Result<bool> {
+    let Some(files) = files(ready)? else { return Ok(true) };
+    evict(&files)?;
+    files.warm_while(|| stop.check().is_ok()).map_err(wrong)
 }
 
 /// Returns what is in memory of the store now; looking at it loads its names.

@@ -7,7 +7,7 @@ use crate::{
     Amount,
     budget::{
         guessed::reading_files,
-        shares::{WARMING, WARMING_AGAIN},
+        shares::{WARMING, WARMING_AGAIN, WARMING_AT_MOST},
     },
     store::{ReadyStore, cache_state, file_bytes},
 };
@@ -20,9 +20,17 @@ pub(super) fn warm(
     amount: Amount,
 ) -> Result<()> {
     let warming = job.warming(target, ready, amount)?;
+    let longest = job.share(WARMING_AT_MOST);
+    let is_loaded = match warming {
+        Warming::Whole => job.stop.within(longest, || cache_state::load(ready, job.stop))?,
+        Warming::Missing => true,
+        Warming::None => false,
+    };
+    // A limit within which it was not read may have been that of the whole command.
+    job.stop.check()?;
     // Of one that is taken for filled, only what is missing is read.
-    ready.filled.set(matches!(warming, Warming::Missing));
-    ready.as_found.set(matches!(warming, Warming::None));
+    ready.filled.set(is_loaded);
+    ready.as_found.set(!is_loaded);
     cache_state::reach(ready, Cache::Warm).map(drop)
 }
 
@@ -46,7 +54,13 @@ impl Job<'_> {
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
         let Some(time) = self.share(1.0) else { return Ok(Warming::Whole) };
         let in_files = ready.engine.fill().whole_blocks;
-        let bytes = if in_files { amount.bytes } else { file_bytes(&ready.files())?.allocated };
+        let bytes = if in_files {
+            amount.bytes
+        } else {
+            // A hole takes memory too.
+            let space = file_bytes(&ready.files())?;
+            space.apparent.max(space.allocated)
+        };
         let files = if in_files { amount.count } else { 1 };
         let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         if bytes as f64 > memory * IN_MEMORY {
