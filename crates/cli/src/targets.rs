@@ -15,7 +15,7 @@ use model::{
     without_password,
 };
 
-use crate::files;
+use crate::{files, output};
 
 /// A typed target with its engine and its place. Its settings are not checked yet: a value may be a list
 /// that a sweep goes through.
@@ -59,6 +59,22 @@ impl FoundTarget {
             settings: self.settings(defaults)?,
             ..lab::ResolvedTarget::scratch(&self.label(), self.engine)
         })
+    }
+
+    /// Adds the settings that find the values in a store that another program made, and prints what was
+    /// found by itself.
+    pub(crate) fn with_values(mut self) -> Result<Self> {
+        let Some(path) = self.location.as_ref().filter(|path| path.exists()) else {
+            return Ok(self);
+        };
+        let asked = Settings(self.settings.iter().cloned().collect());
+        let Some(found) = self.engine.find_values(path, &asked)? else { return Ok(self) };
+        if let Some(about) = found.about {
+            output::say(&format!("{}: {about}", self.text));
+        }
+        let new = found.settings.0.into_iter().filter(|(name, _)| asked.get(name).is_none());
+        self.settings.extend(new);
+        Ok(self)
     }
 
     /// Reports whether storemark creates the store, on this machine.
@@ -282,7 +298,7 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
 
 /// Resolves a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
-    let resolved = resolve(text)?;
+    let resolved = resolve(text)?.with_values()?;
     match resolved.location.clone() {
         Some(path) if path.exists() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),

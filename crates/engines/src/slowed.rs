@@ -8,9 +8,9 @@ use std::{
 };
 
 use model::{
-    Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, Idle, Key,
-    KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings, Store,
-    Visitor,
+    Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
+    Idle, Key, KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings,
+    Store, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -136,7 +136,8 @@ impl Blobs for Slowed {
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
-        fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
+        fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -388,6 +388,16 @@ pub trait Blobs: Engine {
         Ok(false)
     }
 
+    /// Finds the values in a store at `location` that another program made, as far as the settings
+    /// `asked` for do not name them; `None` if the engine knows where its values are.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are none, or several may be meant; the sentence names them.
+    fn find_values(&self, _location: &Path, _asked: &Settings) -> Result<Option<FoundValues>> {
+        Ok(None)
+    }
+
     /// Lists what the store at `location` holds in addition to its dataset (other tables, for
     /// example) and would be lost with it, in words for people.
     fn other_contents(&self, _location: &Path) -> Result<Vec<String>> {
@@ -413,6 +423,15 @@ pub trait Blobs: Engine {
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         self.open(location, options)
     }
+}
+
+/// The values in a store that another program made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundValues {
+    /// The settings that name them.
+    pub settings: Settings,
+    /// What was found, in words for people; `None` if the settings that were asked for name it.
+    pub about: Option<String>,
 }
 
 /// The facet of an engine that stores rows.

@@ -50,7 +50,7 @@ pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Vol
 pub use durability::Durability;
 pub use engine::{
     Account, Blobs, Capabilities, Cleaned, Declaration, DurabilitySettings, Engine, EngineFacts,
-    Fill, Leftover, Rows, Servers, Tasks, Try,
+    Fill, FoundValues, Leftover, Rows, Servers, Tasks, Try,
 };
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};

@@ -39,9 +39,9 @@ pub(crate) struct AdviseOptions {
     #[arg(value_name = "STORE", conflicts_with = "data")]
     pub(crate) store: Option<OsString>,
 
-    /// Take keys and bytes from the files below DIR (read only)
-    #[arg(long, value_name = "DIR", help_heading = "Data")]
-    pub(crate) data: Option<PathBuf>,
+    /// Take keys and bytes from a folder, or from any other target (read only)
+    #[arg(long, value_name = "TARGET", help_heading = "Data")]
+    pub(crate) data: Option<OsString>,
     /// Without data: the middle size of the values in bytes
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
     pub(crate) size: Option<u64>,
@@ -153,10 +153,10 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
 /// Returns where the values are, and a store like it.
 fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn Blobs>)> {
     let folder = || ResolvedTarget::scratch(&now(registry::folders().name()), registry::folders());
-    if let Some(path) = &options.data {
-        return Ok((measure::directory(path)?, folder()));
+    if let Some(path) = options.data.as_ref().filter(|path| measure::is_folder(path)) {
+        return Ok((measure::directory(Path::new(path))?, folder()));
     }
-    let Some(text) = &options.store else {
+    let Some(text) = options.data.as_ref().or(options.store.as_ref()) else {
         let AdviseOptions { keys, size, variance, .. } = *options;
         return Ok((Data::Generated(DEFAULT_DATA.shaped(keys, size, variance, seed)), folder()));
     };

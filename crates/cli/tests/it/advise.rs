@@ -126,7 +126,7 @@ fn what_cannot_be_answered_is_refused_in_a_line() {
     for (line, says) in [
         ("advise empty", "empty: holds no values"),
         ("advise absent", "absent: no such file or folder"),
-        ("advise --data absent", "absent: no such folder"),
+        ("advise --data absent", "absent: no such file or folder"),
         ("advise sqlite:", "names no store on disk"),
         ("advise thumbs --data thumbs", "cannot be used with"),
         ("advise thumbs --size 10k", "cannot be used with"),

@@ -36,6 +36,7 @@ mod moving;
 mod object_stores;
 mod outputs;
 mod over_time;
+mod own_tables;
 mod pipes;
 mod plan;
 mod processes;

@@ -160,7 +160,7 @@ fn a_slip_in_a_plan_is_told_with_its_place() {
         ("run plam.toml", "plan or record: did you mean plan.toml?"),
         ("run plan.tom", "file or folder: did you mean plan.toml?"),
         ("run folder/storage.tom", "file or folder: did you mean storage.toml?"),
-        ("run --data foldr", "folder: did you mean folder?"),
+        ("run --data foldr", "file or folder: did you mean folder?"),
         ("backup foldr sqlite:", "folder: did you mean folder?"),
         ("copy plan.tml sqlite:out.db", "file or folder: did you mean plan.toml?"),
         ("report plan.jsn", "record: did you mean plan.toml?"),

@@ -11,7 +11,7 @@ const COMPLAINTS: usize = 100;
 
 /// Returns `column` of all rows that name a file, by the index on them alone if there is one.
 fn named_files(parts: &Parts, column: &str) -> Result<Vec<String>> {
-    let table = parts.rows.table().name;
+    let table = &parts.rows.table().name;
     parts.rows.column(&format!("SELECT {column} FROM {table} WHERE file IS NOT NULL"), 0)
 }
 

@@ -18,7 +18,7 @@ use crate::{
     at,
     files::{FilesFolder, FilesWorker, Sync},
     lock,
-    sqlite::{SqliteStore, with_suffix},
+    sqlite::{SqlTable, SqliteStore, with_suffix},
 };
 
 /// The first SQLite with partial indexes; without one, the rows that name files are found by
@@ -46,7 +46,7 @@ impl Parts {
         let new = File::create_new(&database).and_then(|_| fs::create_dir(&folder));
         new.map_err(|e| Error::io(location.display(), e))?;
         let table = table::for_keys(options.keys);
-        let rows = SqliteStore::create(&database, table, options)?;
+        let rows = SqliteStore::create(&database, &table.create, options, |_| Ok(table.clone()))?;
         let inline = options.settings.parse(INLINE).unwrap_or(USUAL_INLINE);
         if rows.version_number() >= PARTIAL_INDEXES {
             let columns = format!("{}(file) WHERE file IS NOT NULL", table.name);
@@ -63,7 +63,9 @@ impl Parts {
     }
 
     pub(super) fn open(location: &Path, options: &OpenOptions) -> Result<Self> {
-        let rows = SqliteStore::open(&database(location), &TABLES, options)?;
+        let rows = SqliteStore::open(&database(location), options, |db| {
+            SqlTable::find(db, &TABLES).cloned()
+        })?;
         let inline = rows.number("SELECT inline FROM hybrid")?.unsigned_abs();
         Self::new(location, rows, inline, options.access)
     }

@@ -4,40 +4,59 @@
 
 use model::KeyKind;
 
-use crate::sqlite::SqlTable;
+use crate::sqlite::{KeyColumns, SqlTable, names, part};
 
 /// An expression for the length of a value. SQLite has `instr` only since 3.7.15.
 const LENGTH: &str = "CASE WHEN file IS NULL THEN octet_length(value) \
                       ELSE CAST(ltrim(value,'0123456789') AS INTEGER) END";
 
-const INTEGERS: SqlTable = SqlTable {
+static INTEGERS: SqlTable = SqlTable {
     keys: KeyKind::Integers,
-    name: "integers",
-    key: "number",
-    value: "value",
-    blobs: (c"integers", c"value"),
-    create: "CREATE TABLE integers(number INTEGER PRIMARY KEY, file INTEGER, value BLOB)",
-    probe: "SELECT number, value, rowid, file FROM integers LIMIT 0",
-    insert: "INSERT INTO integers(number,value) VALUES(?1,?2)",
-    set: "value=?2",
-    length: LENGTH,
-    facts: "0, 0, 0",
-    filter: "1",
+    key_columns: KeyColumns::Integer,
+    name: part("integers"),
+    key: part("number"),
+    unique: part("number"),
+    order: part("number"),
+    at: part("number=?1"),
+    from: Some(part("number>=?1")),
+    value: part("value"),
+    blobs: names(c"integers", c"value"),
+    rowid: Some(part("number")),
+    create: part("CREATE TABLE integers(number INTEGER PRIMARY KEY, file INTEGER, value BLOB)"),
+    probe: part("SELECT number, value, rowid, file FROM integers LIMIT 0"),
+    insert: part("INSERT INTO integers(number,value) VALUES(?1,?2)"),
+    set: part("value=?2"),
+    length: part(LENGTH),
+    facts: part("0, 0, 0"),
+    filter: part("1"),
+    users: None,
 };
 
-const NAMES: SqlTable = SqlTable {
+static NAMES: SqlTable = SqlTable {
     keys: KeyKind::Names,
-    name: "names",
-    key: "name",
-    blobs: (c"names", c"value"),
-    create: "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, file INTEGER, \
-             value BLOB)",
-    probe: "SELECT name, mode, mtime, value, rowid, file FROM names LIMIT 0",
-    insert: "INSERT INTO names(name,mode,mtime,value) \
-             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",
-    set: "value=?2, mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
-    facts: "0, mode, mtime",
-    ..INTEGERS
+    key_columns: KeyColumns::Text,
+    name: part("names"),
+    key: part("name"),
+    unique: part("name"),
+    order: part("name"),
+    at: part("name=?1"),
+    from: Some(part("name>=?1")),
+    value: part("value"),
+    blobs: names(c"names", c"value"),
+    rowid: Some(part("rowid")),
+    create: part(
+        "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, file INTEGER, value BLOB)",
+    ),
+    probe: part("SELECT name, mode, mtime, value, rowid, file FROM names LIMIT 0"),
+    insert: part(
+        "INSERT INTO names(name,mode,mtime,value) \
+         VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",
+    ),
+    set: part("value=?2, mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)"),
+    length: part(LENGTH),
+    facts: part("0, mode, mtime"),
+    filter: part("1"),
+    users: None,
 };
 
 pub(super) static TABLES: [&SqlTable; 2] = [&INTEGERS, &NAMES];

@@ -3,22 +3,26 @@
 
 use std::{
     ffi::c_int,
+    ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::{Arc, Mutex},
 };
 
 use model::{
     Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Error, Facet, FinishedWork,
-    How, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings, Store, ValueType,
-    Visitor, copy_value,
+    FoundValues, How, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
+    Store, ValueType, Visitor, copy_value,
 };
 
 use super::{
     Sqlite,
     database::{self, Database, Header},
-    ffi::{Blob, Connection, Parameter, Statement},
-    inspect, library, stored,
-    table::{OWN, SqlTable},
+    ffi::{Blob, Connection, LINKED, Open, Parameter, Statement},
+    inspect,
+    key_columns::{KeyColumns, KeyValues},
+    library, stored,
+    table::{OWN, SqlTable, UsersTable},
+    users::{self, RowCheck},
 };
 use crate::{fresh, lock, refusal};
 
@@ -66,6 +70,20 @@ impl Blobs for Sqlite {
         Ok(database::lacks_log_index(location))
     }
 
+    /// Finds the values by the database file alone: what is only in its log is not seen.
+    fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        database::check(location, Access::Read)?;
+        let unseen = database::lacks_log_index(location);
+        let opening =
+            if unseen { Open::Immutable } else { database::opening(location, Access::Read) };
+        let db = Connection::open(&LINKED, location, opening)?;
+        let found = db.with_short_waits(|db| users::find(db, asked));
+        if unseen && found.is_err() {
+            return Ok(None);
+        }
+        found.map_err(|error| if error.location().is_empty() { error.at(db.file()) } else { error })
+    }
+
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         inspect::other_contents(location)
     }
@@ -74,14 +92,34 @@ impl Blobs for Sqlite {
         fresh::file(location, |file| {
             // Closing it later would give up the locks that SQLite has on it.
             drop(file);
-            SqliteStore::create(location, SqlTable::for_keys(options.keys), options)
+            if !users::is_named(&options.settings) {
+                let table = SqlTable::for_keys(options.keys);
+                return SqliteStore::create(
+                    location,
+                    &table.create,
+                    options,
+                    |_| Ok(table.clone()),
+                );
+            }
+            let (create, settings) = users::create(&options.settings, options.keys)?;
+            SqliteStore::create(location, &create, options, |db| users::describe(db, &settings))
         })
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        Ok(Box::new(SqliteStore::open(location, &OWN, options)?))
+        let find = |db: &Connection| {
+            if users::is_named(&options.settings) {
+                let table = users::describe(db, &options.settings);
+                return table.map_err(|error| db.add_file_name(error));
+            }
+            SqlTable::find(db, &OWN).cloned()
+        };
+        Ok(Box::new(SqliteStore::open(location, options, find)?))
     }
 }
+
+/// The longest name in bytes.
+const LONGEST_NAME: usize = 1 << 16;
 
 /// The longest row: `SQLITE_MAX_LENGTH` as it is by default, less what a row needs in addition to
 /// name and value.
@@ -90,40 +128,50 @@ const LONGEST_ROW: u64 = 1_000_000_000 - 64;
 /// An open store.
 pub(crate) struct SqliteStore {
     database: Database,
-    table: &'static SqlTable,
+    table: Arc<SqlTable>,
     control: Mutex<Connection>,
 }
 
 impl SqliteStore {
-    /// Creates a database in the empty file at `location`.
+    /// Creates a database with one table, by the statement `create`, in the empty file at `location`;
+    /// `find` describes the table.
     pub(crate) fn create(
         location: &Path,
-        table: &'static SqlTable,
+        create: &str,
         options: &OpenOptions,
+        find: impl FnOnce(&Connection) -> Result<SqlTable>,
     ) -> Result<Self> {
         let database = Database::existing(location, &options.settings);
         let control = database.open()?;
-        database.lay_out(&control, &[table.create])?;
+        database.lay_out(&control, &[create])?;
+        let table = find(&control)?;
         Self::new(database, table, control)
     }
 
-    /// Opens an existing database that has one of `tables`.
+    /// Opens an existing database, in which `find` finds its table.
     pub(crate) fn open(
         location: &Path,
-        tables: &[&'static SqlTable],
         options: &OpenOptions,
+        find: impl FnOnce(&Connection) -> Result<SqlTable>,
     ) -> Result<Self> {
         let OpenOptions { access, settings, .. } = options;
         database::check(location, *access)?;
         let database = Database { access: *access, ..Database::existing(location, settings) };
         let control = database.open()?;
-        let table = control.with_short_waits(|db| SqlTable::find(db, tables))?;
+        let table = control.with_short_waits(find)?;
+        let by_blob = settings.is("api", "blob");
+        if let (true, None, Some(users)) = (by_blob, &table.rowid, &table.users) {
+            return Err(users::refused(
+                users,
+                "api=blob needs a rowid, which its rows do not have",
+            ));
+        }
         Self::new(database, table, control)
     }
 
-    fn new(database: Database, table: &'static SqlTable, control: Connection) -> Result<Self> {
+    fn new(database: Database, table: SqlTable, control: Connection) -> Result<Self> {
         database.configure(&control)?;
-        Ok(Self { database, table, control: Mutex::new(control) })
+        Ok(Self { database, table: Arc::new(table), control: Mutex::new(control) })
     }
 
     pub(crate) fn worker(&self) -> Result<SqliteSession> {
@@ -132,11 +180,11 @@ impl SqliteStore {
             db.time_checkpoints()?;
         }
         let by_blob = self.database.settings.get("api") == Some("blob");
-        SqliteSession::new(db, self.table, by_blob)
+        SqliteSession::new(db, Arc::clone(&self.table), by_blob)
     }
 
-    pub(crate) fn table(&self) -> &'static SqlTable {
-        self.table
+    pub(crate) fn table(&self) -> &SqlTable {
+        &self.table
     }
 
     pub(crate) fn access(&self) -> Access {
@@ -180,11 +228,17 @@ impl Store for SqliteStore {
     /// some bytes.
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
         let name = if let Key::Name(name) = key { name.len() as u64 } else { 0 };
+        if self.table.users.is_some() {
+            self.table.key_columns.values(key, &mut Vec::new())?;
+        }
         refusal::check_value(key, length, LONGEST_ROW.saturating_sub(name))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        self.database.in_effect(&lock::hold(&self.control), Facet::Blobs)
+        let (settings, class) =
+            self.database.in_effect(&lock::hold(&self.control), Facet::Blobs)?;
+        let users = self.table.users.as_ref().map(|users| &users.settings);
+        Ok((users.map_or(settings.clone(), |users| settings.overlaid(users)), class))
     }
 
     fn flush_writes(&self) -> Result<()> {
@@ -204,11 +258,11 @@ impl Store for SqliteStore {
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        inspect::left_out(&lock::hold(&self.control), self.table)
+        inspect::left_out(&lock::hold(&self.control), &self.table)
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {
-        inspect::arrangement(&lock::hold(&self.control), self.table).map(Some)
+        inspect::arrangement(&lock::hold(&self.control), &self.table).map(Some)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
@@ -221,7 +275,9 @@ impl Store for SqliteStore {
 pub(crate) struct SqliteSession {
     /// Whether values are read and overwritten through blob handles.
     by_blob: bool,
-    table: &'static SqlTable,
+    table: Arc<SqlTable>,
+    /// The room for the values of a key in other bytes than the key's.
+    room: Vec<u8>,
     /// Whether a batch is open: between `begin` and `commit`. Outside, a blob handle would keep its
     /// transaction open after the operation, so it is dropped there.
     in_batch: bool,
@@ -229,55 +285,115 @@ pub(crate) struct SqliteSession {
     writer: Option<Blob>,
     get: Statement,
     length: Statement,
-    rowid: Statement,
-    insert: Statement,
-    update: Statement,
-    /// The upsert; `None` in old builds, where an update that finds no row is followed by an
-    /// insert.
-    upsert: Option<Statement>,
-    delete: Statement,
-    scan: Statement,
-    list: Statement,
+    /// Finds the rowid of a key; `None` if rows have none.
+    rowid: Option<Statement>,
+    /// What writes; or why nothing does.
+    writes: Result<Writes, String>,
+    delete: Result<Statement, String>,
+    scans: Scans,
     begin_read: Statement,
     begin_write: Statement,
     commit: Statement,
     db: Connection,
 }
 
-impl SqliteSession {
-    fn new(db: Connection, table: &'static SqlTable, by_blob: bool) -> Result<Self> {
-        let SqlTable { name, key, value, insert, set, length, facts, filter, .. } = table;
+/// The statements that put values.
+struct Writes {
+    insert: Statement,
+    update: Statement,
+    /// The upsert; `None` in old builds and in tables of the user's own, where an update that finds no
+    /// row is followed by an insert.
+    upsert: Option<Statement>,
+}
+
+impl Writes {
+    fn new(db: &Connection, table: &SqlTable) -> Result<Self> {
+        let SqlTable { name, unique, insert, set, at, .. } = table;
         let old = db.version_number() < ON_CONFLICT;
         let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
-        let scan = |shown: String| {
-            let rows = format!("{name} WHERE {key}>=?1 AND {filter} ORDER BY {key} LIMIT ?2");
-            prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
-        };
         Ok(Self {
-            by_blob,
-            table,
-            in_batch: false,
-            reader: None,
-            writer: None,
-            get: prepare(format!("SELECT {value} FROM {name} WHERE {key}=?1"))?,
-            length: prepare(format!("SELECT {length} FROM {name} WHERE {key}=?1"))?,
-            rowid: prepare(format!("SELECT rowid FROM {name} WHERE {key}=?1"))?,
             insert: prepare(if old {
                 insert.replacen("INSERT", "INSERT OR IGNORE", 1)
             } else {
                 format!("{insert} ON CONFLICT DO NOTHING")
             })?,
-            update: prepare(format!("UPDATE {name} SET {set} WHERE {key}=?1"))?,
-            upsert: (!old)
-                .then(|| prepare(format!("{insert} ON CONFLICT({key}) DO UPDATE SET {set}")))
+            update: prepare(format!("UPDATE {name} SET {set} WHERE {at}"))?,
+            upsert: (!old && table.users.is_none())
+                .then(|| prepare(format!("{insert} ON CONFLICT({unique}) DO UPDATE SET {set}")))
                 .transpose()?,
-            delete: prepare(format!("DELETE FROM {name} WHERE {key}=?1"))?,
-            // The value itself has its length and type, without SQLite's functions for each row.
-            scan: scan(format!("{value}, NULL, NULL"))?,
-            list: scan(format!("NULL, {length}, typeof({value})"))?,
+        })
+    }
+}
+
+/// The statements that visit rows.
+struct Scans {
+    /// All rows with their values.
+    whole: Statement,
+    /// All rows with lengths and types of their values.
+    list: Statement,
+    /// The rows from a key on, as `whole` and `list`; `None` if none of the two uses an index.
+    from: Option<[Statement; 2]>,
+    /// Reads the value of a rowid.
+    value: Option<Statement>,
+}
+
+/// A condition for all rows: those that are no values may be before the smallest key.
+const ALL: &str = "(?1 OR 1)";
+
+impl Scans {
+    fn new(db: &Connection, table: &SqlTable) -> Result<Self> {
+        let SqlTable { name, key, order, value, length, facts, filter, from, rowid, .. } = table;
+        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
+        let scan = |shown: &str, first: &str| {
+            let rows = format!("{name} WHERE {first} AND {filter} ORDER BY {order} LIMIT ?2");
+            prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
+        };
+        // The value itself has its length and type, without SQLite's functions for each row.
+        let whole = format!("{value}, NULL, NULL");
+        let list = format!("NULL, {length}, typeof({value})");
+        let by_rowid = rowid.as_ref().filter(|_| table.users.is_some());
+        Ok(Self {
+            from: from
+                .as_ref()
+                .map(|from| Ok::<_, Error>([scan(&whole, from)?, scan(&list, from)?]))
+                .transpose()?,
+            whole: scan(&whole, ALL)?,
+            list: scan(&list, ALL)?,
+            value: by_rowid
+                .map(|rowid| prepare(format!("SELECT {value} FROM {name} WHERE {rowid}=?1")))
+                .transpose()?,
+        })
+    }
+}
+
+impl SqliteSession {
+    fn new(db: Connection, table: Arc<SqlTable>, by_blob: bool) -> Result<Self> {
+        let SqlTable { name, value, length, at, .. } = &*table;
+        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
+        let rowid = table.rowid.as_ref();
+        Ok(Self {
+            by_blob,
+            room: Vec::with_capacity(match table.key_columns {
+                KeyColumns::Others(_) => LONGEST_NAME,
+                KeyColumns::Integer | KeyColumns::Text => 0,
+            }),
+            in_batch: false,
+            reader: None,
+            writer: None,
+            get: prepare(format!("SELECT {value} FROM {name} WHERE {at}"))?,
+            length: prepare(format!("SELECT {length} FROM {name} WHERE {at}"))?,
+            rowid: rowid
+                .map(|rowid| prepare(format!("SELECT {rowid} FROM {name} WHERE {at}")))
+                .transpose()?,
+            // A view, or a trigger with a function of the user's program, lets only reads through.
+            writes: Writes::new(&db, &table).map_err(|error| error.to_string()),
+            delete: prepare(format!("DELETE FROM {name} WHERE {at}"))
+                .map_err(|error| error.to_string()),
+            scans: Scans::new(&db, &table)?,
             begin_read: db.prepare("BEGIN")?,
             begin_write: db.prepare("BEGIN IMMEDIATE")?,
             commit: db.prepare("COMMIT")?,
+            table,
             db,
         })
     }
@@ -293,8 +409,9 @@ impl SqliteSession {
         key: Key<'_>,
         read: impl FnOnce(&Statement) -> T,
     ) -> Result<Option<T>> {
-        let key = self.value(key)?;
-        self.get.row([key], read)
+        let Self { get, table, room, .. } = self;
+        let key = table.key_columns.values(key, room)?;
+        get.row(key.iter(), read)
     }
 
     /// Reads the row of `key` by a statement of the caller's on this session's connection, whose
@@ -305,7 +422,7 @@ impl SqliteSession {
         key: Key<'_>,
         read: impl FnOnce(&Statement) -> T,
     ) -> Result<Option<T>> {
-        statement.row([self.value(key)?], read)
+        statement.row(self.table.key_columns.values(key, &mut Vec::new())?.iter(), read)
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
@@ -320,7 +437,8 @@ impl SqliteSession {
 
     fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
-        let found = match self.db.move_blob(&mut self.reader, self.table.blobs, rowid, false) {
+        let blobs = (&*self.table.blobs.0, &*self.table.blobs.1);
+        let found = match self.db.move_blob(&mut self.reader, blobs, rowid, false) {
             Ok(None) => Ok(None),
             Ok(Some(blob)) => match into.get_mut(..blob.len()) {
                 Some(room) => blob.read(room).map(|()| Some(room.len())),
@@ -339,7 +457,8 @@ impl SqliteSession {
     /// another length) and SQL has to.
     fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<bool> {
         let Some(rowid) = self.rowid_of(key)? else { return Ok(false) };
-        let written = match self.db.move_blob(&mut self.writer, self.table.blobs, rowid, true) {
+        let blobs = (&*self.table.blobs.0, &*self.table.blobs.1);
+        let written = match self.db.move_blob(&mut self.writer, blobs, rowid, true) {
             Ok(Some(blob)) if blob.len() == value.len() => blob.write(value).map(|()| true),
             _ => Ok(false),
         };
@@ -350,14 +469,22 @@ impl SqliteSession {
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let (db, table) = (&self.db, self.table);
-        let bound = (self.value(key)?, stored::value(value, put.value_type)?);
-        let run = |statement: &mut Statement| write(db, table, statement, bound, put);
-        match (put.how, &mut self.upsert) {
-            (How::Insert, _) => run(&mut self.insert),
-            (How::Update, _) => run(&mut self.update),
+        let Self { db, table, room, writes, .. } = self;
+        let writes = writes.as_mut().map_err(|why| Error::usage(why.clone()))?;
+        if let Some(column) = table.users.as_ref().and_then(|users| users.needs.as_ref()) {
+            check_insert(table, column, put)?;
+        }
+        let of = match &table.users {
+            Some(users) if users.of_text => ValueType::Text,
+            _ => put.value_type,
+        };
+        let bound = (table.key_columns.values(key, room)?, stored::value(value, of)?);
+        let run = |statement: &mut Statement| write(db, table, statement, &bound, put);
+        match (put.how, &mut writes.upsert) {
+            (How::Insert, _) => run(&mut writes.insert),
+            (How::Update, _) => run(&mut writes.update),
             (How::Upsert, Some(upsert)) => run(upsert),
-            (How::Upsert, None) => Ok(run(&mut self.update)? || run(&mut self.insert)?),
+            (How::Upsert, None) => Ok(run(&mut writes.update)? || run(&mut writes.insert)?),
         }
     }
 
@@ -370,32 +497,82 @@ impl SqliteSession {
         value: &[u8],
         put: &Put,
     ) -> Result<bool> {
-        let bound = (self.value(key)?, stored::value(value, put.value_type)?);
-        write(&self.db, self.table, statement, bound, put)
+        let room = &mut Vec::new();
+        let key = self.table.key_columns.values(key, room)?;
+        write(&self.db, &self.table, statement, &(key, stored::value(value, put.value_type)?), put)
     }
 
     /// Deletes by a statement of the caller's on this session's connection, whose only parameter is the
     /// key; returns whether there was a row.
     pub(crate) fn delete_by(&self, statement: &mut Statement, key: Key<'_>) -> Result<bool> {
-        statement.run([self.value(key)?])?;
+        statement.run(self.table.key_columns.values(key, &mut Vec::new())?.iter())?;
         Ok(self.db.changes() > 0)
     }
 
     fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
-        match self.value(key)? {
-            Parameter::Integer(rowid) => Ok(Some(rowid)),
-            name => self.rowid.row([name], |row| row.integer(0)),
+        let Self { rowid, table, room, .. } = self;
+        match (key, rowid) {
+            (Key::Int(key), _) if table.rowid.as_ref() == Some(&table.key) => Ok(Some(key)),
+            (_, None) => Ok(None),
+            (_, Some(rowid)) => {
+                rowid.row(table.key_columns.values(key, room)?.iter(), |row| row.integer(0))
+            }
         }
     }
 
-    /// Returns the key as a parameter.
-    #[inline]
-    fn value<'k>(&self, key: Key<'k>) -> Result<Parameter<'k>> {
-        match (key, self.table.keys) {
-            (Key::Int(key), KeyKind::Integers) => Ok(Parameter::Integer(key)),
-            (Key::Name(name), KeyKind::Names) => Ok(Parameter::Text(name)),
-            (_, kind) => Err(Error::usage(format!("key {key}: this database's keys are {kind}"))),
-        }
+    /// Visits rows, whose values are read by their keys or rowids if SQLite sorted the rows with them
+    /// otherwise.
+    fn scan_users(
+        &mut self,
+        users: &UsersTable,
+        scan: Scan<'_>,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()> {
+        let Self { table, room, scans, get, .. } = self;
+        let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
+        let apart = users.sorts && scan.values;
+        let (from, rows) = match (scan.from, &mut scans.from) {
+            (None, _) if scan.values && !apart => (None, &mut scans.whole),
+            (None, _) => (None, &mut scans.list),
+            (Some(from), Some([_, list])) if apart || !scan.values => (Some(from), list),
+            (Some(from), Some([whole, _])) => (Some(from), whole),
+            (Some(_), None) => {
+                let why = "rows from a key on are not read by a key of several columns";
+                return Err(users::refused(users, why));
+            }
+        };
+        let mut bytes = Vec::new();
+        let from = from.map(|from| table.key_columns.values(from, &mut bytes)).transpose()?;
+        let first = from.map_or_else(|| vec![Parameter::Null], |from| from.iter().collect());
+        let (mut number, mut check) = ([0; 8], RowCheck::new(users));
+        let value = &mut scans.value;
+        rows.rows(first.into_iter().chain([limit]), |row| {
+            let item = check.item(row, stored::item(row, table.keys, &mut number)?)?;
+            if !apart {
+                return visit(item);
+            }
+            let mut visited = Ok(ControlFlow::Continue(()));
+            let mut show = |row: &Statement| {
+                let value = row.blob(0);
+                visited = visit(Item { value, length: value.len() as u64, ..item });
+            };
+            match value {
+                Some(value) => value.row([Parameter::Integer(users::rowid(row))], &mut show)?,
+                None => get.row(table.key_columns.values(item.key, room)?.iter(), &mut show)?,
+            };
+            visited
+        })
+    }
+}
+
+/// Fails if `put` may insert a row of the user's own table, which needs a value in `column` as well.
+fn check_insert(table: &SqlTable, column: &str, put: &Put) -> Result<()> {
+    match &table.users {
+        Some(users) if put.how != How::Update => Err(users::refused(
+            users,
+            &format!("an insert needs a value for {column}, which is NOT NULL and has no default"),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -404,15 +581,16 @@ fn write(
     db: &Connection,
     table: &SqlTable,
     statement: &mut Statement,
-    (key, value): (Parameter<'_>, Parameter<'_>),
+    (key, value): &(KeyValues<'_>, Parameter<'_>),
     put: &Put,
 ) -> Result<bool> {
-    if table.keys == KeyKind::Integers {
-        statement.run([key, value])?;
+    let parameters = key.iter().chain([*value]);
+    if table.keys == KeyKind::Integers || table.users.is_some() {
+        statement.run(parameters)?;
     } else {
         let mode = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.mode.into()));
         let time = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.seconds));
-        statement.run([key, value, mode, time])?;
+        statement.run(parameters.chain([mode, time]))?;
     }
     Ok(db.changes() > 0)
 }
@@ -420,12 +598,17 @@ fn write(
 impl Session for SqliteSession {
     #[inline]
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        if let Some(users) = &self.table.users
+            && let Some(why) = &users.unindexed
+        {
+            return Err(users::refused(users, why));
+        }
         if self.by_blob { self.get_by_blob(key, into) } else { self.get_by_sql(key, into) }
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        let key = self.value(key)?;
-        self.length.row([key], |row| row.integer(0).unsigned_abs())
+        let Self { length, table, room, .. } = self;
+        length.row(table.key_columns.values(key, room)?.iter(), |row| row.integer(0).unsigned_abs())
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
@@ -440,8 +623,9 @@ impl Session for SqliteSession {
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        let key = self.value(key)?;
-        self.delete.run([key])?;
+        let Self { delete, table, room, .. } = self;
+        let delete = delete.as_mut().map_err(|why| Error::usage(why.clone()))?;
+        delete.run(table.key_columns.values(key, room)?.iter())?;
         Ok(self.db.changes() > 0)
     }
 
@@ -463,11 +647,20 @@ impl Session for SqliteSession {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let from = self.value(scan.from.unwrap_or(Key::smallest(self.table.keys)))?;
+        let table = Arc::clone(&self.table);
+        if let Some(users) = &table.users {
+            return self.scan_users(users, scan, visit);
+        }
+        let from = scan.from.unwrap_or(Key::smallest(table.keys));
         let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
-        let rows = if scan.values { &mut self.scan } else { &mut self.list };
+        let Scans { from: rows, whole, list, .. } = &mut self.scans;
+        let [whole, list] = rows.as_mut().map_or([whole, list], |[whole, list]| [whole, list]);
+        let rows = if scan.values { whole } else { list };
         let mut number = [0; 8];
-        rows.rows([from, limit], |row| visit(stored::item(row, self.table.keys, &mut number)?))
+        let key = table.key_columns.values(from, &mut self.room)?;
+        rows.rows(key.iter().chain([limit]), |row| {
+            visit(stored::item(row, table.keys, &mut number)?)
+        })
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {

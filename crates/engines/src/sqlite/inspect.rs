@@ -9,6 +9,7 @@ use super::{
     ffi::{Connection, LINKED, Statement},
     stored::KIND,
     table::{OWN, SQLAR, SqlTable},
+    users,
 };
 
 /// The statistics of a database that `stat` reports, as kvtest does. Sizes are in bytes.
@@ -89,6 +90,9 @@ pub(super) fn left_out(db: &Connection, table: &SqlTable) -> Result<Vec<Entry>> 
 }
 
 fn further(db: &Connection, table: &SqlTable) -> Result<Vec<String>> {
+    if let Some(table) = &table.users {
+        return users::other_columns(db, table);
+    }
     let others = format!(
         "SELECT type||' '||name FROM sqlite_master \
          WHERE name<>'{}' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
@@ -147,7 +151,7 @@ pub(super) fn arrangement(db: &Connection, table: &SqlTable) -> Result<Arrangeme
     Ok(Arrangement::Pages {
         pages: db.number("PRAGMA page_count")?.unsigned_abs(),
         free: db.number("PRAGMA freelist_count")?.unsigned_abs(),
-        runs: lists_pages.then(|| runs(db, table)).transpose()?,
+        runs: (lists_pages && table.rowid.is_some()).then(|| runs(db, table)).transpose()?,
     })
 }
 
@@ -156,12 +160,13 @@ pub(super) fn arrangement(db: &Connection, table: &SqlTable) -> Result<Arrangeme
 /// (<https://sqlite.org/dbstat.html>). A chain is broken if the next page is not the neighbour; a
 /// value without a chain is in one piece.
 fn runs(db: &Connection, table: &SqlTable) -> Result<u64> {
-    let name = table.name;
+    let name = &table.name;
+    let literal = table.blobs.0.to_string_lossy().replace('\'', "''");
     let values = db.number(&format!("SELECT count(*) FROM {name}"))?;
     let breaks = db.number(&format!(
         "WITH chain AS (SELECT pageno, lag(pageno) OVER \
              (PARTITION BY substr(path,1,instr(path,'+')) ORDER BY path) AS before \
-             FROM dbstat WHERE name='{name}' AND pagetype='overflow') \
+             FROM dbstat WHERE name='{literal}' AND pagetype='overflow') \
          SELECT count(*) FROM chain WHERE pageno<>before+1"
     ))?;
     Ok((values + breaks).unsigned_abs())
@@ -176,7 +181,7 @@ mod tests {
     fn three_values() -> Connection {
         let db = Connection::open(&LINKED, "".as_ref(), Open::Memory).unwrap();
         db.execute("PRAGMA page_size=1024").unwrap();
-        db.execute(KV.create).unwrap();
+        db.execute(&KV.create).unwrap();
         for key in 1..=3 {
             db.execute(&format!("INSERT INTO kv VALUES({key}, zeroblob(10000))")).unwrap();
         }

@@ -6,11 +6,13 @@ mod built;
 mod database;
 mod ffi;
 mod inspect;
+mod key_columns;
 mod library;
 mod rows;
 mod stored;
 mod table;
 mod tasks;
+mod users;
 
 use model::{
     Accepts, Capabilities, Declaration, Durability, Engine, Error, Facet, Fill, Library, Result,
@@ -24,8 +26,9 @@ pub(crate) use ffi::Statement;
 pub use ffi::memory_counters;
 pub use inspect::Stat;
 pub(crate) use inspect::stat;
+pub(crate) use key_columns::KeyColumns;
 pub use library::{Build, build, builds};
-pub(crate) use table::{OWN, SqlTable};
+pub(crate) use table::{OWN, SqlTable, names, part};
 
 /// The engine SQLite.
 pub struct Sqlite;
@@ -145,6 +148,10 @@ static DECLARATION: Declaration = Declaration {
         MMAP,
         CHECKPOINT,
         LIB,
+        users::SETTINGS[0],
+        users::SETTINGS[1],
+        users::SETTINGS[2],
+        users::SETTINGS[3],
         NULL,
     ],
     durability: &[
@@ -193,7 +200,7 @@ static DECLARATION: Declaration = Declaration {
     ],
     title: "SQLite",
     extension: Some("db"),
-    ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names")
+    ..Declaration::new("sqlite", "an SQLite database: table kv for integers, sqlar for names, or one of your own")
 };
 
 impl Engine for Sqlite {

@@ -1,49 +1,108 @@
-//! The tables that hold the values: kvtest's `kv` for integers, `sqlar` for names.
+//! The tables that hold the values: kvtest's `kv` for integers, `sqlar` for names, or one of the
+//! user's own.
 
-use std::ffi::CStr;
+use std::{borrow::Cow, ffi::CStr};
 
-use model::{Error, ErrorKind, KeyKind, Result};
+use model::{Error, ErrorKind, KeyKind, Result, Settings};
 
-use super::ffi::Connection;
+use super::{ffi::Connection, key_columns::KeyColumns};
 
-/// A table of values, with the parts of the statements on it. Parameters are the same in all: `?1`
-/// key, `?2` value, `?3` mode, `?4` modification time.
+/// A part of a statement.
+pub(crate) type Part = Cow<'static, str>;
+
+/// A table of values, with the parts of the statements on it. Parameters are the same in all: those of
+/// the key from `?1` on, then the value, mode, and modification time.
+#[derive(Clone, Debug)]
 pub(crate) struct SqlTable {
     pub(crate) keys: KeyKind,
-    pub(crate) name: &'static str,
-    /// The column of the key.
-    pub(crate) key: &'static str,
+    /// The columns of the key, as parameters.
+    pub(crate) key_columns: KeyColumns,
+    /// The name as it stands in statements.
+    pub(crate) name: Part,
+    /// The key as a scan shows it.
+    pub(crate) key: Part,
+    /// The columns that are the key, as `ON CONFLICT` names them.
+    pub(crate) unique: Part,
+    /// The order of keys.
+    pub(crate) order: Part,
+    /// The condition for the row of a key.
+    pub(crate) at: Part,
+    /// The condition for the rows from a key on; `None` if none uses an index.
+    pub(crate) from: Option<Part>,
     /// The column of the value.
-    pub(crate) value: &'static str,
+    pub(crate) value: Part,
     /// The table and the column for blob handles.
-    pub(crate) blobs: (&'static CStr, &'static CStr),
-    pub(crate) create: &'static str,
+    pub(crate) blobs: (Cow<'static, CStr>, Cow<'static, CStr>),
+    /// The name of the rowid; `None` if rows have none.
+    pub(crate) rowid: Option<Part>,
+    pub(crate) create: Part,
     /// A query that fails to prepare if the table has other columns or no rowid.
-    pub(crate) probe: &'static str,
-    pub(crate) insert: &'static str,
+    pub(crate) probe: Part,
+    pub(crate) insert: Part,
     /// The assignments of an update.
-    pub(crate) set: &'static str,
+    pub(crate) set: Part,
     /// The expression for the length of the value: a number has eight bytes.
-    pub(crate) length: &'static str,
+    pub(crate) length: Part,
     /// The columns that a scan shows after the value: its length before compression, mode and time.
-    pub(crate) facts: &'static str,
+    pub(crate) facts: Part,
     /// The condition on the rows that a scan shows.
-    pub(crate) filter: &'static str,
+    pub(crate) filter: Part,
+    /// What is particular to a table of the user's own; `None` for one of storemark's.
+    pub(crate) users: Option<UsersTable>,
+}
+
+/// What is particular to a table of the user's own.
+#[derive(Clone, Debug)]
+pub(crate) struct UsersTable {
+    /// The settings that find the values, all of them.
+    pub(super) settings: Settings,
+    /// Whether values are texts.
+    pub(super) of_text: bool,
+    /// Whether no two rows can have the same key.
+    pub(super) is_unique: bool,
+    /// Why single values are not read; `None` if they are.
+    pub(super) unindexed: Option<String>,
+    /// Whether SQLite sorts the keys, so that values are read one by one instead of sorted with them.
+    pub(super) sorts: bool,
+    /// The column without which there is no insert; `None` if there is none.
+    pub(super) needs: Option<String>,
+}
+
+/// Returns a part of a statement that is known beforehand.
+pub(crate) const fn part(text: &'static str) -> Part {
+    Cow::Borrowed(text)
+}
+
+/// Returns the names of a table and a column that are known beforehand.
+pub(crate) const fn names(
+    table: &'static CStr,
+    column: &'static CStr,
+) -> (Cow<'static, CStr>, Cow<'static, CStr>) {
+    (Cow::Borrowed(table), Cow::Borrowed(column))
 }
 
 pub(super) static KV: SqlTable = SqlTable {
     keys: KeyKind::Integers,
-    name: "kv",
-    key: "k",
-    value: "v",
-    blobs: (c"kv", c"v"),
-    create: "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB)",
-    probe: "SELECT k, v, rowid FROM kv LIMIT 0",
-    insert: "INSERT INTO kv(k,v) VALUES(?1,?2)",
-    set: "v=?2",
-    length: "CASE typeof(v) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(v) END",
-    facts: "0, 0, 0",
-    filter: "1",
+    key_columns: KeyColumns::Integer,
+    name: part("kv"),
+    key: part("k"),
+    unique: part("k"),
+    order: part("k"),
+    at: part("k=?1"),
+    from: Some(part("k>=?1")),
+    value: part("v"),
+    blobs: names(c"kv", c"v"),
+    rowid: Some(part("k")),
+    create: part("CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB)"),
+    probe: part("SELECT k, v, rowid FROM kv LIMIT 0"),
+    insert: part("INSERT INTO kv(k,v) VALUES(?1,?2)"),
+    set: part("v=?2"),
+    length: part(
+        "CASE typeof(v) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(v) END",
+    ),
+    facts: part("0, 0, 0"),
+    filter: part("1"),
+    users: None,
 };
 
 /// The SQLite archive table (<https://sqlite.org/sqlar.html>), values uncompressed, so that
@@ -51,18 +110,31 @@ pub(super) static KV: SqlTable = SqlTable {
 /// shell reads a mode without a type, or none, in the same way.
 pub(super) static SQLAR: SqlTable = SqlTable {
     keys: KeyKind::Names,
-    name: "sqlar",
-    key: "name",
-    value: "data",
-    blobs: (c"sqlar", c"data"),
-    create: "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
-    probe: "SELECT name, mode, mtime, sz, data, rowid FROM sqlar LIMIT 0",
-    insert: "INSERT INTO sqlar(name,mode,mtime,sz,data) \
-             VALUES(?1,coalesce(?3,33188),coalesce(?4,0),octet_length(?2),?2)",
-    set: "data=?2, sz=octet_length(?2), mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)",
-    length: "CASE typeof(data) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(data) END",
-    facts: "sz, mode, mtime",
-    filter: "typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)",
+    key_columns: KeyColumns::Text,
+    name: part("sqlar"),
+    key: part("name"),
+    unique: part("name"),
+    order: part("name"),
+    at: part("name=?1"),
+    from: Some(part("name>=?1")),
+    value: part("data"),
+    blobs: names(c"sqlar", c"data"),
+    rowid: Some(part("rowid")),
+    create: part(
+        "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
+    ),
+    probe: part("SELECT name, mode, mtime, sz, data, rowid FROM sqlar LIMIT 0"),
+    insert: part(
+        "INSERT INTO sqlar(name,mode,mtime,sz,data) \
+         VALUES(?1,coalesce(?3,33188),coalesce(?4,0),octet_length(?2),?2)",
+    ),
+    set: part("data=?2, sz=octet_length(?2), mode=coalesce(?3,mode), mtime=coalesce(?4,mtime)"),
+    length: part(
+        "CASE typeof(data) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length(data) END",
+    ),
+    facts: part("sz, mode, mtime"),
+    filter: part("typeof(name)='text' AND ifnull(mode & 61440, 0) IN (0, 32768)"),
+    users: None,
 };
 
 /// The tables of a database of this engine: `kv` if it has both.
@@ -76,17 +148,23 @@ impl SqlTable {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
+    /// Returns whether an existing database has a table with the name of one of `tables`.
+    pub(super) fn is_in(db: &Connection, tables: &[&'static Self]) -> Result<bool> {
+        let names = db.column("SELECT name FROM sqlite_master WHERE type='table'", 0)?;
+        Ok(tables.iter().any(|own| names.iter().any(|name| *name == own.name)))
+    }
+
     /// Returns the first of `tables` that an existing database has.
     ///
     /// # Errors
     ///
     /// Fails if it has none of them, or the table has another form.
-    pub(super) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
+    pub(crate) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
         let refuse = |why: &str| Err(db.add_file_name(Error::usage(why)));
         let names =
             db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
-        let Some(table) = tables.iter().find(|own| names.iter().any(|n| n == own.name)) else {
-            let wanted: Vec<_> = tables.iter().map(|own| own.name).collect();
+        let Some(table) = tables.iter().find(|own| names.iter().any(|n| *n == own.name)) else {
+            let wanted: Vec<_> = tables.iter().map(|own| &*own.name).collect();
             let tables = match &names[..] {
                 [] => "it has no tables at all".to_owned(),
                 names => format!("its tables are {}", names.join(", ")),
@@ -94,11 +172,12 @@ impl SqlTable {
             let wanted = wanted.join(" nor ");
             return refuse(&format!("has no table {wanted}; {tables}"));
         };
-        let probe = match db.prepare(table.probe) {
+        let probe = match db.prepare(&table.probe) {
             Err(error) if error.to_string().ends_with("no such column: rowid") => {
                 let SqlTable { name, create, .. } = table;
                 return refuse(&format!(
-                    "the table {name} is WITHOUT ROWID; storemark reads tables as by {create}"
+                    "the table {name} is WITHOUT ROWID; storemark reads tables as by {create}, \
+                     and others by table={name}"
                 ));
             }
             probe => probe.map_err(|e| e.with_kind(ErrorKind::Usage))?,
@@ -107,7 +186,9 @@ impl SqlTable {
         // would be looked up by another path.
         if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {
             let Self { name, key, .. } = table;
-            return refuse(&format!("{name}.{key} is not declared INTEGER PRIMARY KEY"));
+            return refuse(&format!(
+                "{name}.{key} is not declared INTEGER PRIMARY KEY; table={name} reads the table as it is"
+            ));
         }
         Ok(table)
     }

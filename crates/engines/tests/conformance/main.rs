@@ -23,6 +23,8 @@ mod names;
 mod neighbour;
 mod objects;
 mod order;
+#[cfg(feature = "sqlite")]
+mod own_tables;
 mod pack;
 mod random;
 #[cfg(feature = "redb")]

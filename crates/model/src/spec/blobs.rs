@@ -52,8 +52,8 @@ options! {
 
     /// Where values come from, and which of them are touched.
     pub struct DataOptions under "Data" {
-        /// Take keys and bytes from the files below DIR (read only)
-        data: Option<Name> = "DIR",
+        /// Take keys and bytes from a folder, or from any other target (read only)
+        data: Option<Name> = "TARGET",
         /// Blobs in a generated dataset
         keys: Vec<GivenValue<Size>> = "N",
         /// As many blobs as fit into so many bytes together

@@ -115,7 +115,7 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
     let shared = spec.settings.settings()?;
     let mut all = Vec::new();
     for text in chosen_texts(spec)? {
-        all.extend(targets::resolve(text)?.swept(&shared, spec.ways.zip)?);
+        all.extend(targets::resolve(text)?.with_values()?.swept(&shared, spec.ways.zip)?);
     }
     Ok(all)
 }
@@ -231,7 +231,7 @@ fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
             Err(Error::usage(format!("{SHAPES}; {} has its own", target.text)))
         }
         (Some(_), None) if shaped => Err(Error::usage(format!("{SHAPES}; --data has its own"))),
-        (Some(folder), None) => directory(folder.path()),
+        (Some(text), None) => stored(text.as_ref()),
         (None, Some(target)) => {
             let folder = target.location.as_ref().filter(|path| path.is_dir());
             let own = folder.filter(|_| target.engine.name() == registry::folders().name());
@@ -253,6 +253,21 @@ fn say_hard_links(folder: &Path) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Returns the data in a store of the user: a folder, or any other target.
+fn stored(text: &OsStr) -> Result<Data> {
+    if is_folder(text) {
+        return directory(Path::new(text));
+    }
+    let (resolved, path) = targets::existing(text).map_err(|error| error.context("--data"))?;
+    Ok(Data::Store { engine: resolved.engine, path, settings: resolved.settings(&[])? })
+}
+
+/// Returns whether `text` is the path of a folder that is no store of another engine.
+pub(crate) fn is_folder(text: &OsStr) -> bool {
+    let path = Path::new(text);
+    path.is_dir() && registry::marked(path).is_none()
 }
 
 /// Opens a folder of the user, in which every file is a value named by its path.

@@ -8,7 +8,7 @@ mod requests;
 mod requests_ceiling;
 mod rows;
 
-pub(crate) use blobs::directory;
+pub(crate) use blobs::{directory, is_folder};
 pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};

@@ -196,6 +196,11 @@ impl Connection {
         })
     }
 
+    /// Returns the database's name in errors.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
     pub(crate) fn add_file_name(&self, error: Error) -> Error {
         error.at(&self.file)
     }

@@ -1,0 +1,235 @@
+//! Tables of the user's own, in databases that another program made.
+
+use std::fs;
+
+use crate::world::World;
+
+/// A series of numbers in a statement of the shell.
+const N: &str = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM s WHERE n<40)";
+
+/// A table of each kind, all with the same 40 values of 101 to 140 bytes.
+fn kinds() -> World {
+    let world = World::new();
+    let value = "CAST(printf('%.*c',100+n,char(64+n)) AS BLOB)";
+    let sql = format!(
+        "CREATE TABLE photos(id INTEGER PRIMARY KEY, name TEXT, data BLOB, created TEXT);
+         {N} INSERT INTO photos SELECT n*3, 'n'||n, {value}, 'now' FROM s;
+         CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT);
+         INSERT INTO settings VALUES('a', 'b');"
+    );
+    world.sqlite3(&["app.db", &sql]);
+    let sql = format!(
+        "CREATE TABLE without(id INTEGER PRIMARY KEY, data BLOB) WITHOUT ROWID;
+         {N} INSERT INTO without SELECT n, {value} FROM s;
+         CREATE TABLE texts(name TEXT PRIMARY KEY COLLATE NOCASE, data BLOB);
+         {N} INSERT INTO texts SELECT 'dir/'||n, {value} FROM s;
+         CREATE TABLE uuids(id BLOB NOT NULL UNIQUE, data BLOB);
+         {N} INSERT INTO uuids SELECT CAST(printf('%016d',n*7) AS BLOB), {value} FROM s;
+         CREATE TABLE tiles_of(z INT, x INT, y INT, data BLOB, PRIMARY KEY(z,x,y));
+         {N} INSERT INTO tiles_of SELECT n%3, n, -n, {value} FROM s;
+         CREATE TABLE mixed(a TEXT, b BLOB, data BLOB, UNIQUE(a,b));
+         {N} INSERT INTO mixed SELECT 'a/%'||n, CAST(printf('%02d',n) AS BLOB), {value} FROM s;
+         CREATE TABLE generated(id INTEGER PRIMARY KEY, t TEXT, data BLOB AS (CAST(t AS BLOB)));
+         {N} INSERT INTO generated SELECT n, CAST({value} AS TEXT) FROM s;
+         CREATE TABLE strings(id INTEGER PRIMARY KEY, data TEXT);
+         {N} INSERT INTO strings SELECT n, CAST({value} AS TEXT) FROM s;
+         CREATE VIEW doubled AS SELECT id AS id, data||data AS data FROM without;
+         CREATE TABLE unnamed(data BLOB);
+         {N} INSERT INTO unnamed SELECT {value} FROM s;"
+    );
+    world.sqlite3(&["kinds.db", &sql]);
+    world
+}
+
+const KINDS: [&str; 10] = [
+    "table=without&value=data",
+    "table=texts&value=data",
+    "table=uuids&value=data",
+    "table=tiles_of&value=data",
+    "table=mixed&value=data",
+    "table=generated&value=data",
+    "table=strings&value=data",
+    "table=doubled&key=id&value=data",
+    "table=unnamed&key=rowid&value=data",
+    "table=texts&value=data&where=name<'dir/2'",
+];
+
+#[test]
+fn the_only_table_with_values_is_measured_and_named() {
+    let world = kinds();
+    let before = world.tree();
+    let ran = world.ok("run app.db files: --rounds 1");
+    assert!(ran.err.contains("app.db: the values are photos.data by id: 40 values"), "{}", ran.err);
+    assert!(ran.out.contains("40 keys of 101 to 140 bytes"), "{}", ran.out);
+    assert_eq!(world.tree(), before, "nothing of the user's changes");
+    world.ok("run app.db --rounds 1 --json run.json");
+    let settings = &world.record("run.json").header.plan.targets[0].settings;
+    assert_eq!(settings.to_string(), "key=id&table=photos&value=data");
+}
+
+#[test]
+fn each_kind_of_table_is_read_by_its_key_and_left_as_it_is() {
+    let world = kinds();
+    let before = world.tree();
+    for kind in KINDS {
+        world.ok(&format!("run kinds.db?{kind} memory: --rounds 1"));
+        assert_eq!(world.tree(), before, "{kind}");
+    }
+    world.ok("run app.db?api=blob --rounds 1");
+    world.ok("run kinds.db?table=uuids&api=blob --rounds 1");
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn what_is_read_is_what_the_shell_reads() {
+    let world = kinds();
+    for (kind, shown) in [
+        ("table=uuids", "lower(hex(id))"),
+        ("table=tiles_of", "z||'/'||x||'/'||y"),
+        ("table=texts", "name"),
+        ("table=mixed", "replace(replace(a,'%','%25'),'/','%2F')||'/'||lower(hex(b))"),
+    ] {
+        let table = kind.split('=').nth(1).unwrap();
+        world.ok(&format!("copy kinds.db?{kind} files:{table}.dir"));
+        let sql = format!("SELECT {shown}, hex(data) FROM {table} ORDER BY 1");
+        for row in world.sqlite3(&["kinds.db", &sql]).lines() {
+            let (name, hex) = row.split_once('|').unwrap();
+            let bytes = fs::read(world.path(&format!("{table}.dir")).join(name)).unwrap();
+            let found: Vec<_> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            assert_eq!(found.concat(), hex, "{table} {name}");
+        }
+        world.ok(&format!("verify kinds.db?{kind} {table}.dir"));
+    }
+}
+
+#[test]
+fn updates_are_made_on_a_copy_with_its_triggers() {
+    let world = kinds();
+    world.sqlite3(&[
+        "app.db",
+        "CREATE TABLE log(id); CREATE TRIGGER t AFTER UPDATE ON photos BEGIN \
+         SELECT no_function_of_storemark(NEW.id); END;",
+    ]);
+    let before = world.tree();
+    world.ok("run app.db --rounds 1");
+    let said = world.run("run app.db --update --rounds 1");
+    assert_ne!(said.code, Some(0), "the trigger is part of an update: {}", said.out);
+    assert!(said.err.contains("no such function: no_function_of_storemark"), "{}", said.err);
+    for kind in KINDS.iter().filter(|kind| !kind.contains("doubled") && !kind.contains("generated"))
+    {
+        world.ok(&format!("run kinds.db?{kind} --update --rounds 1"));
+    }
+    for kind in ["table=doubled&key=id", "table=generated"] {
+        let ran = world.run(&format!("run kinds.db?{kind}&value=data --update --rounds 1"));
+        assert!(ran.code != Some(0) && ran.err.contains("cannot "), "{}", ran.err);
+    }
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn known_forms_need_no_words() {
+    let world = World::new();
+    let columns = "zoom_level INTEGER, tile_column INTEGER, tile_row INTEGER, tile_data BLOB";
+    let (columns, key) = (columns, "zoom_level, tile_column, tile_row");
+    let value = "CAST(printf('%.*c',100+n,'x') AS BLOB)";
+    let view = format!(
+        "CREATE TABLE metadata(name text, value text);
+         CREATE TABLE map({}, tile_id TEXT);
+         CREATE UNIQUE INDEX map_index ON map({key});
+         CREATE TABLE images(tile_data BLOB, tile_id TEXT);
+         CREATE UNIQUE INDEX images_id ON images(tile_id);
+         {N} INSERT INTO map SELECT n, n, n, 'i'||n FROM s;
+         {N} INSERT INTO images SELECT {value}, 'i'||n FROM s;
+         CREATE VIEW tiles AS SELECT {key}, tile_data FROM map JOIN images USING(tile_id);",
+        columns.trim_end_matches(", tile_data BLOB")
+    );
+    world.sqlite3(&["view.mbtiles", &view]);
+    let package = format!(
+        "CREATE TABLE gpkg_contents(table_name TEXT PRIMARY KEY, data_type TEXT);
+         INSERT INTO gpkg_contents VALUES('city', 'tiles');
+         CREATE TABLE city(id INTEGER PRIMARY KEY, {columns}, UNIQUE({key}));
+         CREATE TABLE lakes(fid INTEGER PRIMARY KEY, geom BLOB);
+         INSERT INTO lakes VALUES(1, x'00');
+         {N} INSERT INTO city SELECT n, n, n, n, {value} FROM s;"
+    );
+    world.sqlite3(&["city.gpkg", &package]);
+    let fossil = format!(
+        "CREATE TABLE blob(rid INTEGER PRIMARY KEY, rcvid INTEGER, size INTEGER, uuid TEXT UNIQUE, content BLOB);
+         CREATE TABLE other(id INTEGER PRIMARY KEY, value BLOB);
+         INSERT INTO other VALUES(1, x'00');
+         {N} INSERT INTO blob SELECT n, 1, 1, 'u'||n, {value} FROM s;"
+    );
+    world.sqlite3(&["repo.fossil", &fossil]);
+    for (name, says) in [
+        ("view.mbtiles", "tiles.tile_data by zoom_level,tile_column,tile_row: 40 values"),
+        ("city.gpkg", "city.tile_data by zoom_level,tile_column,tile_row: 40 values"),
+        ("repo.fossil", "blob.content by rid: 40 values"),
+    ] {
+        let ran = world.ok(&format!("run {name} --rounds 1"));
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_table_is_the_data_of_others() {
+    let world = kinds();
+    for data in ["app.db", "kinds.db?table=texts&value=data", "sqlite:app.db?table=photos"] {
+        let ran = world.ok(&format!("run --data {data} memory: files: --rounds 1"));
+        assert!(ran.out.contains("40 keys of 101 to 140 bytes"), "{}", ran.out);
+    }
+    world.ok("import app.db?table=photos&value=data new.db");
+    world.ok("run --data new.db memory: --rounds 1");
+}
+
+#[test]
+fn what_is_no_table_of_values_is_refused_with_a_way_out() {
+    let world = kinds();
+    world.sqlite3(&[
+        "odd.db",
+        "CREATE TABLE nokey(data BLOB); INSERT INTO nokey VALUES(x'00');
+         CREATE TABLE nulls(id INTEGER PRIMARY KEY, data BLOB);
+         INSERT INTO nulls VALUES(1, x'00'), (2, NULL);
+         CREATE TABLE numbers(id INTEGER PRIMARY KEY, data BLOB);
+         INSERT INTO numbers VALUES(1, x'00'), (2, 7);
+         CREATE TABLE types(id UNIQUE, data BLOB);
+         INSERT INTO types VALUES('a', x'00'), (2, x'00');
+         CREATE TABLE repeats(id INTEGER PRIMARY KEY, album INT, data BLOB);
+         CREATE INDEX albums ON repeats(album);
+         INSERT INTO repeats VALUES(1, 5, x'00'), (2, 5, x'01');
+         CREATE TABLE reals(id REAL PRIMARY KEY, data BLOB); INSERT INTO reals VALUES(0.5, x'00');
+         CREATE VIRTUAL TABLE search USING fts5(body);",
+    ]);
+    world.refuses([
+        (
+            "run odd.db",
+            "6 columns can have the values; name one: 'odd.db?table=nokey&value=data' (1 values",
+        ),
+        (
+            "run odd.db?table=nokey",
+            "key=COLUMN or key=COLUMN,COLUMN names one, and key=rowid its rows",
+        ),
+        (
+            "run odd.db?table=nulls&value=data",
+            "key 2 is NULL, which is no value; where=data IS NOT NULL",
+        ),
+        (
+            "run odd.db?table=numbers&value=data",
+            "key 2 is an integer, which is no value; where=typeof(data)",
+        ),
+        (
+            "run odd.db?table=types&value=data",
+            "or a value of another type than the first row, in id",
+        ),
+        ("run odd.db?table=repeats&key=album&value=data", "album is no key: 5 repeats; key= names"),
+        ("run odd.db?table=reals&value=data", "its keys are real"),
+        ("run odd.db?table=search", "search is a virtual table of fts5; storemark reads tables"),
+        ("run odd.db?table=nulz", "did you mean nulls?"),
+        ("run odd.db?table=nulls&value=dat", "did you mean data?"),
+        ("run odd.db?table=nulls&value=data&key=i", "nulls: no column \"i\""),
+        ("run odd.db?table=nulls&value=data&where=dat", "no column \"dat\": did you mean data?"),
+        ("run odd.db?table=nulls&value=data&key=data", "data is the value, and no part of the key"),
+        ("run kinds.db?table=doubled", "doubled is a view, which has no key of its own"),
+        ("run kinds.db?table=without&value=data&api=blob", "without: api=blob needs a rowid"),
+        ("copy app.db?table=photos&value=data sqlite:app.db --force", "is the same as"),
+    ]);
+}

@@ -1,0 +1,230 @@
+//! Which tables and columns of a database can have the values. Only the schema, statistics and a few rows
+//! are read, so that it takes no time in a large database.
+
+use std::fmt;
+
+use model::{
+    Error, Result, Settings,
+    units::{show_count, show_size},
+};
+
+use super::{
+    TABLE, VALUE,
+    schema::{self, Relation, RelationKind, quoted},
+};
+use crate::sqlite::ffi::{Connection, Parameter};
+
+/// The columns of tiles in `MBTiles` (<https://github.com/mapbox/mbtiles-spec>) and in `GeoPackage`
+/// (<https://www.geopackage.org/spec/#tiles>): the key, then the value.
+const TILES: [&str; 4] = ["zoom_level", "tile_column", "tile_row", "tile_data"];
+/// Those of Fossil's repositories (<https://fossil-scm.org/home/doc/trunk/www/fileformat.wiki>).
+const FOSSIL: [&str; 4] = ["rid", "rcvid", "uuid", "content"];
+
+/// The rows that are looked at in each of three places of a table: its start, its middle and its end.
+const ROWS: u32 = 8;
+/// The most rows that are counted one by one.
+const COUNTED: i64 = 1_000;
+/// The most candidates that an error names.
+const NAMED: usize = 10;
+
+/// A table or view with a column of values.
+pub(super) struct Candidate {
+    pub(super) relation: Relation,
+    /// The columns of its key; `None` if it has none of its own.
+    pub(super) key: Option<Vec<String>>,
+    pub(super) value: String,
+}
+
+/// How many values a column has, and of what size, as far as a few rows show it.
+#[derive(Default)]
+pub(super) struct Estimate {
+    count: i64,
+    /// What is true of the count: `about `, `up to `, `more than `, or
+    /// nothing.
+    how: &'static str,
+    mean: Option<u64>,
+}
+
+/// Returns the column of values that is called so.
+pub(super) fn named(db: &Connection, table: &str, value: &str) -> Result<Candidate> {
+    let relation = Relation::read(db, table)?;
+    let value = relation.column(value)?.name.clone();
+    let key = known(&relation).map_or_else(|| relation.own_key(), |(key, _)| Some(key));
+    Ok(Candidate { relation, key, value })
+}
+
+/// Returns the only column that can have the values, among those that `asked` leaves.
+///
+/// # Errors
+///
+/// Fails if there is none, or there are several, which it names.
+pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
+    let tables = match asked.get(TABLE) {
+        Some(table) => vec![Relation::read(db, table)?.name],
+        None => schema::own_names(db)?,
+    };
+    for group in groups(db, &tables, asked) {
+        let mut found = Vec::new();
+        for (name, value) in group {
+            let candidate = named(db, name, &value)?;
+            let estimate = candidate.estimate(db)?;
+            found.push((candidate, estimate));
+        }
+        if found.iter().any(|(_, estimate)| estimate.mean.is_some()) {
+            found.retain(|(_, estimate)| estimate.mean.is_some());
+        }
+        if found.len() > 1 {
+            return Err(several(db, &found));
+        }
+        if let Some((candidate, _)) = found.pop() {
+            return Ok(candidate);
+        }
+    }
+    Err(none(&tables, asked))
+}
+
+/// Returns the tables and columns of a known form, those declared for bytes, and those for text.
+fn groups<'t>(
+    db: &Connection,
+    tables: &'t [String],
+    asked: &Settings,
+) -> [Vec<(&'t String, String)>; 3] {
+    let is_asked = |value: &str| asked.get(VALUE).is_none_or(|own| own.eq_ignore_ascii_case(value));
+    let (mut of_known, mut of_bytes, mut of_text) = (Vec::new(), Vec::new(), Vec::new());
+    for name in tables {
+        // What is no table of SQLite's own form has no values.
+        let Ok(relation) = Relation::read(db, name) else { continue };
+        if let Some((_, value)) = known(&relation).filter(|(_, value)| is_asked(value)) {
+            of_known.push((name, value));
+        }
+        if relation.kind == RelationKind::View && asked.get(TABLE).is_none() {
+            continue;
+        }
+        let own = relation.own_key().unwrap_or_default();
+        for column in relation.columns.iter().filter(|column| !own.contains(&column.name)) {
+            let of = if column.is_for_bytes() { &mut of_bytes } else { &mut of_text };
+            if is_asked(&column.name) && (column.is_for_bytes() || column.is_for_text()) {
+                of.push((name, column.name.clone()));
+            }
+        }
+    }
+    [of_known, of_bytes, of_text]
+}
+
+fn none(tables: &[String], asked: &Settings) -> Error {
+    let tables = match tables {
+        [] => "it has no tables at all".to_owned(),
+        tables => format!("its tables are {}", tables.join(", ")),
+    };
+    let value = asked.get(VALUE).map(|value| format!(" {value}")).unwrap_or_default();
+    Error::usage(format!(
+        "has no table kv nor sqlar, nor a column{value} of bytes or text; {tables}"
+    ))
+}
+
+fn several(db: &Connection, found: &[(Candidate, Estimate)]) -> Error {
+    let one = |(Candidate { relation, value, .. }, estimate): &(Candidate, Estimate)| {
+        let (file, table) = (db.file(), &relation.name);
+        format!("'{file}?{TABLE}={table}&{VALUE}={value}' ({estimate})")
+    };
+    let more = if found.len() > NAMED { ", …" } else { "" };
+    let list = found.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
+    Error::usage(format!("{} columns can have the values; name one: {list}{more}", found.len()))
+}
+
+/// Returns whether `key` has the columns of the key of tiles.
+pub(super) fn is_tile(key: &str) -> bool {
+    key.split(',').map(str::trim).eq(TILES[..3].iter().copied())
+}
+
+/// Returns the key and the value of a table whose form is known.
+fn known(relation: &Relation) -> Option<(Vec<String>, String)> {
+    let name =
+        |of: &&str| relation.column(of).map(|column| column.name.clone()).unwrap_or_default();
+    let (key, value) = match relation {
+        tiles if tiles.has(&TILES) => (&TILES[..3], &TILES[3]),
+        blob if blob.has(&FOSSIL) => (&FOSSIL[..1], &FOSSIL[3]),
+        _ => return None,
+    };
+    Some((key.iter().map(&name).collect(), name(value)))
+}
+
+impl Candidate {
+    /// Estimates how many values it has, and of what size.
+    pub(super) fn estimate(&self, db: &Connection) -> Result<Estimate> {
+        let table = quoted(&self.relation.name);
+        let mut estimate = self.count(db, &table)?;
+        let (mut values, mut bytes) = (0, 0);
+        for rows in self.places(db, &table)? {
+            let column = quoted(&self.value);
+            let sql = format!(
+                "SELECT count(*), ifnull(sum(octet_length(it)),0) FROM \
+                 (SELECT {column} AS it FROM {table} {rows} LIMIT {ROWS}) WHERE typeof(it) IN ('blob','text')"
+            );
+            let mut rows = db.prepare(&db.adapt_sql(&sql))?;
+            let found = rows.row([], |row| (row.integer(0), row.integer(1)))?;
+            let (count, sum) = found.unwrap_or_default();
+            (values, bytes) = (values + count, bytes + sum);
+        }
+        estimate.mean = bytes.unsigned_abs().checked_div(values.unsigned_abs());
+        Ok(estimate)
+    }
+
+    /// Returns the conditions and orders that lead to rows at the start, in the middle and at the end.
+    fn places(&self, db: &Connection, table: &str) -> Result<Vec<String>> {
+        let mut places = vec![String::new()];
+        if let Some(rowid) = self.relation.rowid.as_ref().map(|name| quoted(name)) {
+            let [first, last] = ends(db, table, &rowid)?;
+            let middle = first.midpoint(last);
+            places.push(format!("WHERE {rowid}>={middle} ORDER BY {rowid}"));
+            places.push(format!("ORDER BY {rowid} DESC"));
+        }
+        Ok(places)
+    }
+
+    /// Returns the number of rows: counted if they are few, otherwise by the statistics of `ANALYZE`, or by
+    /// rowids.
+    fn count(&self, db: &Connection, table: &str) -> Result<Estimate> {
+        // The first number of a line is that of all rows.
+        const ANALYSED: &str = "SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl=?1 AND stat>'' \
+                                ORDER BY idx IS NOT NULL LIMIT 1";
+        let rows = self.relation.rowid.as_ref().map(|rowid| ends(db, table, &quoted(rowid)));
+        let rows =
+            rows.transpose()?.map(|[first, last]| last.saturating_sub(first).saturating_add(1));
+        if rows.is_some_and(|rows| rows <= COUNTED) {
+            let count = db.number(&format!("SELECT count(*) FROM {table}"))?;
+            return Ok(Estimate { count, ..Estimate::default() });
+        }
+        let analysed = db.prepare(ANALYSED).ok().and_then(|mut rows| {
+            let name = [Parameter::Text(self.relation.name.as_bytes())];
+            rows.row(name, |row| row.integer(0)).ok().flatten()
+        });
+        if let Some(count) = analysed.filter(|count| *count > 0) {
+            return Ok(Estimate { count, how: "about ", mean: None });
+        }
+        if let Some(count) = rows {
+            return Ok(Estimate { count, how: "up to ", mean: None });
+        }
+        let some = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {})", COUNTED + 1);
+        let count = db.number(&some)?;
+        let how = if count > COUNTED { "more than " } else { "" };
+        Ok(Estimate { count: count.min(COUNTED), how, mean: None })
+    }
+}
+
+/// Returns the first and the last rowid.
+fn ends(db: &Connection, table: &str, rowid: &str) -> Result<[i64; 2]> {
+    let end = |of| db.number(&format!("SELECT ifnull({of}({rowid}),0) FROM {table}"));
+    Ok([end("min")?, end("max")?])
+}
+
+/// Shows them as `about 2,000 values, about 7.5 kB on average`.
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} values", self.how, show_count(self.count.unsigned_abs()))?;
+        match self.mean {
+            Some(mean) => write!(f, ", about {} on average", show_size(mean)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The statements for a table of the user's own, as its program would write them.
+
+use std::{borrow::Cow, ffi::CString, ops::ControlFlow};
+
+use model::{Error, ErrorKind, Result, Settings, no_such};
+
+use super::{
+    KEY, TABLE, VALUE, WHERE, candidates,
+    schema::{Column, Relation, RelationKind, quoted},
+};
+use crate::sqlite::{
+    ffi::{Connection, Parameter},
+    key_columns::{self, KeyColumn, KeyColumns, MOST},
+    table::{SqlTable, UsersTable, part},
+};
+
+/// The rows of which a type is read.
+const ROWS: u32 = 100;
+/// The most rows of a table of which a read without an index looks at all.
+const FEW_ROWS: i64 = 1_000;
+
+/// The key, value and condition of a table, checked.
+struct Named {
+    relation: Relation,
+    key: Vec<String>,
+    value: String,
+    condition: Option<String>,
+}
+
+/// Returns the table that `settings` name, or the only one that can have the values.
+///
+/// # Errors
+///
+/// Fails if there is none, it has no such columns, or several can have the values.
+pub(crate) fn describe(db: &Connection, settings: &Settings) -> Result<SqlTable> {
+    let named = named(db, settings)?;
+    let columns = key_types(db, &named)?;
+    let mut table = table(&named, &columns)?;
+    table.users = Some(users(db, settings, &named, &table)?);
+    Ok(table)
+}
+
+/// Returns the parts of the statements on a table.
+fn table(named: &Named, columns: &[(KeyColumn, String)]) -> Result<SqlTable> {
+    let Named { relation, value, condition, .. } = named;
+    let key_columns = KeyColumns::new(columns.iter().map(|(of, _)| *of).collect());
+    let (name, column) = (quoted(&relation.name), quoted(value));
+    let filter = condition.as_ref().map_or("1".to_owned(), |sql| format!("({sql})"));
+    let keys: Vec<_> = columns.iter().map(|(_, name)| name.as_str()).collect();
+    let at = (1..).zip(&keys).map(|(place, name)| format!("{name}=?{place}"));
+    let mut at = at.collect::<Vec<_>>().join(" AND ");
+    if condition.is_some() && !relation.is_unique(&named.key) {
+        at = format!("{at} AND {filter}");
+    }
+    let shown = key_columns::shown(columns);
+    let (order, single) = match columns {
+        [(KeyColumn::Text, name)] => (format!("{name} COLLATE BINARY"), true),
+        [(_, name)] => (name.clone(), true),
+        _ => (shown.clone(), false),
+    };
+    let types = columns.iter().map(|(of, name)| format!("typeof({name})='{}'", of.name()));
+    let types = types.collect::<Vec<_>>().join(" AND ");
+    let rowid = relation.rowid.as_ref().map(|name| quoted(name));
+    let next = key_columns.count() + 1;
+    let parameters: Vec<_> = (1..=next).map(|place| format!("?{place}")).collect();
+    let (unique, parameters) = (keys.join(","), parameters.join(","));
+    Ok(SqlTable {
+        keys: key_columns.kind(),
+        key_columns,
+        from: single.then(|| format!("{order}>=?1").into()),
+        insert: format!("INSERT INTO {name}({unique},{column}) VALUES({parameters})").into(),
+        set: format!("{column}=?{next}").into(),
+        length: length(&column).into(),
+        facts: format!("0, NULL, NULL, {types}, {}", rowid.as_deref().unwrap_or("NULL")).into(),
+        name: name.into(),
+        key: shown.into(),
+        unique: unique.into(),
+        order: order.into(),
+        at: at.into(),
+        blobs: (c_name(&relation.name)?, c_name(value)?),
+        value: column.into(),
+        rowid: rowid.map(Into::into),
+        create: part(""),
+        probe: part(""),
+        filter: filter.into(),
+        users: None,
+    })
+}
+
+/// Finds out what only the table itself shows.
+fn users(db: &Connection, asked: &Settings, named: &Named, table: &SqlTable) -> Result<UsersTable> {
+    let Named { relation, key, value, condition } = named;
+    let SqlTable { name, value: column, key: shown, order, at, .. } = table;
+    let read = format!("SELECT {column} FROM {name} WHERE {at}");
+    let scans = plan(db, &read, key.len(), "SCAN ")?;
+    let sql = format!("SELECT {shown}, {column} FROM {name} ORDER BY {order}");
+    let sorts = plan(db, &sql, 0, "TEMP B-TREE")?;
+    let many = || {
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {})", FEW_ROWS + 1);
+        Ok::<_, Error>(db.number(&sql)? > FEW_ROWS)
+    };
+    let unindexed = (scans && many()?).then(|| {
+        format!("has no index on {}: each read would look at all of its rows", key.join(","))
+    });
+    let is_set = |name: &String| key.contains(name) || name == value;
+    let needs = relation.columns.iter().find(|column| column.needed && !is_set(&column.name));
+    let mut settings = Settings::default();
+    for (name, found) in [
+        (TABLE, Some(&relation.name)),
+        (KEY, Some(&key.join(","))),
+        (VALUE, Some(value)),
+        (WHERE, condition.as_ref()),
+    ] {
+        if let Some(word) = asked.get(name).or(found.map(String::as_str)) {
+            settings.set(name, word);
+        }
+    }
+    let of_text = first_type(db, name, column)?
+        .map_or_else(|| relation.column(value).is_ok_and(Column::is_for_text), |of| of == "text");
+    let needs = needs.map(|column| column.name.clone());
+    let is_unique = relation.is_unique(key);
+    Ok(UsersTable { settings, of_text, is_unique, unindexed, sorts, needs })
+}
+
+fn named(db: &Connection, settings: &Settings) -> Result<Named> {
+    let found = match (settings.get(TABLE), settings.get(VALUE)) {
+        (Some(table), Some(value)) => candidates::named(db, table, value)?,
+        _ => candidates::only(db, settings)?,
+    };
+    let (relation, value, own_key) = (found.relation, found.value, found.key);
+    let key = match settings.get(KEY) {
+        None => own_key.ok_or_else(|| no_key(&relation))?,
+        Some(asked) => {
+            let names = asked.split(',').map(str::trim);
+            names.map(|name| key_column(&relation, name)).collect::<Result<_>>()?
+        }
+    };
+    if key.len() > MOST {
+        return Err(Error::usage(format!("{}: a key has {MOST} columns at most", relation.name)));
+    }
+    if key.contains(&value) {
+        let Relation { name, .. } = relation;
+        return Err(Error::usage(format!("{name}: {value} is the value, and no part of the key")));
+    }
+    let condition = settings.get(WHERE).map(str::to_owned);
+    if let Some(condition) = &condition {
+        check_condition(db, &relation, condition)?;
+    }
+    Ok(Named { relation, key, value, condition })
+}
+
+fn key_column(relation: &Relation, name: &str) -> Result<String> {
+    match (relation.column(name), &relation.rowid) {
+        (Err(_), Some(rowid)) if ["rowid", "_rowid_", "oid"].contains(&name) => Ok(rowid.clone()),
+        (column, _) => Ok(column?.name.clone()),
+    }
+}
+
+fn no_key(relation: &Relation) -> Error {
+    let Relation { name, rowid, kind, .. } = relation;
+    let has = match kind {
+        RelationKind::View => "is a view, which has no key of its own",
+        RelationKind::Table => "has neither a primary key nor one unique index",
+    };
+    let or = if rowid.is_some() { ", and key=rowid its rows" } else { "" };
+    Error::usage(format!("{name} {has}: key=COLUMN or key=COLUMN,COLUMN names one{or}"))
+}
+
+fn check_condition(db: &Connection, relation: &Relation, condition: &str) -> Result<()> {
+    let name = quoted(&relation.name);
+    let sql = format!("SELECT 1 FROM {name} WHERE ({condition}) LIMIT 0");
+    let Err(error) = db.prepare(&sql) else { return Ok(()) };
+    let said = error.to_string();
+    let names = relation.columns.iter().map(|column| column.name.as_str());
+    let why = match said.rsplit_once("no such column: ") {
+        Some((_, column)) => no_such("column", column, names),
+        None => said.rsplit(": ").next().unwrap_or_default().to_owned(),
+    };
+    Err(Error::new(ErrorKind::Usage, format!("where={condition}: {why}")))
+}
+
+/// Returns the columns of the key with their types and quoted names.
+fn key_types(db: &Connection, named: &Named) -> Result<Vec<(KeyColumn, String)>> {
+    let Named { relation, key, .. } = named;
+    let of = |name: &String| {
+        let column = quoted(name);
+        if Some(name) == relation.rowid.as_ref() {
+            return Ok((KeyColumn::Integer, column));
+        }
+        let declared = relation.column(name)?;
+        let of = match first_type(db, &quoted(&relation.name), &column)?.as_deref() {
+            Some("integer") => KeyColumn::Integer,
+            Some("blob") => KeyColumn::Blob,
+            None if declared.declared.contains("INT") => KeyColumn::Integer,
+            None if declared.declared.contains("BLOB") => KeyColumn::Blob,
+            Some("text") | None => KeyColumn::Text,
+            Some(of) => {
+                return Err(Error::usage(format!(
+                    "{}.{name}: its keys are {of}; accepted: integers, texts and bytes",
+                    relation.name
+                )));
+            }
+        };
+        Ok((of, column))
+    };
+    key.iter().map(of).collect()
+}
+
+/// Returns the type of the first value of a column that is not NULL, among some rows.
+fn first_type(db: &Connection, table: &str, column: &str) -> Result<Option<String>> {
+    let rows = format!("SELECT {column} AS it FROM {table} LIMIT {ROWS}");
+    let sql = format!("SELECT typeof(it) FROM ({rows}) WHERE it IS NOT NULL LIMIT 1");
+    Ok(db.column(&sql, 0)?.pop())
+}
+
+/// Returns whether a step of the plan of a statement has this word.
+fn plan(db: &Connection, sql: &str, parameters: usize, word: &str) -> Result<bool> {
+    const DETAIL: i32 = 3;
+    let mut found = false;
+    let mut steps = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    steps.rows(vec![Parameter::Null; parameters], |row| {
+        let step = String::from_utf8_lossy(row.text(DETAIL));
+        found |= step.contains(word) && !step.contains("CONSTANT ROW");
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// Returns the expression for the length of a column.
+fn length(column: &str) -> String {
+    format!(
+        "CASE typeof({column}) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length({column}) END"
+    )
+}
+
+fn c_name(name: &str) -> Result<Cow<'static, std::ffi::CStr>> {
+    let name = CString::new(name).map_err(|_| Error::usage("a name with a NUL byte"))?;
+    Ok(Cow::Owned(name))
+}

@@ -1,0 +1,28 @@
+//! The values of a database, as far as the user does not name them.
+
+use model::{FoundValues, Result, Settings};
+
+use super::{KEY, TABLE, VALUE, candidates, describe, is_named};
+use crate::sqlite::{
+    ffi::Connection,
+    table::{OWN, SqlTable},
+};
+
+/// Returns the settings that name the values of a database which has no table of storemark's own; `None`
+/// if it has one, and no other is asked for.
+pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValues>> {
+    if !is_named(asked) && SqlTable::is_in(db, &OWN)? {
+        return Ok(None);
+    }
+    let table = describe(db, asked)?;
+    let users = table.users.as_ref();
+    let settings = users.map(|users| users.settings.clone()).unwrap_or_default();
+    if asked.get(TABLE).is_some() && asked.get(VALUE).is_some() {
+        return Ok(Some(FoundValues { settings, about: None }));
+    }
+    let word = |name| settings.get(name).unwrap_or_default();
+    let (table, value, key) = (word(TABLE), word(VALUE), word(KEY));
+    let estimate = candidates::named(db, table, value)?.estimate(db)?;
+    let about = Some(format!("the values are {table}.{value} by {key}: {estimate}"));
+    Ok(Some(FoundValues { settings, about }))
+}
