@@ -6,7 +6,7 @@ use model::{DatasetSummary, Environment, Rounds, Settings, record::Ended, units}
 use serde::Serialize;
 use stats::{Estimate, SAME, geometric_mean, proportion};
 
-use crate::verdict::Verdict;
+use crate::{change::Gate, verdict::Verdict};
 
 /// The version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
 /// wrong.
@@ -173,18 +173,6 @@ pub struct KnownRatio {
     pub ratio: Option<Estimate>,
     /// Its time divided by that of the first target, by round.
     pub by_round: Vec<f64>,
-}
-
-/// The verdict of a gate on two records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gate {
-    /// No time is longer by more than the limit.
-    Pass,
-    /// A time is longer by more than the limit.
-    Fail,
-    /// The interval contains the limit, or nothing is judged.
-    Undecided,
 }
 
 /// The figures of the runs of a form.

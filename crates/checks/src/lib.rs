@@ -10,6 +10,7 @@
 mod advice;
 mod arithmetic;
 mod calibration;
+mod change;
 mod costs;
 mod experiment;
 mod extrapolation;
@@ -33,9 +34,10 @@ mod verdict;
 pub use advice::{Advice, Candidate, LeftOut, Outcome, Threshold};
 pub use arithmetic::contradictions;
 pub use calibration::{
-    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, Gate, KnownRatio, KnownRun, LeftOutRun,
+    CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, KnownRatio, KnownRun, LeftOutRun,
     SlowDown, Tally, wrong_rates,
 };
+pub use change::{CasePair, Change, Gate};
 pub use costs::{Choice, Costs, Ranked};
 pub use experiment::{
     age::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use checks::{Figures, RequestFigures, StoreFigures, all_findings, figures, requests, stores};
+use checks::{
+    Change, Figures, RequestFigures, StoreFigures, all_findings, figures, requests, stores,
+};
 use model::{
     Cache, Environment, Plan, Severity,
     record::{Ended, Record},
@@ -11,9 +13,7 @@ use model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    Answer, Change, ComparedCase, ComparedFinding, Comparison, Unlike, answer, compare, words,
-};
+use crate::{Answer, ComparedCase, ComparedFinding, Comparison, Unlike, answer, compare, words};
 
 /// The version of both forms. It is raised if a reader of the old one would go wrong.
 const FORM: u32 = 1;

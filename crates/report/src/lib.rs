@@ -30,7 +30,7 @@ mod words;
 pub use answer::{Answer, answer, limits::quoted};
 pub use charts::{Machine, StudyStep};
 pub use compare::{
-    Change, ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison,
+    ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison,
     environment_differences, gate_rows, plan_differences,
 };
 pub use csv::{csv, csv_columns};

@@ -1,10 +1,10 @@
 //! A comparison of two records.
 
-use checks::{Gate, Verdict};
+use checks::{Change, Gate, Verdict};
 
 use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
-    Change, ComparedCase, Comparison,
+    ComparedCase, Comparison,
     number::{figure, with_interval},
     table::{Cell, Column, Room, Table},
     words,

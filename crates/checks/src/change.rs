@@ -1,0 +1,197 @@
+//! How the time of each target changed from an old record to a new one.
+
+use model::{Case, record::Record};
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
+
+use crate::{series::Series, verdict::Verdict};
+
+/// The change of a target in a case.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Change {
+    /// The target's label.
+    pub target: String,
+    /// Microseconds per operation in the old record.
+    #[serde(rename = "old_us_per_op")]
+    pub old_us: Option<Estimate>,
+    /// Microseconds per operation in the new record.
+    #[serde(rename = "new_us_per_op")]
+    pub new_us: Option<Estimate>,
+    /// Time per operation, divided by the control's if there is one in this case, new over old.
+    #[serde(rename = "time_ratio")]
+    pub time: Option<Estimate>,
+    /// The smallest change of that ratio which these records show with a probability of 90 %: 0.02
+    /// is 2 %. Null if there is only one round or run, which shows none.
+    #[serde(rename = "detectable_share")]
+    pub detectable: Option<f64>,
+    /// Whether one of the records is of one run, which does not show how runs differ.
+    pub single_run: bool,
+    /// 99th percentile of latencies, new over old.
+    #[serde(rename = "p99_ratio")]
+    pub p99: Option<Estimate>,
+    /// The verdict on `time_ratio`: faster is better. The control has the verdict "baseline".
+    pub verdict: Verdict,
+}
+
+impl Change {
+    /// Judges whether the target takes longer than before by more than `share`, with its whole
+    /// interval. A single run neither fails nor passes below the smallest change that it can show.
+    pub fn gate(&self, share: f64) -> Gate {
+        let Some(ratio) = self.time.filter(|_| self.verdict.is_judged()) else {
+            return Gate::Undecided;
+        };
+        let seen = self.detectable.filter(|_| self.single_run).unwrap_or(0.0).max(share);
+        match ratio {
+            Estimate { low, .. } if low > 1.0 + seen => Gate::Fail,
+            Estimate { high, .. } if high <= 1.0 + share && seen <= share => Gate::Pass,
+            _ => Gate::Undecided,
+        }
+    }
+}
+
+/// The verdict of a gate on two records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    /// No time is longer by more than the limit.
+    Pass,
+    /// A time is longer by more than the limit.
+    Fail,
+    /// The interval contains the limit, or nothing is judged.
+    Undecided,
+}
+
+impl Gate {
+    /// Judges several changes together: fails if one fails, and is undecided if one is, or if there
+    /// is none.
+    pub fn joint(changes: impl IntoIterator<Item = Self>) -> Self {
+        let all: Vec<_> = changes.into_iter().collect();
+        let worst = [Self::Fail, Self::Undecided].into_iter().find(|gate| all.contains(gate));
+        worst.unwrap_or(if all.is_empty() { Self::Undecided } else { Self::Pass })
+    }
+}
+
+/// A case that an old record and a new one both have.
+#[derive(Clone, Copy)]
+pub struct CasePair<'a> {
+    /// The old record and its case.
+    pub old: (&'a Record, Case),
+    /// The new record and its case.
+    pub new: (&'a Record, Case),
+    /// The indices of the control in both plans; `None` if targets are compared by their times alone.
+    pub control: Option<[usize; 2]>,
+}
+
+impl<'a> CasePair<'a> {
+    /// Selects the control only if it was measured in this case of both records.
+    pub fn new(
+        old: (&'a Record, Case),
+        new: (&'a Record, Case),
+        control: Option<[usize; 2]>,
+    ) -> Self {
+        let pair = Self { old, new, control: None };
+        let is_measured = |own: &[usize; 2]| pair.series(*own).into_iter().all(Series::is_measured);
+        Self { control: control.filter(is_measured), ..pair }
+    }
+
+    fn series(self, [was, is]: [usize; 2]) -> [Series<'a>; 2] {
+        [Series::new(self.old.0, self.old.1, was), Series::new(self.new.0, self.new.1, is)]
+    }
+
+    /// Returns the change of each target that was tried; `targets` has its index in both plans.
+    pub fn changes(self, targets: &[[usize; 2]]) -> Vec<Change> {
+        let tried =
+            targets.iter().filter(|places| self.series(**places).iter().any(Series::is_tried));
+        let rows: Vec<_> = tried
+            .map(|places| Both {
+                series: self.series(*places),
+                control: self.control.filter(|own| own != places),
+            })
+            .collect();
+        let values: Vec<_> = rows.iter().map(Both::values).collect();
+        let changes = rows.iter().zip(&values).zip(judged(&rows, &values, self.control));
+        changes.map(|((row, values), judged)| row.change(values, judged)).collect()
+    }
+}
+
+/// Returns the verdict on each row of a case with the interval that decides it. A row whose verdict
+/// is known without its ratio does not count in the joint confidence level.
+fn judged(
+    rows: &[Both<'_>],
+    values: &[[Values; 2]],
+    control: Option<[usize; 2]>,
+) -> Vec<(Verdict, Judgement)> {
+    let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
+    let known =
+        |row: &Both<'_>| if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() };
+    let known: Vec<_> = rows.iter().map(known).collect();
+    let table = known.iter().zip(values).map(|(known, [old, new])| match known {
+        Some(_) => Default::default(),
+        None => [new.clone(), old.clone()],
+    });
+    let judged = judge_changes(&table.collect::<Vec<_>>());
+    let verdict =
+        |((known, [old, new]), judged): ((Option<Verdict>, &[Values; 2]), Judgement)| match known {
+            None => (judged.verdict.into(), judged),
+            Some(known) => (known, judge_changes(&[[new.clone(), old.clone()]])[0]),
+        };
+    known.into_iter().zip(values).zip(judged).map(verdict).collect()
+}
+
+/// A target in the old record and in the new one.
+struct Both<'a> {
+    series: [Series<'a>; 2],
+    /// The indices of the control in both plans; `None` if the target is compared by its times
+    /// alone.
+    control: Option<[usize; 2]>,
+}
+
+impl Both<'_> {
+    /// Returns the compared values of the old and the new record, one for each round or run.
+    fn values(&self) -> [Values; 2] {
+        let times = |(series, control): (Series<'_>, Option<usize>)| match control {
+            Some(control) => series.ratios_to(series.with_target(control)),
+            None => series.unit_times(),
+        };
+        self.divided().map(times)
+    }
+
+    /// Returns each series with its control.
+    fn divided(&self) -> [(Series<'_>, Option<usize>); 2] {
+        let [old, new] = self.series;
+        [(old, self.control.map(|[was, _]| was)), (new, self.control.map(|[_, is]| is))]
+    }
+
+    /// Returns the verdict that is known without the ratio, as if there are too few rounds; `None`
+    /// if the ratio decides.
+    fn unjudged(&self) -> Option<Verdict> {
+        let [old, new] = self.series;
+        let rounds = self.divided().map(|(series, control)| {
+            series.rounds_with(control.map_or(series, |control| series.with_target(control)))
+        });
+        Verdict::without_change(old, new, rounds)
+    }
+
+    fn change(&self, [old, new]: &[Values; 2], (verdict, judged): (Verdict, Judgement)) -> Change {
+        let [old_us, new_us] = self.series.map(|series| series.unit_times().mean());
+        let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
+        let detectable = detectable_change(new, old, judged.level);
+        let [_, after] = self.series;
+        let plan = &after.record.header.plan;
+        Change {
+            target: plan
+                .targets
+                .get(after.target)
+                .map_or_else(String::new, |own| own.label.clone()),
+            old_us,
+            new_us,
+            time: judged.ratio,
+            // Ten times as long would show at a glance.
+            detectable: (detectable < 10.0).then_some(detectable),
+            single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
+            p99: unpaired_ratio(&p99_after, &p99_before),
+            verdict,
+        }
+    }
+}
