@@ -12,13 +12,17 @@ mod arithmetic;
 mod calibration;
 mod change;
 mod costs;
+mod decision;
 mod experiment;
 mod extrapolation;
 mod figures;
 /// Latency histograms as text.
 pub mod histogram;
+mod lead;
 mod merged;
+mod recommendation;
 mod record;
+mod rounds;
 mod sample;
 mod series;
 mod sizes;
@@ -39,6 +43,7 @@ pub use calibration::{
 };
 pub use change::{CasePair, Change, Gate};
 pub use costs::{Choice, Costs, Ranked};
+pub use decision::{CandidateFigures, Decision, Excess, Undecided};
 pub use experiment::{
     age::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
     backup::{BackupFigures, backup_figures},
@@ -61,8 +66,11 @@ pub use figures::{
     sweep::{PageMatrix, TargetBreakEven, blob_size, break_evens, other_options, page_matrices},
     workers::{Rates, Waits, rates, waits},
 };
+pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
+pub use recommendation::{Recommendation, Recommended, Taken, recommendation};
 pub use record::of_record;
+pub use rounds::{is_cut_off, lacks_state, whole_rounds};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{CLIENTS, FEWEST_ROUNDS, Series, facts, is_usable};
 pub use stores::{of_machine, of_stores};

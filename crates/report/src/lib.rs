@@ -20,6 +20,7 @@ mod number;
 /// The pages of each command: tables, sentences and findings in their order.
 pub mod pages;
 mod read;
+mod sentences;
 /// Tables, and the other blocks of a page.
 pub mod table;
 mod tables;

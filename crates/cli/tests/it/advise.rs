@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How an answer starts if a busy machine had no time for any.
-const NOTHING: &str = "No advice yet: no candidate has two rounds";
+const NOTHING: &str = "No answer yet: no candidate has two rounds";
 
 /// A folder of small and large values.
 fn furnished() -> World {
@@ -39,7 +39,7 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     let ran = world.ok("advise thumbs --time 60s --explain --json last.json --seed 1");
     let words = ran.words();
     // On a busy machine a minute may be too little for rounds enough.
-    let parts: &[&str] = if words.starts_with("No advice yet: ") {
+    let parts: &[&str] = if words.starts_with("No answer yet: ") {
         &["Try --time "]
     } else {
         &["what is there now (plain files)", "95 % reads and 5 % updates", "Next: "]
@@ -75,7 +75,7 @@ fn follow(world: &World, answer: &str) {
     let text = answer.replace('\n', " ");
     for step in ["Move: storemark ", "Check: storemark "] {
         let Some((_, rest)) = text.split_once(step) else {
-            let stays = ["Keep ", "No advice yet: "];
+            let stays = ["Keep ", "No answer yet: "];
             assert!(stays.iter().any(|start| text.starts_with(start)), "{answer}");
             return;
         };
@@ -90,10 +90,10 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     world.ok("import thumbs thumbs.db");
     let before = names(&world);
     let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
-    let parts: &[&str] = if words.starts_with("No advice yet: ") {
+    let parts: &[&str] = if words.starts_with("No answer yet: ") {
         &["Try --time "]
     } else {
-        &["what is there now (SQLite)", "with 100 % reads"]
+        &["what is there now (SQLite)", "Weighed by 100 % reads"]
     };
     assert!(parts.iter().all(|part| words.contains(part)), "{words}");
     assert_eq!(names(&world), before);
@@ -113,7 +113,7 @@ fn one_value_and_empty_values_are_enough() {
             continue;
         }
         assert!(words.contains("How sure: "), "{words}");
-        let is_empty = words.contains("all of them empty") && words.contains("that are not empty");
+        let is_empty = words.contains("values (0 B)") && words.contains("that are not empty");
         assert_eq!(is_empty, bytes.is_empty(), "{words}");
         assert_eq!(names(&world), ["thumbs"]);
     }

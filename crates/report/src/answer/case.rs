@@ -1,61 +1,72 @@
-//! The line of each case, in a fixed form: its name, the fastest store, its time, and the ratio to
-//! the baseline with its interval.
+//! The line of each case: its name, the fastest store, its time, and the ratio to the baseline with
+//! its interval.
 
-use model::Plan;
-use stats::Estimate;
+use checks::{Ahead, Lead, Verdict};
+use model::{Case, Plan, record::Record};
 
 use super::{
     NAMED,
-    display::{duration, faster, name},
-    lead::{Ahead, Lead},
+    display::{duration, name, ratio_words},
 };
-use crate::words::listed;
+use crate::{sentences, words};
 
 /// Formats the line of a case: `read, warm: LMDB 1.13 µs, 4.1× faster than plain files (3.9 to
 /// 4.3×)`.
 pub(super) fn line(lead: &Lead<'_>) -> String {
     let plan = &lead.run.header.plan;
-    format!("{}: {}{}", lead.place, result(plan, lead), level(plan, lead))
-}
-
-fn result(plan: &Plan, lead: &Lead<'_>) -> String {
-    let baseline = name(plan, plan.baseline);
-    let timed = |target: usize| match lead.us(target) {
-        Some(us) => format!("{} {}", name(plan, target), duration(us)),
-        None => name(plan, target),
-    };
-    let ratio =
-        |than: &str| lead.ratio.map_or_else(String::new, |r| format!(", {}", faster(&r, than)));
-    match lead.ahead {
-        Ahead::Target(target) => timed(target) + &ratio(&baseline),
-        Ahead::Nearest(target) => {
-            let is_limit = lead.ratio.is_some_and(|ratio| ratio.point >= 1.0);
-            let what = if is_limit { "a limit of this machine" } else { "a reference" };
-            timed(target) + &ratio(&format!("{baseline}, {what}"))
-        }
-        Ahead::Baseline => {
-            let next = lead.next.map(|(target, ratio)| next(plan, target, &ratio));
-            timed(plan.baseline) + &next.unwrap_or_default()
-        }
-        Ahead::Same => timed(plan.baseline),
-        Ahead::Open => {
-            let nearest = lead.next.map(|(target, ratio)| {
-                format!("; {} {}", name(plan, target), faster(&ratio, &baseline))
-            });
-            format!("no difference shown{}", nearest.unwrap_or_default())
-        }
-        Ahead::Unknown(why) => format!("no store can be named, {why}"),
+    let level: Vec<_> = lead.level.iter().map(|target| name(plan, *target)).collect();
+    match words::listed(&level, NAMED) {
+        stores if stores.is_empty() => result(plan, lead),
+        stores if lead.ahead == Ahead::Same => sentences::also_same(result(plan, lead), stores),
+        stores => sentences::also_fast(result(plan, lead), stores),
     }
 }
 
-fn next(plan: &Plan, target: usize, ratio: &Estimate) -> String {
-    format!("; next: {}, {}", name(plan, target), faster(ratio, ""))
+fn result(plan: &Plan, lead: &Lead<'_>) -> String {
+    let case = case_name(lead.run, lead.case);
+    let baseline = name(plan, plan.baseline);
+    let time = |target: usize| lead.us(target).map_or_else(String::new, duration);
+    let alone = |target| sentences::case_alone(&case, name(plan, target), time(target));
+    let ahead = |target, than: &str| {
+        let Some(ratio) = lead.ratio else { return alone(target) };
+        let [ratio, interval] = ratio_words(&ratio);
+        sentences::case_ahead(&case, name(plan, target), time(target), ratio, than, interval)
+    };
+    match (lead.ahead, lead.next) {
+        (Ahead::Target(target), _) => ahead(target, &baseline),
+        (Ahead::Nearest(target), _) => {
+            let is_limit = lead.ratio.is_some_and(|ratio| ratio.point >= 1.0);
+            let what = if is_limit { "a limit of this machine" } else { "a reference" };
+            ahead(target, &format!("{baseline}, {what}"))
+        }
+        (Ahead::Baseline, Some((next, ratio))) => {
+            let [ratio, interval] = ratio_words(&ratio);
+            let time = time(plan.baseline);
+            sentences::case_next(case, baseline, time, name(plan, next), ratio, interval)
+        }
+        (Ahead::Baseline | Ahead::Same, _) => alone(plan.baseline),
+        (Ahead::Open, Some((nearest, ratio))) => {
+            let [ratio, interval] = ratio_words(&ratio);
+            sentences::case_nearest(case, name(plan, nearest), ratio, baseline, interval)
+        }
+        (Ahead::Open, None) => sentences::case_open(case),
+        (Ahead::Unknown(verdict), _) => sentences::case_unknown(case, why(verdict)),
+    }
 }
 
-/// Returns the end of the line that names the stores which are not clearly apart from the fastest
-/// one; empty if there are none.
-fn level(plan: &Plan, lead: &Lead<'_>) -> String {
-    let names: Vec<_> = lead.level.iter().map(|target| name(plan, *target)).collect();
-    let what = if lead.ahead == Ahead::Same { "the same within ±3 %" } else { "may be as fast" };
-    if names.is_empty() { String::new() } else { format!("; {what}: {}", listed(&names, NAMED)) }
+/// Returns a case and what varies in this run: `read, warm, size=4k`.
+pub(super) fn case_name(run: &Record, case: Case) -> String {
+    let about = [run.header.plan.case_name(case), words::varied(run)];
+    words::joined(about, ", ").unwrap_or_default()
+}
+
+/// Describes why no target of a case is judged.
+fn why(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Saturated => "a store could not keep up with the rate",
+        Verdict::TooFewRounds => "too few rounds",
+        Verdict::StateNotReached => "the cache state was not reached",
+        Verdict::DurabilityDiffers => "durability differs from that of the baseline",
+        _ => "only one was measured",
+    }
 }

@@ -3,8 +3,7 @@
 use model::{Plan, PlannedTarget};
 use stats::Estimate;
 
-pub(crate) use crate::number::factor;
-use crate::number::in_unit;
+use crate::number::{factor, in_unit};
 
 /// Returns the name of a target: `SQLite`, `plain files`; with its settings if another target has
 /// the same engine. A store of the user has its own name.
@@ -63,30 +62,26 @@ fn setting(written: &str) -> &str {
     }
 }
 
-/// Starts a sentence with a capital: `Plain files`. The names of engines are written as they are.
-pub(crate) fn capitalise(text: &str) -> String {
-    match text.strip_prefix("plain files") {
-        Some(rest) => format!("Plain files{rest}"),
-        None => text.to_owned(),
-    }
-}
-
-/// Describes a ratio of times: `3.7× faster than plain files (3.5 to 4.0×)`.
-pub(crate) fn faster(ratio: &Estimate, than: &str) -> String {
-    let than = if than.is_empty() { String::new() } else { format!(" than {than}") };
+/// Describes a ratio of times and its interval: `3.7× faster` and `3.5 to 4.0×`.
+pub(crate) fn ratio_words(ratio: &Estimate) -> [String; 2] {
     let [by, interval] = times(&if ratio.point < 1.0 { inverse(ratio) } else { *ratio });
     let word = if ratio.point < 1.0 { "faster" } else { "slower" };
-    format!("{by} {word}{than} ({interval})")
+    [format!("{by} {word}"), interval]
+}
+
+/// Describes by how much a store is faster still, and the interval: `1.3×` and `1.2 to 1.4×`.
+pub(crate) fn times_still(ratio: &Estimate) -> [String; 2] {
+    times(&inverse(ratio))
 }
 
 /// Returns the inverse of a ratio, with its interval.
-pub(crate) fn inverse(ratio: &Estimate) -> Estimate {
+fn inverse(ratio: &Estimate) -> Estimate {
     let [point, low, high] = [ratio.point, ratio.high, ratio.low].map(f64::recip);
     Estimate { point, low, high, n: ratio.n }
 }
 
 /// Returns a ratio and its interval in words: `3.7×` and `3.5 to 4.0×`.
-pub(crate) fn times(ratio: &Estimate) -> [String; 2] {
+fn times(ratio: &Estimate) -> [String; 2] {
     let interval = match ratio.n {
         0 | 1 => "one round, no interval".to_owned(),
         _ => format!("{} to {}×", factor(ratio.low), factor(ratio.high)),

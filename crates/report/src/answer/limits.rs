@@ -9,8 +9,8 @@ use model::{
     spec::{RunSpec, SharedSetting},
 };
 
-use super::{NAMED, and};
-use crate::words;
+use super::NAMED;
+use crate::{sentences, words};
 
 /// Returns the command that moves the data to the `recommended` store, or, if the data was
 /// generated, the one that measures the user's own files; `None` if neither applies.
@@ -22,15 +22,19 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
         DatasetSpec::Targets => &own?.location,
         DatasetSpec::Generated(_) => {
             let command = plan.experiment.command();
-            let own = || format!("With your own files: storemark {command} --data DIR");
-            return plan.study.is_none().then(own);
+            return plan.study.is_none().then(|| sentences::measure_own_files(command));
         }
     };
     let target = plan.targets.get(recommended?).filter(|target| target.owner == Owner::Scratch)?;
     let new = new_store(run, target, source)?;
     // Most settings are how a program opens a store, and no copy carries those.
-    let with = if new.contains('?') { ", and open it with these settings" } else { "" };
-    Some(format!("Move{with}: storemark copy {} {}", quoted(source), quoted(&new)))
+    let is_set = new.contains('?');
+    let [source, new] = [source.as_str(), &new].map(quoted);
+    Some(if is_set {
+        sentences::move_and_open(source, new)
+    } else {
+        sentences::move_data(source, new)
+    })
 }
 
 /// Returns a new store like `target` next to `source`, with its settings:
@@ -92,14 +96,14 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Lists what a program gives up if it takes `one` instead of `other`.
-pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<String> {
+pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<&'static str> {
     let lost = one.lost_if_killed && !other.lost_if_killed;
     let locked = one.one_process && !other.one_process;
     let all = [
         lost.then_some("the latest commits if its program is killed"),
         locked.then_some("access by several processes at once"),
     ];
-    all.into_iter().flatten().map(str::to_owned).collect()
+    all.into_iter().flatten().collect()
 }
 
 /// Lists what the run did not measure and a decision may depend on, each with the option that
@@ -121,8 +125,8 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
         (is_lost(run, plan) && has("durability"))
             .then_some("writes that survive a power cut (--durability durable)"),
     ];
-    let lacking: Vec<_> = lacking.into_iter().flatten().map(str::to_owned).collect();
-    (!lacking.is_empty()).then(|| format!("Not covered: {}.", and(&lacking)))
+    let lacking: Vec<_> = lacking.into_iter().flatten().collect();
+    sentences::list(&lacking).map(sentences::not_covered)
 }
 
 /// Reports whether the run wrote to a store that loses the writes in a power cut.

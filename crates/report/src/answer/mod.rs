@@ -4,20 +4,17 @@
 mod case;
 pub(crate) mod display;
 mod inconclusive;
-mod lead;
 pub(crate) mod limits;
 mod recommended;
 mod sizes;
 
-use checks::{Figures, MergedFinding};
+use checks::{Ahead, Figures, Lead, MergedFinding, Recommended, Verdict, leads, recommendation};
 use model::record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::{
-    lead::{Ahead, Lead, leads},
-    recommended::{Recommendation, recommendation},
-};
+pub(crate) use self::{inconclusive::LONGEST, recommended::weighed};
+use crate::sentences;
 
 /// The largest number of targets, places and findings that are named one by one.
 const NAMED: usize = 3;
@@ -46,19 +43,21 @@ pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFindi
         runs.iter().zip(figures).flat_map(|(run, rows)| leads(run, rows)).collect();
     let by_size = sizes::by_size(runs, plan);
     let one = match (runs, figures) {
-        ([run], [figures]) => recommendation(run, figures).unwrap_or_default(),
-        _ => Recommendation::default(),
+        ([run], [figures]) => recommendation(run, figures),
+        _ => None,
     };
+    let taken = one.as_ref().and_then(|one| match &one.choice {
+        Recommended::Take(taken) => Some(taken.target),
+        _ => None,
+    });
+    let says = one.map_or_else(Vec::new, |one| recommended::says(plan, &one));
     let cases = if by_size.is_empty() { lines(runs, figures, &all) } else { Vec::new() };
-    let more = [
-        limits::next_step(first, one.target),
-        inconclusive::suggest_remedy(runs, &all),
-        limits::not_covered(first),
-    ];
+    let more = limits::next_step(first, taken).into_iter();
+    let more = more.chain(inconclusive::remedies(runs, &all)).chain(limits::not_covered(first));
     Answer {
-        says: one.says.into_iter().chain(by_size).collect(),
+        says: says.into_iter().chain(by_size).collect(),
         cases,
-        more: more.into_iter().flatten().collect(),
+        more: more.collect(),
         weakened: limits::weakened(plan, findings),
     }
 }
@@ -71,15 +70,15 @@ fn lines(runs: &[Record], figures: &[Vec<Figures>], all: &[Lead<'_>]) -> Vec<Str
         return alone(runs, figures);
     }
     if plan.targets.iter().all(|target| target.reference) {
-        return vec!["All targets are limits of this machine: there is no store to choose.".into()];
+        return vec![sentences::only_limits()];
     }
     // If all cases have too few rounds, the recommendation reports that.
-    let is_known = |lead: &Lead<'_>| !matches!(lead.ahead, Ahead::Unknown(lead::TOO_FEW));
+    let is_known = |lead: &Lead<'_>| lead.ahead != Ahead::Unknown(Verdict::TooFewRounds);
     if !all.iter().any(is_known) && runs.len() == 1 {
         return Vec::new();
     }
     let more = all.len().saturating_sub(CASES);
-    let more = (more > 0).then(|| format!("{more} more are in the tables"));
+    let more = (more > 0).then(|| sentences::more_lines(more));
     all.iter().take(CASES).map(case::line).chain(more).collect()
 }
 
@@ -89,15 +88,7 @@ fn alone(runs: &[Record], figures: &[Vec<Figures>]) -> Vec<String> {
     let lines = rows.filter_map(|(run, row)| {
         let time = display::duration(row.us_per_op.as_ref()?.point);
         let name = display::name(&run.header.plan, row.target);
-        Some(format!("{}: {name} {time}", lead::describe_case(run, row.case)))
+        Some(sentences::case_alone(case::case_name(run, row.case), name, time))
     });
     lines.take(CASES).collect()
-}
-
-/// Joins parts as `a, b and c`.
-pub(crate) fn and(parts: &[String]) -> String {
-    match parts {
-        [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
-        parts => parts.join(""),
-    }
 }

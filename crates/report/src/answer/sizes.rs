@@ -4,7 +4,7 @@ use checks::{TargetBreakEven, break_evens};
 use model::{Plan, record::Record, units::show_size};
 
 use super::{NAMED, display::name};
-use crate::{tables::size, words};
+use crate::{sentences, tables::size, words};
 
 /// Formats a line for each target that was swept over sizes: `read, warm, by size: SQLite up to
 /// 70.0 kB (60.0 to 80.0 kB), then plain files.`
@@ -20,28 +20,30 @@ pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
         line(plan, even, &[name(plan, other), name(plan, plan.baseline)])
     });
     let more = evens.len().saturating_sub(NAMED);
-    let more = (more > 0).then(|| format!("{more} more are in the tables."));
-    lines.chain(more).collect()
+    lines.chain((more > 0).then(|| sentences::more_lines(more))).collect()
 }
 
 /// Formats one line; `names` has the target's name and the baseline's.
 fn line(plan: &Plan, even: &TargetBreakEven, names: &[String; 2]) -> String {
-    let place = words::about(plan, even.case, &even.others);
+    let case = words::about(plan, even.case, &even.others);
     let [least, most] = even.sizes.map(show_size);
     // The target is ahead of the baseline below the first crossing, or the other way round.
-    let mut ahead = usize::from(!even.found.begins_below);
-    let mut line = format!("{place}, by size: {}", names[ahead]);
-    for crossing in &even.found.crossings {
-        let low = crossing.low.map_or_else(|| format!("below {least}"), size);
-        let high = crossing.high.map_or_else(|| format!("above {most}"), size);
-        ahead = 1 - ahead;
-        let (at, next) = (size(crossing.size), &names[ahead]);
-        line = format!("{line} up to {at} ({low} to {high}), then {next}");
-    }
+    let first = usize::from(!even.found.begins_below);
+    let [ahead, behind] = [&names[first], &names[1 - first]];
     if even.found.crossings.is_empty() {
-        let unsure = if even.found.refuted { "" } else { ", not shown at some" };
-        let other = &names[1 - ahead];
-        line = format!("{line} before {other} at all sizes from {least} to {most}{unsure}");
+        return if even.found.refuted {
+            sentences::at_all_sizes(case, ahead, behind, least, most)
+        } else {
+            sentences::at_most_sizes(case, ahead, behind, least, most)
+        };
     }
-    line + "."
+    let ranges = even.found.crossings.iter().zip([ahead, behind].into_iter().cycle());
+    let ranges = ranges.map(|(crossing, store)| {
+        let low = crossing.low.map_or_else(|| sentences::below(&least), size);
+        let high = crossing.high.map_or_else(|| sentences::above(&most), size);
+        sentences::up_to_size(store, size(crossing.size), low, high)
+    });
+    let largest = [ahead, behind][even.found.crossings.len() % 2].clone();
+    let ranges: Vec<_> = ranges.chain([largest]).collect();
+    sentences::by_size(case, ranges.join(", then "))
 }

@@ -12,8 +12,8 @@ use checks::{Figures, StudyFigure, cases, stores};
 use model::{DatasetSpec, Experiment, Generated, Plan, record::Record, units::show_count};
 
 use crate::{
-    answer::and,
     charts::{Make, Part},
+    sentences,
     table::{Block, Detail, Line, Lines, Tone},
     tables,
     words::{machine, sized},
@@ -92,15 +92,14 @@ fn question(plan: &Plan, one: impl Fn(&str) -> String, several: &str) -> String 
     }
 }
 
-/// Returns the question which target does it fastest, with the `verbs` that say what: `Which store
-/// reads and updates these blobs fastest?`
-fn fastest_question(part: &Part<'_>, verbs: impl Fn(&str) -> Vec<String>, what: &str) -> String {
-    let at = if part.varies("size") { ", at which size" } else { "" };
-    question(
-        part.plan(),
-        |label| format!("How fast does {label} {} {what}?", and(&verbs(""))),
-        &format!("Which store {} {what} fastest{at}?", and(&verbs("s"))),
-    )
+/// Returns the question which target is fastest for `what`.
+fn fastest_question(part: &Part<'_>, what: &str) -> String {
+    let several = if part.varies("size") {
+        sentences::which_is_fastest_by_size(what)
+    } else {
+        sentences::which_is_fastest(what)
+    };
+    question(part.plan(), |label| sentences::how_fast(label, what), &several)
 }
 
 /// Describes values that are compared: the settings of generated ones, else their number and bytes.

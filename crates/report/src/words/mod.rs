@@ -8,20 +8,17 @@ pub(crate) use self::{
     workload::{about, case_title, label, owner, target, target_as, workload},
 };
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use checks::{MergedFinding, Verdict};
+use checks::{MergedFinding, Verdict, is_cut_off, lacks_state, whole_rounds};
 use itertools::Itertools;
 use model::{
-    Plan, Sample,
+    Plan,
     record::{Ended, Record},
     spec::RunSpec,
     units::{show_count, show_duration},
 };
-use stats::{Estimate, FIRST_LOOK};
+use stats::Estimate;
 
 use crate::number::{NONE, faster_or_slower, plus_minus};
 
@@ -150,7 +147,7 @@ pub(crate) fn advice_of(command: &str, sentence: &str) -> String {
 /// Describes how much was run and why it ended: `10 rounds in 48.2 s; the time was spent; seed 42`.
 /// The runs of a sweep are counted together.
 pub(crate) fn ended(runs: &[Record]) -> String {
-    let rounds: usize = runs.iter().map(rounds).sum();
+    let rounds: usize = runs.iter().map(whole_rounds).sum();
     let seconds = runs.iter().filter_map(|run| Some(run.end.as_ref()?.seconds)).sum();
     // A record may hold any number of seconds.
     let time = Duration::try_from_secs_f64(seconds);
@@ -174,32 +171,6 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     }
 }
 
-/// Counts the rounds with a trial in the record, without one that was cut off.
-pub(crate) fn rounds(record: &Record) -> usize {
-    let all = record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len();
-    all - usize::from(is_cut_off(record))
-}
-
-/// Reports whether the last round lacks trials that the one before has. Unknown, and so `false`,
-/// from [`FIRST_LOOK`] on, because targets leave from then on.
-fn is_cut_off(record: &Record) -> bool {
-    let trials = |round: u32| {
-        let of_round = record.samples.iter().filter(move |sample| sample.round == round);
-        of_round.map(|s| (s.workload, s.cache, s.target)).collect::<BTreeSet<_>>()
-    };
-    let last = record.samples.iter().map(|sample| sample.round).max().unwrap_or(0);
-    let few = record.header.plan.rounds.runs == 1 && last > 0 && (last as usize) < FIRST_LOOK;
-    few && trials(last).len() < trials(last - 1).len()
-}
-
-/// Reports whether a target of a case was in its cache state in no round.
-fn lacks_state(record: &Record) -> bool {
-    let case = |sample: &&Sample| (sample.workload, sample.cache, sample.target);
-    let cases = |samples: Vec<&Sample>| samples.iter().map(case).collect::<BTreeSet<_>>();
-    let in_state = record.samples.iter().filter(|sample| record.in_state(sample));
-    cases(record.samples.iter().collect()).len() > cases(in_state.collect()).len()
-}
-
 fn why(record: &Record) -> String {
     let asked = &record.header.plan.rounds;
     let Some(end) = &record.end else {
@@ -215,7 +186,7 @@ fn why(record: &Record) -> String {
                 if lacks_state(record) { "every ratio that can be shown" } else { "every ratio" };
             format!("{every} has a verdict or is known within {half}")
         }
-        Ended::Time if rounds(record) < asked.min as usize => {
+        Ended::Time if whole_rounds(record) < asked.min as usize => {
             "the time was spent before the least number of rounds was run".to_owned()
         }
         Ended::Time => "the time was spent".to_owned(),

@@ -77,8 +77,8 @@ fn what_is_faster_is_taken_and_the_commands_get_there() {
     // 8.8 against 4.4 µs.
     says(
         &advice,
-        "SQLite (blob API, memory-mapped): 2.0× faster than what is there now (plain files) (2.0 to 2.0×), \
-         with 95 % reads and 5 % updates.",
+        "Take SQLite (blob API, memory-mapped). Against what is there now (plain files): 2.0× faster (2.0 \
+         to 2.0×). Weighed by 95 % reads and 5 % updates; ",
     );
     says(&advice, "Target: 'sqlite:?api=blob&mmap=1GiB' In exchange: nothing of what the table");
     // What the class asks for is part of it.
@@ -93,14 +93,17 @@ fn what_is_faster_is_taken_and_the_commands_get_there() {
     says(&advice, "Next: lmdb, 1.43 (1.43 to 1.43) of the cost; it would win above 99.7 % reads.");
     says(&advice, "Move: storemark copy 'my thumbs' 'sqlite:my thumbs.db?api=blob&mmap=1GiB'");
     says(&advice, "Check: storemark verify 'my thumbs' 'sqlite:my thumbs.db'");
-    says(&advice, "Not covered: a cold start (more --time), data larger than memory (--cold)");
+    says(
+        &advice,
+        "Not covered: a cold start (more --time), data larger than memory (--cold), growth",
+    );
 }
 
 #[test]
 fn what_is_there_now_is_kept_if_nothing_is_better_by_more_than_matters() {
     let slower = search(&[("files now", 4_000, 10_000), ("sqlite", 5_000, 10_000)]);
     let kept =
-        "Keep what is there now (plain files): nothing that was tried is more than 3 % faster";
+        "Keep what is there now (plain files): nothing that was measured is more than 3 % faster";
     says(&slower, kept);
     assert!(!printed(&slower, None).contains("Move:"));
     let level = search(&[("files now", 4_000, 10_000), ("sqlite", 3_950, 10_000)]);
@@ -119,7 +122,7 @@ fn what_is_not_shown_is_no_advice_and_has_a_longer_time() {
         }
         advice.finals.samples.retain(|sample| sample.round < rounds);
         let printed = printed(&advice, None);
-        assert!(printed.starts_with("No advice yet: "), "{rounds} rounds: {printed}");
+        assert!(printed.starts_with("No answer yet: "), "{rounds} rounds: {printed}");
         let time = printed.split_once("Try --time ").unwrap().1.split_once('.').unwrap().0;
         let time = model::units::parse_duration(time).unwrap();
         assert!(time > advice.time, "{rounds} rounds: {printed}");
@@ -135,19 +138,19 @@ fn what_promises_less_is_not_taken_and_what_it_loses_is_said() {
     let all = [("files now", 9_000, 90_000), ("sqlite", 2_000, 20_000), ("redb", 1_000, 10_000)];
     let mut advice = search(&all);
     advice.finals.header.plan.targets[2].lost_if_killed = true;
-    says(&advice, "SQLite: 4.5× faster than what is there now (plain files)");
+    says(&advice, "Take SQLite. Against what is there now (plain files): 4.5× faster");
     says(
         &advice,
-        "redb is 2.0× faster still (2.0 to 2.0×), if you can give up the latest commits if its program \
+        "redb is 2.0× faster still (2.0 to 2.0×), if you can give up: the latest commits if its program \
          is killed.",
     );
     // Reads alone lose nothing.
     advice.reads = 1.0;
-    says(&advice, "redb: 9.0× faster than what is there now");
+    says(&advice, "Take redb. Against what is there now (plain files): 9.0× faster");
     // What is there now loses them as well.
     advice.reads = 0.95;
     advice.finals.header.plan.targets[0].lost_if_killed = true;
-    says(&advice, "redb: 9.0× faster than what is there now");
+    says(&advice, "Take redb. Against what is there now (plain files): 9.0× faster");
 }
 
 #[test]
@@ -158,7 +161,7 @@ fn a_simpler_store_that_may_be_level_is_named_next() {
         let is_more = (sample.round >> (sample.target - 1)).is_multiple_of(2);
         sample.wall_ns = sample.wall_ns * if is_more { 112 } else { 88 } / 100;
     }
-    says(&open, "lmdb: 2.");
+    says(&open, "Take lmdb. Against what is there now (plain files): 2.");
     says(&open, "of the cost, a difference that is not shown; ");
 }
 
@@ -172,7 +175,7 @@ fn what_it_costs_is_named() {
         sample.memory_bytes = Some(if is_read { bytes } else { 9_000_000_000 });
         sample.passes_mut().unwrap().slice = is_read.then_some(10);
     }
-    says(&advice, "In exchange: 1.30× the time of an update and 39 MB more memory; what sqlite");
+    says(&advice, "In exchange: 1.30× the time of an update, 39 MB more memory; what sqlite");
     says(&advice, "Next: what is there now (plain files), 2.7");
 }
 
@@ -184,7 +187,7 @@ fn what_was_left_out_and_what_failed_are_named_with_the_reason() {
     advice.candidates.push(candidate("redb"));
     let why = "its disk is full".to_owned();
     advice.race.findings.push(Finding::target(FindingKind::NotUsable { why }, "redb"));
-    says(&advice, "Left out: mariadb and postgres (a server); redb: (its disk is full).");
+    says(&advice, "Left out: mariadb, postgres (a server); redb: (its disk is full).");
     let explained = printed(&advice, Some("storemark run files: sqlite:"));
     for part in ["failed: its disk is full", "compared to the end: 1", "redb:: what redb trades"] {
         assert!(explained.contains(part), "{part}\n{explained}");
@@ -218,7 +221,7 @@ fn a_threshold_has_its_interval() {
     advice.thresholds = vec![threshold.clone()];
     says(
         &advice,
-        "Threshold: hybrid reads values up to 53.0 kB (48.0 kB to 200 kB) faster in the way of small ones",
+        "Threshold: hybrid reads values up to 53.0 kB (48.0 kB to 200 kB) faster inline, larger",
     );
     // In the other direction there is no size from which on files are faster.
     let mut turned = threshold;
@@ -227,7 +230,7 @@ fn a_threshold_has_its_interval() {
     advice.thresholds = vec![turned];
     says(
         &advice,
-        "hybrid reads values of all sizes from 1.00 kB to 200 kB faster in the way of large",
+        "hybrid reads values of all sizes from 1.00 kB to 200 kB faster from a place of their own.",
     );
 }
 
@@ -239,6 +242,6 @@ fn without_data_of_the_user_there_is_nothing_to_move() {
     advice.finals.samples.clear();
     says(
         &advice,
-        "No advice yet: no candidate has two rounds of all its work after 3 min 0 s. Try --time 9m.",
+        "No answer yet: no candidate has two rounds of all its work after 3 min 0 s. Try --time 9m.",
     );
 }

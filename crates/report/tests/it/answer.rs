@@ -51,14 +51,14 @@ fn compared(targets: &[(&str, &[u64])]) -> Record {
 fn the_store_to_take_is_named_with_its_gains_and_each_case_has_a_line() {
     assert_eq!(
         says(&typical()),
-        "SQLite, opened with api=blob: reads 1.28× faster than plain files.\n\
+        "Take SQLite, opened with api=blob. Against plain files: read 1.28× faster.\n\
          read, warm: SQLite 3.2 µs, 1.28× faster than plain files (1.28 to 1.28×)"
     );
     let both = compared(&[("files", &[4_000, 90_000]), ("sqlite", &[2_000, 30_000])]);
     assert_eq!(
         says(&both),
-        "SQLite: reads 2.0× faster than plain files, updates 3.0× faster.\n\
-         Chosen for 95 % reads and 5 % updates; storemark advise --reads N weighs others.\n\
+        "Take SQLite. Against plain files: read 2.0× faster, update 3.0× faster.\n\
+         Weighed by 95 % reads and 5 % updates; storemark advise --reads N weighs others.\n\
          read, warm: SQLite 2.0 µs, 2.0× faster than plain files (2.0 to 2.0×)\n\
          update, warm: SQLite 30 µs, 3.0× faster than plain files (3.0 to 3.0×)"
     );
@@ -67,7 +67,7 @@ fn the_store_to_take_is_named_with_its_gains_and_each_case_has_a_line() {
     let target = &mut opened.header.plan.targets[1];
     target.of_class = vec!["journal".to_owned(), "sync".to_owned()];
     target.settings = settings(&[("journal", "wal"), ("sync", "normal")]);
-    let said = "SQLite, opened with journal=wal, sync=normal: reads 2.0×";
+    let said = "Take SQLite, opened with journal=wal, sync=normal. Against plain files: read 2.0×";
     assert!(says(&opened).starts_with(said), "{}", says(&opened));
 }
 
@@ -79,7 +79,8 @@ fn what_was_compared_is_answered_without_the_rest() {
         let mut record = both.clone();
         record.samples.retain(|sample| sample.workload == 0 || sample.target == alone);
         let said = says(&record);
-        let expected = "SQLite: reads 2.0× faster than plain files.\nNot measured yet: update.\n";
+        let expected =
+            "Take SQLite. Against plain files: read 2.0× faster.\nNot measured yet: update.\n";
         assert!(said.starts_with(expected), "{said}");
     }
 }
@@ -94,8 +95,11 @@ fn a_faster_store_that_promises_less_is_named_with_what_it_loses() {
     ]);
     record.header.plan.targets[2].lost_if_killed = true;
     let said = says(&record);
-    assert!(said.starts_with("SQLite: reads 4.5× faster than plain files, updates"), "{said}");
-    let still = "redb is 2.0× faster still (2.0 to 2.0×), if you can give up the latest commits if its \
+    assert!(
+        said.starts_with("Take SQLite. Against plain files: read 4.5× faster, update"),
+        "{said}"
+    );
+    let still = "redb is 2.0× faster still (2.0 to 2.0×), if you can give up: the latest commits if its \
                  program is killed.";
     assert!(said.contains(still), "{said}");
     let choice = checks::Costs::new(&record, 0.95).choice(Some(0), |_| true).unwrap();
@@ -112,23 +116,23 @@ fn no_variant_of_the_baseline_is_its_winner() {
     let mut all: Vec<(&str, &[u64])> =
         vec![("files", &[4_000, 90_000]), (variant, &[3_900, 5_000]), ("sqlite", &[2_000, 30_000])];
     let said = says(&compared(&all));
-    assert!(said.starts_with("SQLite: reads 2.0× faster than plain files"), "{said}");
+    assert!(said.starts_with("Take SQLite. Against plain files: read 2.0× faster, "), "{said}");
     assert!(said.contains("\nupdate, warm: SQLite 30 µs"), "{said}");
     // A faster one is named next to it.
     all[1].1 = &[1_000, 5_000];
     let said = says(&compared(&all));
-    let faster = "Plain files, opened with write=overwrite: 2.8× faster than that";
-    assert!(said.starts_with("SQLite: reads") && said.contains(faster), "{said}");
+    let faster = "Faster with other settings: plain files, opened with write=overwrite; 2.8× faster than SQLite (";
+    assert!(said.starts_with("Take SQLite. ") && said.contains(faster), "{said}");
     // If only settings are compared, the best of them is the answer.
     let said = says(&compared(&all[..2]));
-    assert!(said.starts_with("Plain files, opened with write=overwrite: reads"), "{said}");
+    assert!(said.starts_with("Take plain files, opened with write=overwrite. "), "{said}");
 }
 
 /// The baseline stays if that is shown; what is not shown is no answer.
 #[test]
 fn what_stays_is_shown_to_be_best() {
     let said = says(&compared(&[("files", &[2_000, 9_000]), ("sqlite", &[4_000, 30_000])]));
-    let kept = "Plain files: nothing that was compared is more than 3 % faster.";
+    let kept = "Keep plain files: nothing that was measured is more than 3 % faster.";
     assert!(said.starts_with(kept), "{said}");
     assert!(said.contains("read, warm: plain files 2.0 µs; next: SQLite, 2.0× slower"), "{said}");
     let mut open = compared(&[("files", &[2_000, 9_000]), ("sqlite", &[1_500, 8_000])]);
@@ -136,7 +140,7 @@ fn what_stays_is_shown_to_be_best() {
         sample.wall_ns = sample.wall_ns * [30, 300][(sample.round % 2) as usize] / 100;
     }
     let said = says(&open);
-    let unsure = "No answer yet: no difference is shown. Fastest so far: SQLite, ";
+    let unsure = "No answer yet: no difference is shown.\nFastest so far: SQLite, ";
     assert!(said.starts_with(unsure), "{said}");
     assert!(said.contains("read, warm: no difference shown; SQLite"), "{said}");
     open.samples.retain(|sample| sample.round < 3);
@@ -153,9 +157,17 @@ fn a_limit_of_the_machine_is_shown_and_never_wins() {
             record.samples.push(sample(round, target, ns + u64::from(round)));
         }
     }
-    assert!(says(&record).contains("pack: reads 4.0×"), "{}", says(&record));
+    assert!(
+        says(&record).starts_with("Take pack. Against plain files: read 4.0×"),
+        "{}",
+        says(&record)
+    );
     record.header.plan.targets[2].reference = true;
-    assert!(says(&record).contains("SQLite: reads 1.33× faster"), "{}", says(&record));
+    assert!(
+        says(&record).starts_with("Take SQLite. Against plain files: read 1.33× faster"),
+        "{}",
+        says(&record)
+    );
     let shown = page(&record, 100, Detail::default());
     assert!(fixture::cells(&shown, "pack", 0).ends_with("limit of this machine"), "{shown}");
     record.header.plan.baseline = 2;
@@ -256,7 +268,11 @@ fn what_cannot_be_ahead_is_left_open() {
         record.samples.push(sample(round, 1, 1_000 + u64::from(round)));
         record.samples.push(sample(round, 2, [3_500, 4_600][round as usize % 2]));
     }
-    assert!(says(&record).contains("SQLite: reads 4.0× faster"), "{}", says(&record));
+    assert!(
+        says(&record).starts_with("Take SQLite. Against plain files: read 4.0× faster"),
+        "{}",
+        says(&record)
+    );
     assert!(!more(&record).contains("settle"), "{}", more(&record));
 }
 
@@ -265,7 +281,7 @@ fn what_it_leaves_out_and_what_weakens_it_follow() {
     let shown = more(&doubtful());
     assert!(
         shown.contains(
-            "Not covered: a cold start (--cache warm,data-cold), updates (--update) and reads"
+            "Not covered: a cold start (--cache warm,data-cold); updates (--update); reads"
         ),
         "{shown}"
     );

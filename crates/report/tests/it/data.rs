@@ -84,7 +84,9 @@ fn markdown_has_the_figures_and_the_doubts() {
     let all = Detail { all: true, ..Detail::default() };
     let text = pages::records(&[record], all).markdown();
     assert!(
-        text.starts_with("SQLite, opened with api=blob: reads 1.28× faster than plain files."),
+        text.starts_with(
+            "Take SQLite, opened with api=blob. Against plain files: read 1.28× faster."
+        ),
         "{text}"
     );
     assert!(

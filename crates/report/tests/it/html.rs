@@ -301,10 +301,10 @@ fn the_answer_is_on_top_with_the_findings_that_weaken_it() {
     let page = page(&[doubtful()]);
     let top = between(&page, "<header>", "</header>");
     assert!(
-        top.contains("SQLite, opened with api=blob: reads 1.28× faster than plain files."),
+        top.contains("Take SQLite, opened with api=blob. Against plain files: read 1.28× faster."),
         "{top}"
     );
-    assert!(top.contains("<h1>Which store reads these blobs fastest?</h1>"), "{top}");
+    assert!(top.contains("<h1>Which store is fastest for these blobs (read)?</h1>"), "{top}");
     assert!(top.contains("Do not rely on it: no figure counts"), "{top}");
     let main = between(&page, "<main", "</main>");
     let (chart, findings) = main.split_once("<section class=\"findings\">").unwrap();

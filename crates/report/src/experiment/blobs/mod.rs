@@ -2,11 +2,10 @@
 
 use checks::{Figures, cases, requests, stores};
 use itertools::Itertools;
-use model::{BlobsData, Operation, Plan, record::Record};
+use model::{BlobsData, Plan, record::Record};
 
 use super::{Room, about, compared_values, explained, fastest_question};
 use crate::{
-    answer::and,
     charts::{Make, Part, cases, over_time, parts, space, study, sweep},
     table::{Block, Detail},
     tables, words,
@@ -48,7 +47,8 @@ impl Room for BlobsData {
     }
 
     fn question(&self, part: &Part<'_>) -> String {
-        fastest_question(part, |s| verbs(part.plan(), s), "these blobs")
+        let works = part.plan().workloads.iter().map(|workload| workload.work.at_any_rate().name());
+        fastest_question(part, &format!("these blobs ({})", works.unique().format(", ")))
     }
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
@@ -71,31 +71,5 @@ impl Room for BlobsData {
 
     fn charts(&self, part: &Part<'_>) -> &'static [Make] {
         if part.is_sweep() { SWEEP } else { CHARTS }
-    }
-}
-
-/// Lists the verbs of the workloads, each once: `reads`, `updates`, `runs YCSB A and YCSB B on`.
-fn verbs(plan: &Plan, s: &str) -> Vec<String> {
-    let verbs = plan.workloads.iter().filter_map(|workload| verb(workload.work.operation()?));
-    let mut all: Vec<_> = verbs.unique().map(|verb| format!("{verb}{s}")).collect();
-    let is_mix = |at: &usize| plan.workloads[*at].work.operation().and_then(verb).is_none();
-    // The same mix has this name at every rate.
-    let without_rate = |at| {
-        let name = plan.workload_name(at);
-        name.split(" at ").next().unwrap_or_default().to_owned()
-    };
-    let mixes = (0..plan.workloads.len()).filter(is_mix);
-    let names: Vec<_> = mixes.map(without_rate).unique().collect();
-    all.extend((!names.is_empty()).then(|| format!("run{s} {} on", and(&names))));
-    all
-}
-
-/// Returns the verb of an operation; `None` for a mix of operations.
-fn verb(operation: Operation) -> Option<&'static str> {
-    match operation {
-        Operation::Mix(_) => None,
-        Operation::Read => Some("read"),
-        Operation::Update => Some("update"),
-        Operation::Insert => Some("insert"),
     }
 }

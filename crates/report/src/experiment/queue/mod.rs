@@ -35,7 +35,7 @@ impl Room for QueueData {
     }
 
     fn question(&self, part: &Part<'_>) -> String {
-        fastest_question(part, |s| vec![format!("complete{s}")], "these tasks")
+        fastest_question(part, "these tasks")
     }
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {

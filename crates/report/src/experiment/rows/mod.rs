@@ -33,9 +33,8 @@ impl Room for RowsData {
 
     fn question(&self, part: &Part<'_>) -> String {
         let works = part.plan().workloads.iter().filter_map(|workload| workload.work.rows());
-        let verbs: Vec<_> = works.map(RowsWork::name).unique().collect();
-        let verbs = |s: &str| verbs.iter().map(|verb| format!("{verb}{s}")).collect();
-        fastest_question(part, verbs, "these rows")
+        let works = works.map(RowsWork::name).unique().format(", ");
+        fastest_question(part, &format!("these rows ({works})"))
     }
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {

@@ -1,30 +1,40 @@
-//! The target that is ahead in a case. Limits of the machine never are.
+//! The target that is ahead in a case, and the rounds that a verdict still needs. Limits of the
+//! machine are never ahead.
 
-use checks::{Figures, Verdict, cases};
 use model::{Case, Plan, record::Record};
-use stats::Estimate;
+use stats::{Estimate, SAME};
 
-use crate::words;
+use crate::{
+    figures::{Figures, cases},
+    rounds::whole_rounds,
+    series::FEWEST_ROUNDS,
+    verdict::Verdict,
+};
 
 /// The leading target of a case, and how the others compare with it.
-pub(super) struct Lead<'a> {
-    pub(super) run: &'a Record,
-    /// The case and what varies in this run: `read, warm, size=4k`.
-    pub(super) place: String,
-    pub(super) ahead: Ahead,
+pub struct Lead<'a> {
+    /// The record.
+    pub run: &'a Record,
+    /// The workload and the cache state.
+    pub case: Case,
+    /// The target that is ahead.
+    pub ahead: Ahead,
     /// The time of the target ahead divided by the baseline's; `None` if the baseline is ahead or
     /// nothing is shown.
-    pub(super) ratio: Option<Estimate>,
+    pub ratio: Option<Estimate>,
     /// The target that follows the baseline, or whose difference from it is not shown yet.
-    pub(super) next: Option<(usize, Estimate)>,
+    pub next: Option<(usize, Estimate)>,
     /// The targets that are not clearly slower than the one ahead.
-    pub(super) level: Vec<usize>,
+    pub level: Vec<usize>,
     rows: &'a [Figures],
 }
 
+/// Which target is ahead.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Ahead {
+pub enum Ahead {
+    /// This target is faster than the baseline.
     Target(usize),
+    /// The baseline is ahead.
     Baseline,
     /// The baseline is a limit of the machine, and this target comes closest to it.
     Nearest(usize),
@@ -32,38 +42,33 @@ pub(super) enum Ahead {
     Same,
     /// No difference is shown yet.
     Open,
-    /// No target has a verdict, for this reason.
-    Unknown(&'static str),
+    /// No target is judged, for the reason in this verdict.
+    Unknown(Verdict),
 }
 
 /// Returns the lead of each case that was measured.
-pub(super) fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item = Lead<'a>> {
+pub fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item = Lead<'a>> {
     let measured = cases(figures).filter(|rows| rows.iter().any(|row| row.rounds > 0));
     measured.map(move |rows| Lead::new(run, rows))
 }
 
-/// Reports whether a target may be ahead. A limit of the machine may not; of the targets with the
-/// baseline's engine only the baseline may, if other engines are compared.
-fn is_contender(plan: &Plan, target: usize) -> bool {
-    let engine = |target: usize| &plan.targets[target].engine;
-    let stores = || (0..plan.targets.len()).filter(|of| !plan.is_reference(*of));
-    let own = plan.targets.get(plan.baseline).map(|baseline| &baseline.engine);
-    let others = stores().any(|other| Some(engine(other)) != own);
-    let is_variant = target != plan.baseline && Some(engine(target)) == own && others;
-    !plan.is_reference(target) && !is_variant
-}
-
-/// Returns a case and what varies in this run in words.
-pub(super) fn describe_case(run: &Record, case: Case) -> String {
-    let about = [run.header.plan.case_name(case), words::varied(run)];
-    words::joined(about, ", ").unwrap_or_default()
+/// Reports whether a target has the baseline's engine with other settings, and other engines are
+/// compared: then only the baseline stands for its engine.
+pub(crate) fn is_variant(plan: &Plan, target: usize) -> bool {
+    let engine = |target: usize| plan.targets.get(target).map(|target| &target.engine);
+    let own = engine(plan.baseline);
+    let mut stores = (0..plan.targets.len()).filter(|of| !plan.is_reference(*of));
+    engine(target) == own && target != plan.baseline && stores.any(|other| engine(other) != own)
 }
 
 impl<'a> Lead<'a> {
     fn new(run: &'a Record, rows: &'a [Figures]) -> Self {
         let plan = &run.header.plan;
         let case = rows[0].case;
-        let contenders: Vec<_> = rows.iter().filter(|row| is_contender(plan, row.target)).collect();
+        let contenders: Vec<_> = rows
+            .iter()
+            .filter(|row| !plan.is_reference(row.target) && !is_variant(plan, row.target))
+            .collect();
         let nearest = |wanted: &dyn Fn(Verdict) -> bool| {
             let such = contenders.iter().filter(|row| wanted(row.verdict));
             let ratios = such.filter_map(|row| Some((row.target, row.ratio?)));
@@ -84,23 +89,28 @@ impl<'a> Lead<'a> {
         };
         let ahead = ahead.unwrap_or_else(|| Ahead::Unknown(why(&contenders)));
         let ratio = if of_limit { judged } else { faster }.map(|(_, ratio)| ratio);
-        let place = describe_case(run, case);
         let level = level(&contenders, ahead, ratio.as_ref());
-        Self { run, place, ahead, ratio, next, level, rows }
+        Self { run, case, ahead, ratio, next, level, rows }
     }
 
     /// Returns the microseconds of an operation of a target; `None` if it was not measured.
-    pub(super) fn us(&self, target: usize) -> Option<f64> {
+    pub fn us(&self, target: usize) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.target == target)?;
         Some(row.us_per_op.as_ref()?.point)
     }
 
     /// Returns the figures of stores without a verdict that may still be ahead.
-    pub(super) fn unsettled(&self) -> impl Iterator<Item = &Figures> {
+    fn unsettled(&self) -> impl Iterator<Item = &Figures> {
         let plan = &self.run.header.plan;
         let open = |verdict| matches!(verdict, Verdict::Inconclusive | Verdict::TooFewRounds);
         let rows = self.rows.iter().filter(move |row| open(row.verdict) && self.may_lead(row));
         rows.filter(move |row| !plan.is_reference(row.target))
+    }
+
+    /// Returns the stores whose verdict depends on where their copies are on the disk, which more
+    /// time does not change.
+    pub fn undecided_copies(&self) -> impl Iterator<Item = usize> {
+        self.unsettled().filter(|row| depends_on_copies(row)).map(|row| row.target)
     }
 
     /// Reports whether the interval of `row` reaches that of the target ahead.
@@ -125,15 +135,47 @@ fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec
     contenders.iter().filter(is_level).map(|row| row.target).collect()
 }
 
-pub(super) const TOO_FEW: &str = "too few rounds";
+/// Returns the verdict that says why no target is judged.
+fn why(contenders: &[&Figures]) -> Verdict {
+    let reasons = [
+        Verdict::Saturated,
+        Verdict::TooFewRounds,
+        Verdict::StateNotReached,
+        Verdict::DurabilityDiffers,
+    ];
+    let is_any = |verdict: &Verdict| contenders.iter().any(|row| row.verdict == *verdict);
+    reasons.into_iter().find(is_any).unwrap_or(Verdict::NotMeasured)
+}
 
-fn why(contenders: &[&Figures]) -> &'static str {
-    let any = |verdict| contenders.iter().any(|row| row.verdict == verdict);
-    match () {
-        () if any(Verdict::Saturated) => "a store could not keep up with the rate",
-        () if any(Verdict::TooFewRounds) => TOO_FEW,
-        () if any(Verdict::StateNotReached) => "the cache state was not reached",
-        () if any(Verdict::DurabilityDiffers) => "durability differs from that of the baseline",
-        () => "only one was measured",
-    }
+/// Returns the factor by which the rounds of all cases have to grow until each has a verdict, if
+/// the intervals narrow as they did; `None` if every case has one.
+pub fn rounds_factor(leads: &[Lead<'_>]) -> Option<f64> {
+    let factors = leads.iter().flat_map(|lead| {
+        let most = whole_rounds(lead.run) as f64;
+        let narrows = lead.unsettled().filter(|row| !depends_on_copies(row));
+        narrows.map(move |row| rounds_needed(row) / row_rounds(row).min(most))
+    });
+    factors.reduce(f64::max).filter(|factor| factor.is_finite())
+}
+
+fn depends_on_copies(row: &Figures) -> bool {
+    row.copies_decide && row.verdict == Verdict::Inconclusive
+}
+
+fn row_rounds(row: &Figures) -> f64 {
+    row.rounds.max(1) as f64
+}
+
+/// Returns after how many rounds the interval is narrow enough to be on one side of 1, or within ±3
+/// % of it: its width shrinks with the square root of their number.
+fn rounds_needed(row: &Figures) -> f64 {
+    let least = f64::from(FEWEST_ROUNDS) + 1.0;
+    let of = |Estimate { point, low, high, .. }: Estimate| {
+        let (away, half) = (point.ln().abs(), (high / low).ln() / 2.0);
+        let width = away.max(SAME - away).max(SAME / 2.0);
+        row_rounds(row) * (half / width).powi(2)
+    };
+    // Fewer rounds show a width by chance.
+    let judged = row.ratio.filter(|_| row.verdict == Verdict::Inconclusive);
+    judged.map_or(least, of).max(row_rounds(row) * 1.5).max(least)
 }

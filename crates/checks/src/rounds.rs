@@ -1,0 +1,32 @@
+//! The rounds of a record, and how far it got in them.
+
+use std::collections::BTreeSet;
+
+use model::{Sample, record::Record};
+use stats::FIRST_LOOK;
+
+/// Counts the rounds with a trial in the record, without one that was cut off.
+pub fn whole_rounds(record: &Record) -> usize {
+    let all = record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len();
+    all - usize::from(is_cut_off(record))
+}
+
+/// Reports whether the last round lacks trials that the one before has. Unknown, and so `false`,
+/// from [`FIRST_LOOK`] on, because targets leave from then on.
+pub fn is_cut_off(record: &Record) -> bool {
+    let trials = |round: u32| {
+        let of_round = record.samples.iter().filter(move |sample| sample.round == round);
+        of_round.map(|s| (s.workload, s.cache, s.target)).collect::<BTreeSet<_>>()
+    };
+    let last = record.samples.iter().map(|sample| sample.round).max().unwrap_or(0);
+    let few = record.header.plan.rounds.runs == 1 && last > 0 && (last as usize) < FIRST_LOOK;
+    few && trials(last).len() < trials(last - 1).len()
+}
+
+/// Reports whether a target of a case was in its cache state in no round.
+pub fn lacks_state(record: &Record) -> bool {
+    let case = |sample: &&Sample| (sample.workload, sample.cache, sample.target);
+    let cases = |samples: Vec<&Sample>| samples.iter().map(case).collect::<BTreeSet<_>>();
+    let in_state = record.samples.iter().filter(|sample| record.in_state(sample));
+    cases(record.samples.iter().collect()).len() > cases(in_state.collect()).len()
+}

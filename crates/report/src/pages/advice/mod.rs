@@ -1,0 +1,60 @@
+//! The page of an advice: which store suits the data, what it costs, how far the answer can be trusted,
+//! and what was tried.
+
+mod moves;
+mod says;
+mod tables;
+
+use std::time::Duration;
+
+use checks::{Advice, Decision, life_spaces};
+use model::{
+    record::Record,
+    units::{longer_option, show_duration},
+};
+
+use super::Page;
+use crate::{
+    answer::display::full_name,
+    experiment::{life::tables as life_tables, room},
+    sentences,
+    table::{Block, Line, Lines},
+};
+
+/// Returns the page of a search. `explain` adds all candidates and what their settings trade; it is
+/// the command that measures them in one run, or empty.
+pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
+    let Some(decision) = Decision::new(advice) else {
+        let lines = nothing_measured(advice.time).map(|text| Line::new("", text));
+        return Page::prose([Lines::new("", lines)]);
+    };
+    let mut blocks = vec![says::says(&decision).into(), tables::candidates(&decision).into()];
+    blocks.extend(advice.life.iter().flat_map(life));
+    if let Some(command) = explain {
+        blocks.extend([tables::tried(advice).into(), tables::trades(advice, command).into()]);
+    }
+    Page::new(blocks)
+}
+
+/// Returns the sentences for a search in which no candidate was measured.
+fn nothing_measured(time: Duration) -> [String; 2] {
+    let more = longer_option(time.saturating_mul(3), time);
+    [sentences::no_candidate(show_duration(time)), sentences::try_time(more)]
+}
+
+/// Returns the sizes of stores and of their backups over the life of a few values.
+fn life(record: &Record) -> Vec<Block> {
+    let plan = &record.header.plan;
+    let data = Line::dim(room(plan).data(plan));
+    let table = life_tables::life_spaces(record, &life_spaces(record)).map(Block::from);
+    let title = Lines::new("The life of the data, as `storemark life` measures it", [data]);
+    table.map_or_else(Vec::new, |table| vec![title.into(), table])
+}
+
+/// Returns the name of a target in a sentence.
+fn name(decision: &Decision<'_>, target: usize) -> String {
+    if Some(target) != decision.now {
+        return full_name(decision.plan, target);
+    }
+    format!("what is there now ({})", decision.plan.targets[target].title)
+}
