@@ -122,8 +122,11 @@ fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     let Some(spec) = spec else {
         return Err(Error::usage("this record does not have what was asked for").at(&name));
     };
-    match spec.command() {
-        own if own == command => Ok((spec, point.is_none().then_some(plan))),
+    match &*spec.command {
+        own if own == command => {
+            let spec = RunSpec::from_options(command, &spec.options).map_err(|e| e.context(name))?;
+            Ok((spec, point.is_none().then_some(plan)))
+        }
         own => Err(Error::usage(format!(
             "this record is of storemark {own}; use storemark {own} {name}"
         ))

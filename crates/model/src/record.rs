@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
-    Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload, spec::RunSpec,
+    Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload,
 };
 
 /// The version of the format, raised when a reader of the old one would go wrong.
@@ -49,12 +50,8 @@ pub struct Header {
     pub plan: Plan,
     /// The options of the user, all runs of a sweep, so that they can be repeated; `None` if they
     /// are not known.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "RunSpec::serialize_given"
-    )]
-    pub spec: Option<RunSpec>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<GivenOptions>,
     /// The place of the run in a sweep; `None` if it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
@@ -66,6 +63,31 @@ impl Header {
     pub fn varied(&self) -> &BTreeMap<String, String> {
         static NONE: BTreeMap<String, String> = BTreeMap::new();
         self.point.as_ref().map_or(&NONE, |point| &point.varied)
+    }
+}
+
+/// The options that a user gave to a subcommand. A record keeps them as they were written; only a
+/// command that repeats them knows which options there are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GivenOptions {
+    /// The subcommand.
+    pub command: String,
+    /// The options by their long names: text, a number, a switch or a list. The targets are under
+    /// `targets`.
+    #[serde(flatten)]
+    pub options: Map<String, Value>,
+}
+
+impl GivenOptions {
+    /// Returns the options with their values as people read them.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let texts = |value: &Value| match value {
+            Value::Bool(_) => String::new(),
+            Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+            value => text(value),
+        };
+        self.options.iter().map(|(name, value)| (name.clone(), texts(value))).collect()
     }
 }
 

@@ -30,7 +30,7 @@ fn data(header: &Header) -> Generated {
 }
 
 fn options(header: &Header) -> Options {
-    header.spec.as_ref().unwrap().options().unwrap()
+    header.spec.clone().unwrap().options
 }
 
 #[test]

@@ -11,8 +11,8 @@ use std::{
 use host::Placement;
 use model::{
     Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library, Owner,
-    Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart, Workload, record::Point,
-    spec::RunSpec,
+    Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart, Workload,
+    record::{GivenOptions, Point},
 };
 
 use super::{Prepared, store_cache::StoreCache};
@@ -39,7 +39,7 @@ pub struct Request {
     /// The study that it is a step of.
     pub study: Option<StudyPart>,
     /// The options as the user typed them, which the record has.
-    pub spec: Option<RunSpec>,
+    pub spec: Option<GivenOptions>,
     /// The place of the run in a sweep.
     pub point: Option<Point>,
     /// The options for more time and less data, as errors name them.

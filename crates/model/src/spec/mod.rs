@@ -1,5 +1,5 @@
 //! Specifications of runs: a [`RunSpec`] is all that a user can ask for. The command line fills
-//! one, a plan file is read into one, a record contains one, and a step of a study is one.
+//! one, a plan file is read into one, a record has the options of one, and a step of a study is one.
 
 mod age;
 mod backup;
@@ -16,7 +16,7 @@ mod value;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::{
@@ -34,7 +34,9 @@ pub use self::{
         given_values,
     },
 };
-use crate::{Error, Result, Rounds, StudyPart, did_you_mean, units, without_password};
+use crate::{
+    Error, Result, Rounds, StudyPart, did_you_mean, record::GivenOptions, units, without_password,
+};
 
 /// A map of options with their values, by their long names; the targets are under `targets`.
 pub type Options = Map<String, Value>;
@@ -207,15 +209,6 @@ impl RunSpec {
         writable(self.given_options())
     }
 
-    /// Returns the options that are given, with their values as people read them.
-    pub fn texts(&self) -> Vec<(String, String)> {
-        let texts = |value: &Value| match value {
-            Value::Bool(_) => String::new(),
-            value => values(value).iter().map(text).collect::<Vec<_>>().join(", "),
-        };
-        self.given_options().iter().map(|(name, value)| (name.clone(), texts(value))).collect()
-    }
-
     /// Returns the options that are given. Bytes of a name that are not UTF-8 are replaced.
     fn given_options(&self) -> Options {
         let mut options = self.to_options();
@@ -283,9 +276,14 @@ impl RunSpec {
         Self::from_options(self.command(), &writable(options)?)
     }
 
-    /// Writes the options that are given, for records.
-    pub fn serialize_given<S: Serializer>(spec: &Option<Self>, out: S) -> Result<S::Ok, S::Error> {
-        spec.as_ref().map(|spec| tagged(spec.command(), spec.given_options())).serialize(out)
+    /// Returns what a record keeps: the part of [`RunSpec::to_recorded`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8.
+    pub fn to_given(&self) -> Result<GivenOptions> {
+        let options = self.to_recorded()?.given_options();
+        Ok(GivenOptions { command: self.command().to_owned(), options })
     }
 }
 
@@ -443,10 +441,12 @@ mod tests {
         let kept = serde_json::json!({
             "targets": ["mysql://me@host/db", "files:"], "time": "2m", "read": true,
         });
-        let spec = spec(&asked).to_recorded().unwrap();
-        assert_eq!(Value::Object(spec.options().unwrap()), kept);
-        let written = serde_json::to_value(&spec).unwrap();
-        assert_eq!(serde_json::from_value::<RunSpec>(written).unwrap(), spec);
+        let given = spec(&asked).to_given().unwrap();
+        assert_eq!(Value::Object(given.options.clone()), kept);
+        let written = serde_json::to_value(&given).unwrap();
+        let read: GivenOptions = serde_json::from_value(written).unwrap();
+        assert_eq!(read, given);
+        RunSpec::from_options(&read.command, &read.options).unwrap();
     }
 
     #[test]

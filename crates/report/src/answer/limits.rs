@@ -6,7 +6,7 @@ use checks::MergedFinding;
 use model::{
     Batch, Cache, DatasetSpec, Durability, Owner, Plan, PlannedTarget, Severity, Work, Workload,
     record::Record,
-    spec::{RunSpec, SharedSetting},
+    spec::RunSpec,
 };
 
 use super::NAMED;
@@ -63,27 +63,22 @@ pub(crate) fn store_of(
     Some(format!("{engine}:{name}{new}.{extension}{settings}"))
 }
 
-/// Returns the settings of a target that was measured: its own, those of shared options, and, if
-/// the run wrote, those of its durability class.
+/// Returns the settings of a target that was measured: its own, those that all targets were given,
+/// and, if the run wrote, those of its durability class. The cache of a run with equal memory is no
+/// advice.
 fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     let own = target.label.split(' ').filter(|word| word.contains('='));
     let own: Vec<_> = own.map(str::to_owned).collect();
-    let options = match &run.header.spec {
-        Some(RunSpec::Run(spec)) => spec.settings.settings().unwrap_or_default(),
-        _ => Vec::new(),
+    let plan = &run.header.plan;
+    let only_read = plan.first_workload(Work::writes).is_none();
+    let is_left_out = |name: &String| {
+        own.iter().any(|word| word.split('=').next() == Some(name))
+            || (only_read && target.of_class.contains(name))
+            || (plan.memory.is_some() && name == "cache")
     };
-    let has = |name: &str| own.iter().any(|word| word.split('=').next() == Some(name));
-    let shared = options.into_iter().filter_map(|SharedSetting { name, engine, .. }| {
-        let value = target.settings.get(name)?;
-        let is_meant = engine.is_none_or(|engine| engine == target.engine) && !has(name);
-        is_meant.then(|| format!("{name}={value}"))
-    });
-    let shared: Vec<_> = shared.collect();
-    let writes = run.header.plan.first_workload(Work::writes).is_some();
-    let of_class = target.of_class.iter().filter(|_| writes);
-    let class_settings =
-        of_class.filter_map(|name| Some(format!("{name}={}", target.settings.get(name)?)));
-    own.iter().cloned().chain(shared).chain(class_settings).collect()
+    let others = target.settings.0.iter().filter(|(name, _)| !is_left_out(name));
+    let others = others.map(|(name, value)| format!("{name}={value}"));
+    own.iter().cloned().chain(others).collect()
 }
 
 /// Quotes a text for a shell if the shell would interpret any of it.

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use maud::{Markup, html};
 use model::{
     Case, Latency, Library, Owner, PlannedTarget, Sample, Settings,
-    spec::RunSpec,
+    record::GivenOptions,
     units::{show_count, show_size},
 };
 
@@ -165,7 +165,7 @@ fn measured(part: &Part<'_>) -> Table {
         let limit = memory.limit_bytes.map_or_else(|| "no limit".to_owned(), show_size);
         row("memory of each target", format!("{limit}, cache {}", show_size(memory.cache_bytes)))
     }));
-    let options = record.header.spec.iter().flat_map(RunSpec::texts);
+    let options = record.header.spec.iter().flat_map(GivenOptions::texts);
     rows.extend(options.map(|(name, values)| (format!("--{name}"), values)));
     rows.extend(part.sides.iter().map(|side| (side.on("rounds"), words::ended(side.records))));
     Table::for_rows("What was measured", &rows)

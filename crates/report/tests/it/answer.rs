@@ -4,7 +4,6 @@ use checks::{all_findings, figures};
 use model::{
     DatasetSpec, Finding, FindingKind, Operation, Owner, StudyPart,
     record::{End, Ended, Record},
-    spec::{self, RunSpec},
 };
 use storemark_report::{Answer, answer, pages::Detail};
 
@@ -233,11 +232,9 @@ fn own_data_has_the_command_that_moves_it() {
     let moved = "Move, and open it with these settings: storemark copy 'my thumbs' \
                  'sqlite:my thumbs.db?api=blob&page_size=8192'";
     assert!(more(&record).contains(moved), "{}", more(&record));
-    let mut options = spec::Options::new();
-    options.insert("mmap".to_owned(), "1GiB".into());
-    record.header.spec = Some(RunSpec::from_options("run", &options).unwrap());
     record.header.plan.targets[1].settings =
         settings(&[("api", "blob"), ("journal", "off"), ("mmap", "1073741824")]);
+    record.header.plan.targets[1].of_class = vec!["journal".to_owned()];
     let moved = "'sqlite:my thumbs.db?api=blob&page_size=8192&mmap=1073741824'";
     assert!(more(&record).contains(moved), "{}", more(&record));
     record.header.plan.targets[1].owner = Owner::User;

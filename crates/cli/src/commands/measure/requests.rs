@@ -40,7 +40,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
 pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Request>> {
     let runs = with_limit(spec)?.points()?;
     let of = runs.len();
-    let kept = match spec.to_recorded() {
+    let kept = match spec.to_given() {
         Err(error) if of > 1 => return Err(error),
         // One run can be measured even if it cannot be asked for again.
         kept => kept.ok(),
