@@ -7,7 +7,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use engines::registry;
-use model::spec::{AgeSpec, BlobsSpec, LifeSpec, QueueSpec, RowsSpec};
+use model::spec::{AgeSpec, LifeSpec, QueueSpec, RowsSpec};
 
 use crate::{
     commands::{
@@ -26,7 +26,9 @@ use crate::{
         stat::StatOptions,
         study::StudyOptions,
     },
-    exit, output,
+    exit,
+    kvtest::{RunOptions, with_two_dashes},
+    output,
 };
 
 /// The program's, and the commit that it is built from.
@@ -55,7 +57,7 @@ Examples:
 pub(crate) enum Command {
     /// Measure one target, or compare several
     #[command(after_long_help = examples::RUN)]
-    Run(Box<BlobsSpec>),
+    Run(Box<RunOptions>),
     /// Find the store and the settings that suit your data: one answer
     Advise(Box<AdviseOptions>),
     /// Compare rows instead of blobs: the published test of SQLite against MySQL
@@ -144,11 +146,6 @@ fn groups(all: &clap::Command, rare: bool) -> String {
     shown.map(group).collect::<Vec<_>>().join("\n").trim_start().to_owned() + more
 }
 
-/// The options that kvtest also takes with a single dash.
-const KVTEST_OPTIONS: &str = "\
-    asc blob-api cache-size count desc fsync integrity-check jmode max-id mmap multitrans \
-    nocheckpoint nosync pagesize random size start stats tree update vacuum variance help version";
-
 /// The options of `run` that are enough for most runs: `-h` shows these, `--help` all.
 const BRIEF: &str = "\
     targets data keys size read update mix ycsb cache batch durability threads memory time json \
@@ -157,7 +154,8 @@ const BRIEF: &str = "\
 /// The arguments without a name whose values are words of storemark.
 const WORDS: &str = "name shell topic";
 
-fn is_among(words: &str, wanted: &str) -> bool {
+/// Returns whether `wanted` is one of `words`.
+pub(crate) fn is_among(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
@@ -213,8 +211,10 @@ fn with_lists(arg: clap::Arg) -> clap::Arg {
         return arg;
     }
     let arg = arg.allow_negative_numbers(true);
-    // `cache` takes patterns, in which a comma is a comma.
-    let is_list = matches!(arg.get_action(), ArgAction::Append) && arg.get_short().is_none();
+    // `cache` takes patterns, in which a comma is a comma; the values of a setting have their own.
+    let is_list = matches!(arg.get_action(), ArgAction::Append)
+        && arg.get_short().is_none()
+        && arg.get_id() != "set";
     if is_list { arg.value_delimiter(',') } else { arg }
 }
 
@@ -259,15 +259,8 @@ fn long_version() -> String {
     text
 }
 
-fn with_two_dashes(argument: OsString) -> OsString {
-    match argument.to_str().and_then(|text| text.strip_prefix('-')) {
-        Some(name) if is_among(KVTEST_OPTIONS, name) => format!("--{name}").into(),
-        _ => argument,
-    }
-}
-
 /// Returns clap's message without its usage block, with the nearest match if it found one.
-fn one_line(error: &clap::Error) -> String {
+pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let values = text

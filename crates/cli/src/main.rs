@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod exit;
 mod files;
+mod kvtest;
 mod listener;
 mod mishaps;
 mod output;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     let measure = |spec| commands::measure::run(spec, &STOP);
     match command {
-        Command::Run(spec) => measure(RunSpec::Run(spec)),
+        Command::Run(options) => measure(options.into_spec()?),
         Command::Rows(spec) => measure(RunSpec::Rows(spec)),
         Command::Queue(spec) => measure(RunSpec::Queue(spec)),
         Command::Age(spec) => measure(RunSpec::Age(spec)),

@@ -11,10 +11,10 @@ use engines::registry;
 use model::{
     Error, ErrorKind, Plan, Result, TypedTarget,
     record::Header,
-    spec::{Name, PlanFile, RunSpec},
+    spec::{Name, PlanFile, Rewrite, RunSpec},
 };
 
-use crate::files;
+use crate::{files, kvtest};
 
 /// The largest plan file in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -102,6 +102,11 @@ fn kind(word: &OsStr) -> Option<Kind> {
     by_name.filter(|_| bare && !path.exists())
 }
 
+/// Returns what knows options of a command by older names.
+fn rewrite(command: &str) -> Rewrite<'static> {
+    if command == "run" { &kvtest::rewrite } else { &|_, _| None }
+}
+
 fn plan(path: &Path, command: &str) -> Result<PlanFile> {
     let name = path.display().to_string();
     let mut text = String::new();
@@ -109,7 +114,7 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
         Ok(_) if text.len() as u64 > LONGEST => {
             Err(Error::usage("a plan has at most 1 MiB").at(&name))
         }
-        Ok(_) => PlanFile::parse(command, &name, &text),
+        Ok(_) => PlanFile::parse(command, &name, &text, rewrite(command)),
         Err(error) => Err(Error::io(name, error).with_kind(ErrorKind::Usage)),
     }
 }
@@ -124,7 +129,7 @@ fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     };
     match &*spec.command {
         own if own == command => {
-            let spec = RunSpec::from_options(command, &spec.options).map_err(|e| e.context(name))?;
+            let spec = RunSpec::from_given(&spec, rewrite(command)).map_err(|e| e.context(name))?;
             Ok((spec, point.is_none().then_some(plan)))
         }
         own => Err(Error::usage(format!(

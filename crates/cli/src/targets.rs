@@ -96,11 +96,12 @@ impl FoundTarget {
     /// or in the target string, where commas separate values unless the setting takes any text.
     pub(crate) fn swept(mut self, shared: &[SharedSetting], zip: bool) -> Result<Vec<Self>> {
         let cached = self.sets_cache();
-        for SharedSetting { name, values, .. } in shared.iter().filter(|s| s.values.len() > 1) {
-            let own = self.settings.iter().any(|(other, _)| other == name)
-                || (cached && name.starts_with("cache"));
-            if self.accepts(name).is_some() && !own {
-                self.settings.push(((*name).to_owned(), values.join(",")));
+        for one in shared.iter().filter(|one| one.is_for(self.engine.name())) {
+            let setting = (one.name.clone(), one.value.clone());
+            let own = self.settings.iter().any(|(other, _)| *other == one.name)
+                || (cached && one.name.starts_with("cache"));
+            if !own && self.values(&setting).len() > 1 {
+                self.settings.push(setting);
             }
         }
         let values: Vec<Vec<String>> = self.settings.iter().map(|one| self.values(one)).collect();

@@ -1,16 +1,16 @@
-//! What a user can ask `storemark run` for. Options of kvtest keep their names.
+//! What a user can ask `storemark run` for.
 
 use super::{
     common::{Output, Placing, Running, caches},
     options::options,
+    shared_setting::SharedSetting,
     value::{
         Amount, GivenValue, Integer, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
         given_values,
     },
 };
 use crate::{
-    Batch, BlobWork, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Ycsb,
-    words::words,
+    Batch, BlobWork, Cache, Durability, Generated, Mix, Operation, Order, Ycsb, words::words,
 };
 
 words! {
@@ -109,8 +109,6 @@ options! {
         /// Operations per commit, or all; default: 1 for writes, a mix and a --rate, all for reads; for
         /// one store of your own, as in kvtest: all
         batch: Vec<GivenValue<Batch>> = "N",
-        /// Each operation in a transaction of its own (--batch 1)
-        multitrans: bool,
         /// Set each engine up for this class: none, consistent or durable; default: consistent if
         /// several targets are written to, else as a target is set
         durability: Vec<GivenValue<Durability>> = "CLASS",
@@ -144,22 +142,9 @@ options! {
 
     /// Settings that every target takes whose engine has them.
     pub struct SharedSettings under "Settings for all targets that have them" {
-        /// SQLite: use blob handles instead of SQL statements
-        blob_api: bool,
-        /// SQLite: page cache in pages (negative: in KiB)
-        cache_size: Vec<GivenValue<Integer>> = "N" [allow_hyphen_values = true],
-        /// SQLite: page size, a power of two from 512 to 65536
-        page_size: Vec<GivenValue<Size>> = "BYTES",
-        /// SQLite: map as much as N bytes of the database
-        mmap: Vec<GivenValue<Size>> = "N",
-        /// SQLite: journal mode
-        jmode: Vec<GivenValue<Text>> = "MODE",
-        /// SQLite: leave out the checkpoint of a WAL
-        nocheckpoint: bool,
-        /// SQLite: synchronous off
-        nosync: bool,
-        /// Files: fsync each file after it was written in place
-        fsync: bool,
+        /// Set NAME of every target that has it and does not set it itself, as in mmap=1GiB;
+        /// sqlite:sync=off is for one engine alone; commas between values make a target of each
+        set: Vec<GivenValue<SharedSetting>> = "NAME=VALUE",
     }
 
     /// How to measure.
@@ -198,64 +183,6 @@ options! {
         stats: bool,
         /// Exit with 3 when there is a finding above a note
         strict: bool,
-    }
-}
-
-/// A setting of engines that an option of the command asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedSetting {
-    /// The name of the setting.
-    pub name: &'static str,
-    /// The only engine that it is meant for; `None` if every engine that has it takes it.
-    pub engine: Option<&'static str>,
-    /// The values; each makes a target of its own.
-    pub values: Vec<String>,
-}
-
-impl SharedSettings {
-    /// Returns kvtest's options as settings of engines.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the sizes of the cache have two units.
-    pub fn settings(&self) -> Result<Vec<SharedSetting>> {
-        let texts =
-            |sizes: &[GivenValue<Size>]| given_values(sizes).iter().map(u64::to_string).collect();
-        let word = |asked: bool, word: &str| Vec::from_iter(asked.then(|| word.to_owned()));
-        let (cache, sizes) = self.cache()?;
-        // Both engines call the setting sync, and each option is for one of them.
-        let mut settings: Vec<SharedSetting> = [
-            ("api", None, word(self.blob_api, "blob")),
-            (cache, None, sizes),
-            ("page_size", None, texts(&self.page_size)),
-            ("mmap", None, texts(&self.mmap)),
-            ("journal", None, given_values(&self.jmode)),
-            ("checkpoint", None, word(self.nocheckpoint, "none")),
-            ("sync", Some("files"), word(self.fsync, "file")),
-            ("sync", Some("sqlite"), word(self.nosync, "off")),
-        ]
-        .into_iter()
-        .map(|(name, engine, values)| SharedSetting { name, engine, values })
-        .collect();
-        settings.retain(|setting| !setting.values.is_empty());
-        Ok(settings)
-    }
-
-    /// Returns the name and the values of the cache's setting: pages, or KiB if they are negative,
-    /// as in SQLite.
-    fn cache(&self) -> Result<(&'static str, Vec<String>)> {
-        let sizes = given_values(&self.cache_size);
-        let (kibibytes, pages): (Vec<i64>, Vec<i64>) = sizes.iter().partition(|size| **size < 0);
-        match (kibibytes.is_empty(), pages.is_empty()) {
-            (false, false) => {
-                Err(Error::usage("--cache-size: pages and KiB (negative) cannot be in one list"))
-            }
-            (false, true) => {
-                let sizes = kibibytes.iter().map(|size| format!("{}KiB", size.unsigned_abs()));
-                Ok(("cache", sizes.collect()))
-            }
-            _ => Ok(("cache_pages", pages.iter().map(i64::to_string).collect())),
-        }
     }
 }
 
@@ -347,11 +274,11 @@ impl BlobsSpec {
     /// or has a rate commits one operation at a time. A single store of the user is kvtest's
     /// command, which commits once.
     pub fn batch(&self, one_store: bool) -> Option<Batch> {
-        let WorkOptions { mix, ycsb, rate, batch, multitrans, .. } = &self.work;
+        let WorkOptions { mix, ycsb, rate, batch, .. } = &self.work;
         let comes_alone = mix.is_some() || !ycsb.is_empty() || !rate.is_empty();
         match given_value(batch) {
             Some(asked) => Some(asked),
-            None if *multitrans || comes_alone => Some(Batch::Of(1)),
+            None if comes_alone => Some(Batch::Of(1)),
             None => one_store.then_some(Batch::All),
         }
     }

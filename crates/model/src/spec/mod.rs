@@ -10,6 +10,7 @@ mod options;
 mod plan_file;
 mod queue;
 mod rows;
+mod shared_setting;
 mod sweep;
 mod value;
 
@@ -22,12 +23,13 @@ use serde_json::{Map, Value};
 pub use self::{
     age::AgeSpec,
     backup::BackupSpec,
-    blobs::{BlobsSpec, ClientOptions, DEFAULT_DATA, Extras, LostHost, SharedSetting},
+    blobs::{BlobsSpec, ClientOptions, DEFAULT_DATA, Extras, LostHost},
     common::{MIN_ROUNDS, Output, Placing, Running, Talk},
     life::LifeSpec,
     plan_file::{PLAN_HEAD, PlanFile},
     queue::{QueueSpec, TaskLoad},
     rows::{RowsDefault, RowsSpec},
+    shared_setting::SharedSetting,
     sweep::{Run, combinations},
     value::{
         GivenValue, Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
@@ -61,17 +63,18 @@ pub enum RunSpec {
 
 /// The key under which [`RunSpec`] has the subcommand among its options.
 const COMMAND: &str = "command";
+/// The option whose values are settings.
+const SET: &str = "set";
 
 /// The options that cannot be used together: each with those that it excludes.
-const CONFLICTS: [(&str, &[&str]); 11] = [
+const CONFLICTS: [(&str, &[&str]); 10] = [
     ("keys", &["bytes"]),
     ("mix", &["read", "update", "asc", "desc"]),
     ("ycsb", &["read", "update", "mix", "asc", "desc", "random", "distribution"]),
     ("distribution", &["asc", "desc", "random"]),
     ("asc", &["desc", "random"]),
     ("desc", &["random"]),
-    ("batch", &["multitrans", "as-published"]),
-    ("memory", &["cache-size"]),
+    ("batch", &["as-published"]),
     ("hosts", &["memory"]),
     ("launch", &["memory"]),
     ("objects", &["volume"]),
@@ -181,6 +184,19 @@ impl RunSpec {
         from_value(read)
     }
 
+    /// Reads the options of a record.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`RunSpec::from_options`] does.
+    pub fn from_given(given: &GivenOptions, rewrite: Rewrite<'_>) -> Result<Self> {
+        let mut options = Options::new();
+        for (name, value) in &given.options {
+            add(&mut options, (name, value.clone()), rewrite)?;
+        }
+        Self::from_options(&given.command, &options)
+    }
+
     /// Returns whether a subcommand that measures has an option.
     pub fn has_option(command: &str, option: &str) -> bool {
         match Self::OF_OTHERS.iter().find(|(name, _)| *name == command) {
@@ -226,14 +242,21 @@ impl RunSpec {
         }
     }
 
-    /// Adds the options of `later`, and removes those that cannot be used with them.
+    /// Adds the options of `later`, and removes those that cannot be used with them. Settings of
+    /// `--set` are kept unless `later` sets them too.
     ///
     /// # Errors
     ///
     /// Fails if an option is not UTF-8 or not accepted.
     pub fn overlaid(&self, later: &Self) -> Result<Self> {
-        let (mut options, later) = (self.options()?, later.options()?);
+        let (mut options, mut later) = (self.options()?, later.options()?);
         options.retain(|name, _| !later.keys().any(|other| exclude_each_other(name, other)));
+        if let (Some(own), Some(Value::Array(others))) = (options.get(SET), later.get_mut(SET)) {
+            let name = |value: &Value| text(value).split('=').next().map(str::to_owned);
+            let is_kept = |own: &&Value| !others.iter().any(|other| name(other) == name(own));
+            let kept: Vec<_> = values(own).iter().filter(is_kept).cloned().collect();
+            others.splice(0..0, kept);
+        }
         options.extend(later);
         Self::from_options(self.command(), &options)
     }
@@ -298,6 +321,33 @@ fn writable(options: Options) -> Result<Options> {
         None => Ok(options),
         Some(value) => Err(Error::usage("is not UTF-8, so that no plan can hold it").at(value)),
     }
+}
+
+/// A function that returns what an option by another name stands for, given its value; `None` if
+/// it has no other name.
+pub type Rewrite<'a> = &'a dyn Fn(&str, &Value) -> Option<Result<Options>>;
+
+/// Adds an option, or what it stands for, and returns the names of what was added.
+///
+/// # Errors
+///
+/// Fails if a value is not accepted, or an option is given by both names.
+fn add(
+    options: &mut Options,
+    (name, value): (&str, Value),
+    rewrite: Rewrite<'_>,
+) -> Result<Vec<String>> {
+    let added = rewrite(name, &value).unwrap_or_else(|| Ok([(name.to_owned(), value)].into_iter().collect()))?;
+    let names = added.keys().cloned().collect();
+    for (name, value) in added {
+        let value = match options.get(&name) {
+            None => value,
+            Some(earlier) if name == SET => [values(earlier), values(&value)].concat().into(),
+            Some(_) => return Err(Error::usage("is given twice, by two names").at(&name)),
+        };
+        options.insert(name, value);
+    }
+    Ok(names)
 }
 
 /// Adds the subcommand to options.
@@ -408,6 +458,14 @@ mod tests {
         let both = plan.overlaid(&typed).unwrap();
         assert_eq!(both, typed);
         both.check().unwrap();
+    }
+
+    #[test]
+    fn settings_are_laid_over_each_other_by_name() {
+        let plan = spec(&serde_json::json!({ "set": ["mmap=1", "sqlite:sync=off"] }));
+        let typed = spec(&serde_json::json!({ "set": ["mmap=0,2", "sync=full"] }));
+        let both = plan.overlaid(&typed).unwrap().options().unwrap();
+        assert_eq!(both["set"], serde_json::json!(["sqlite:sync=off", "mmap=0,2", "sync=full"]));
     }
 
     #[test]

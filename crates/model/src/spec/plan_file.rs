@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Options, RunSpec, find, fit, text, values};
+use super::{Options, Rewrite, RunSpec, add, find, fit, text, values};
 use crate::{Error, Result};
 
 /// The start of a plan that storemark wrote.
@@ -33,13 +33,14 @@ pub struct PlanFile {
 type Refusal = (usize, String);
 
 impl PlanFile {
-    /// Reads the plan of a `command` from the file called `name`.
+    /// Reads the plan of a `command` from the file called `name`. `rewrite` knows other names of
+    /// options.
     ///
     /// # Errors
     ///
     /// Fails if the text is no TOML, or an option is not accepted; the sentence starts with the
     /// place in the file.
-    pub fn parse(command: &str, name: &str, text: &str) -> Result<Self> {
+    pub fn parse(command: &str, name: &str, text: &str, rewrite: Rewrite<'_>) -> Result<Self> {
         let wrong = |(at, why): Refusal| Error::usage(why.clone()).at(position(name, text, at));
         let table = DeTable::parse(text).map_err(|error| {
             let why = error.message().lines().collect::<Vec<_>>().join(", ");
@@ -51,15 +52,18 @@ impl PlanFile {
         for (key, value) in table.get_ref() {
             let option = key.get_ref().as_ref();
             let spans = spans(value);
-            let unset = find(command, &known, option)
-                .map_err(|error| wrong((key.span().start, error.to_string())))?;
             let read = json(option, value).map_err(wrong)?;
-            fit(command, option, unset, &read).map_err(|(place, error)| {
-                let span = place.map_or(value.span(), |place| spans[place].clone());
-                wrong((span.start, error.to_string()))
-            })?;
-            options.insert(option.to_owned(), read);
-            places.insert(option.to_owned(), spans);
+            let added = add(&mut options, (option, read), rewrite)
+                .map_err(|error| wrong((value.span().start, error.to_string())))?;
+            for added in added {
+                let unset = find(command, &known, &added)
+                    .map_err(|error| wrong((key.span().start, error.to_string())))?;
+                fit(command, &added, unset, &options[&added]).map_err(|(place, error)| {
+                    let span = place.and_then(|place| spans.get(place)).cloned();
+                    wrong((span.unwrap_or(value.span()).start, error.to_string()))
+                })?;
+                places.insert(added, spans.clone());
+            }
         }
         let spec = RunSpec::from_options(command, &options)?;
         Ok(Self { spec, name: name.to_owned(), text: text.to_owned(), places })
@@ -163,7 +167,7 @@ mod tests {
                         size = [1_000, \"4k\"]\ncache = ['warm']\ntime = 1.5\nupdate = false\n";
 
     fn parsed(text: &str) -> Result<RunSpec> {
-        PlanFile::parse("run", "p.toml", text).map(|file| file.spec)
+        PlanFile::parse("run", "p.toml", text, &|_, _| None).map(|file| file.spec)
     }
 
     fn refused(text: &str) -> String {

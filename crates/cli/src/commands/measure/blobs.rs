@@ -1,14 +1,14 @@
 //! The request of `storemark run`.
 
-use std::{ffi::OsStr, path::Path};
+use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
 use lab::{BlobsRequest, Coverage, Data, ResolvedTarget};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
-    Result, Settings,
-    spec::{BlobsSpec, given_value},
+    Result, Settings, no_such,
+    spec::{BlobsSpec, SharedSetting, given_value, given_values},
     units::show_count,
 };
 
@@ -110,11 +110,37 @@ fn coverage(spec: &BlobsSpec) -> Coverage {
     }
 }
 
+/// Returns the settings for all targets.
+///
+/// # Errors
+///
+/// Fails if no engine has one of them, or all memory is to be equal and one is the size of a cache.
+fn shared_settings(spec: &BlobsSpec) -> Result<Vec<SharedSetting>> {
+    let shared = given_values(&spec.settings.set);
+    for SharedSetting { engine, name, .. } in &shared {
+        let engines = match engine {
+            Some(engine) => vec![registry::blobs(engine)?],
+            None => registry::all_blobs().collect(),
+        };
+        let names: BTreeSet<_> =
+            engines.iter().flat_map(|one| one.settings(Facet::Blobs)).map(|one| one.name).collect();
+        if !names.contains(&**name) {
+            return Err(Error::usage(no_such("setting", name, names)).at("--set"));
+        }
+        if name.starts_with("cache") && !spec.work.memory.is_empty() {
+            return Err(Error::usage(format!(
+                "--memory cannot be used with --set {name}: it sets the cache of each engine"
+            )));
+        }
+    }
+    Ok(shared)
+}
+
 /// Resolves the targets, one for each combination of settings that are lists.
 fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
-    let shared = spec.settings.settings()?;
+    let shared = shared_settings(spec)?;
     let mut all = Vec::new();
-    for text in chosen_texts(spec)? {
+    for text in chosen_texts(spec) {
         all.extend(targets::resolve(text)?.with_values()?.swept(&shared, spec.ways.zip)?);
     }
     Ok(all)
@@ -122,8 +148,8 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
 
 /// Returns the targets as the user wrote them; if there are none, those default targets that this
 /// program has, and that several processes can open if there are to be several.
-pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
-    let default = if spec.settings.settings()?.is_empty() {
+pub(super) fn chosen_texts(spec: &BlobsSpec) -> Vec<&OsStr> {
+    let default = if spec.settings.set.is_empty() {
         &BlobsSpec::TARGETS[..]
     } else {
         &BlobsSpec::PLAIN_TARGETS
@@ -138,7 +164,7 @@ pub(super) fn chosen_texts(spec: &BlobsSpec) -> Result<Vec<&OsStr>> {
         engine.is_ok_and(|engine| !shared || serves(engine))
     };
     let default: Vec<&'static str> = default.iter().copied().filter(fits).collect();
-    Ok(targets::or_default(&spec.targets, &default))
+    targets::or_default(&spec.targets, &default)
 }
 
 fn chosen(
@@ -146,13 +172,12 @@ fn chosen(
     resolved: &[FoundTarget],
     placements: &Placements,
 ) -> Result<Vec<ResolvedTarget<dyn Blobs>>> {
-    let shared = spec.settings.settings()?;
-    let single: Vec<_> = shared.iter().filter(|setting| setting.values.len() == 1).collect();
+    let shared = given_values(&spec.settings.set);
     let mut targets = Vec::new();
     for target in resolved {
-        let own = single.iter();
-        let own = own.filter(|one| one.engine.is_none_or(|name| name == target.engine.name()));
-        let mut defaults: Vec<_> = own.map(|one| (one.name, one.values[0].clone())).collect();
+        let is_own = |one: &&SharedSetting| target.settings.iter().any(|(own, _)| *own == one.name);
+        let others = shared.iter().filter(|one| one.is_for(target.engine.name()) && !is_own(one));
+        let mut defaults: Vec<_> = others.map(|one| (&*one.name, one.value.clone())).collect();
         defaults.extend(equal_cache(spec, target).map(|bytes| ("cache", bytes)));
         let asked = target.with_settings(&defaults)?;
         if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {

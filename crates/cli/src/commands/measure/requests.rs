@@ -72,7 +72,7 @@ fn with_limit(spec: &RunSpec) -> Result<RunSpec> {
         && blobs.work.processes.len() > 1
     {
         let mut chosen: Vec<Name> =
-            blobs::chosen_texts(blobs)?.into_iter().map(Name::from).collect();
+            blobs::chosen_texts(blobs).into_iter().map(Name::from).collect();
         if !chosen
             .iter()
             .any(|target| targets::engine_word(&target.path().to_string_lossy()) == NULL)

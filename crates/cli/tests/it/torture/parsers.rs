@@ -38,13 +38,13 @@ fn target(bytes: &[u8], _: &Path) {
 fn plan(bytes: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for command in ["run", "rows", "queue", "age", "life"] {
-        let Ok(plan) = PlanFile::parse(command, "plan.toml", text) else { continue };
+        let Ok(plan) = PlanFile::parse(command, "plan.toml", text, &|_, _| None) else { continue };
         if let Err(error) = plan.spec.check() {
             plan.blame(error, &plan.spec);
             continue;
         }
         let text = plan.spec.to_plan().expect("a plan that was read can be written");
-        let again = PlanFile::parse(command, "plan.toml", &text).expect("and be read again");
+        let again = PlanFile::parse(command, "plan.toml", &text, &|_, _| None).expect("and be read again");
         assert_eq!(again.spec.to_plan().ok(), Some(text));
     }
 }
