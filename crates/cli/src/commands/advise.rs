@@ -12,7 +12,7 @@ use engines::registry;
 use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
 use model::{
     Batch, Blobs, Durability, Error, Result,
-    spec::{DEFAULT_DATA, Talk},
+    spec::{GeneratedOptions, Name, ScratchAndSeed, Talk, given_value},
     units,
 };
 use report::pages;
@@ -42,15 +42,8 @@ pub(crate) struct AdviseOptions {
     /// Take keys and bytes from a folder, or from any other target (read only)
     #[arg(long, value_name = "TARGET", help_heading = "Data")]
     pub(crate) data: Option<OsString>,
-    /// Without data: the middle size of the values in bytes
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
-    pub(crate) size: Option<u64>,
-    /// Without data: how far sizes vary to either side
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
-    pub(crate) variance: Option<u64>,
-    /// Without data: how many values
-    #[arg(long, value_name = "N", value_parser = units::parse_size, conflicts_with_all = ["data", "store"], help_heading = "Data")]
-    pub(crate) keys: Option<u64>,
+    #[command(flatten)]
+    pub(crate) generated: GeneratedOptions,
 
     /// How many of a hundred operations read a value; the others replace one
     #[arg(long, value_name = "PERCENT", value_parser = units::parse_of_a_hundred, default_value = "95", help_heading = "Use")]
@@ -75,12 +68,8 @@ pub(crate) struct AdviseOptions {
     /// Time for all of it
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "3m", help_heading = "Run")]
     pub(crate) time: Duration,
-    /// Folder for scratch stores; default: the one that the data are in
-    #[arg(long, value_name = "DIR", help_heading = "Run")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Drives everything random; default: a new one each time
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) own: ScratchAndSeed,
 
     /// Show everything that was tried, and why it was dropped
     #[arg(long, help_heading = "Output")]
@@ -121,17 +110,18 @@ fn batch(text: &str) -> Result<Batch> {
 }
 
 fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
-    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
     let path = match &data {
         Data::Store { path, .. } => Some(path.as_path()),
         Data::Generated(_) | Data::Targets => None,
     };
-    let scratch =
-        options.scratch.clone().or_else(|| path.and_then(Path::parent).map(Path::to_owned));
-    if let Some(folder) = options.scratch.as_ref().filter(|folder| !folder.is_dir()) {
+    let scratch = options.own.scratch.as_ref().map(Name::path);
+    if let Some(folder) = scratch.filter(|folder| !folder.is_dir()) {
         return Err(Error::usage(format!("--scratch {}: no such folder", folder.display())));
     }
+    let scratch = scratch.or(path.and_then(Path::parent)).filter(|folder| *folder != Path::new(""));
+    let scratch = scratch.map(Path::to_owned);
     Ok(AdviseRequest {
         source: path.map(|path| path.display().to_string()),
         data,
@@ -145,7 +135,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
         batch: options.batch,
         time: options.time,
         seed,
-        scratch: scratch.filter(|folder| *folder != Path::new("")),
+        scratch,
         worker: worker::command()?,
     })
 }
@@ -154,12 +144,13 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
 fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn Blobs>)> {
     let folder = || ResolvedTarget::scratch(&now(registry::folders().name()), registry::folders());
     if let Some(path) = options.data.as_ref().filter(|path| measure::is_folder(path)) {
+        options.generated.check_unused("--data")?;
         return Ok((measure::directory(Path::new(path))?, folder()));
     }
     let Some(text) = options.data.as_ref().or(options.store.as_ref()) else {
-        let AdviseOptions { keys, size, variance, .. } = *options;
-        return Ok((Data::Generated(DEFAULT_DATA.shaped(keys, size, variance, seed)), folder()));
+        return Ok((Data::Generated(options.generated.dataset(seed)), folder()));
     };
+    options.generated.check_unused(&text.to_string_lossy())?;
     let (resolved, path) = targets::existing(text)?;
     let settings = resolved.settings(&[])?;
     let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));

@@ -1,7 +1,13 @@
 //! `storemark calibrate`: how often `run` calls a store different from itself, how often it finds a
 //! known difference, and how often a gate is wrong.
 
-use std::{ffi::OsString, io, path::PathBuf, slice, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    slice,
+    time::Duration,
+};
 
 use checks::{CalibrationLine, Form, Gate};
 use clap::{Args, builder::RangedU64ValueParser};
@@ -10,7 +16,7 @@ use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop, write_line};
 use model::{
     Blobs, EngineFacts, Error, Result,
     record::Record,
-    spec::{DEFAULT_DATA, Running, Talk},
+    spec::{GeneratedOptions, Name, Running, ScratchAndSeed, Talk, given_value},
     units,
 };
 
@@ -55,22 +61,11 @@ pub(crate) struct CalibrateOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = units::parse_percentage, default_value = "2%,5%", help_heading = "Comparisons")]
     pub(crate) slow_down: Vec<f64>,
 
-    /// Blobs in a generated dataset
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Data")]
-    pub(crate) keys: Option<u64>,
-    /// Their middle size in bytes
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
-    pub(crate) size: Option<u64>,
-    /// How far sizes vary to either side
-    #[arg(long, value_name = "BYTES", value_parser = units::parse_size, help_heading = "Data")]
-    pub(crate) variance: Option<u64>,
-    /// Where a scratch store goes; default: the current folder
-    #[arg(long, value_name = "DIR", help_heading = "Data")]
-    pub(crate) scratch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) generated: GeneratedOptions,
+    #[command(flatten)]
+    pub(crate) own: ScratchAndSeed,
 
-    /// Drives everything random; default: a new one each time, printed
-    #[arg(long, value_name = "N", value_parser = units::parse_size, help_heading = "Run")]
-    pub(crate) seed: Option<u64>,
     /// Exit with 3 if the whole interval of a form's wrong tables or of failed gates is above 5 %, or
     /// that of slow-downs found, of 5 % and more, below 90 %
     #[arg(long, help_heading = "Run")]
@@ -116,16 +111,16 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
     let default = OsString::from(format!("{}:", registry::steadiest().name()));
     let target = targets::resolve(options.target.as_deref().unwrap_or(&default))?;
     check(options, &target)?;
-    let seed = options.seed.unwrap_or_else(fresh_seed);
-    let CalibrateOptions { keys, size, variance, .. } = *options;
+    let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
+    let scratch = options.own.scratch.as_ref().map_or(Path::new("."), Name::path);
     Ok(CalibrateRequest {
         settings: target.settings(&[])?,
         forms: forms(options, &target)?,
         label: target.text,
         engine: target.engine,
         location: target.location,
-        data: DEFAULT_DATA.shaped(keys, size, variance, seed),
-        scratch: options.scratch.clone().unwrap_or_else(|| PathBuf::from(".")),
+        data: options.generated.dataset(seed),
+        scratch: scratch.to_owned(),
         seed,
         runs: options.runs,
         rounds: Running::default().rounds(options.run_time),
@@ -177,12 +172,7 @@ fn check(options: &CalibrateOptions, target: &FoundTarget) -> Result<()> {
     if !path.exists() {
         return Err(targets::missing(path));
     }
-    if options.keys.is_some() || options.size.is_some() || options.variance.is_some() {
-        return Err(Error::usage(format!(
-            "--keys, --size and --variance shape generated data; {text} has its own"
-        )));
-    }
-    Ok(())
+    options.generated.check_unused(text)
 }
 
 /// Slows an engine; `None` if it cannot be slowed. The result is leaked, because the lab takes

@@ -29,7 +29,14 @@ pub(crate) struct CopyFlags {
     /// Go on with what was interrupted
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Where a source that reading would change is copied to be read; default: next to it
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+}
+
+/// The options that all commands which read a whole store have in common.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReadingOptions {
+    /// Where a store that reading would change is copied to be read; default: next to it
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
     #[command(flatten)]
@@ -131,11 +138,8 @@ pub(crate) struct VerifyOptions {
     /// Open the stores for writing first, so that what a killed writer left is repaired or removed
     #[arg(long)]
     pub(crate) in_place: bool,
-    /// Where a store that reading would change is copied to be read; default: next to it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) scratch: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) talk: Talk,
+    pub(crate) reading: ReadingOptions,
 }
 
 pub(crate) fn copy(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
@@ -178,7 +182,7 @@ fn carry_out(
 ) -> Result<(), Failure> {
     let began = Instant::now();
     let (source, name) = (from.path.clone(), to.path.display().to_string());
-    let CopyFlags { force, resume, scratch, talk } = flags.clone();
+    let CopyFlags { force, resume, reading: ReadingOptions { scratch, talk } } = flags.clone();
     let job = CopyJob { from, to, force, resume, scratch };
     let copied = Listener::during(talk, |listener| lab::copy(&job, listener, stop))?;
     say_left_out(&source, &copied.left_out);
@@ -265,14 +269,14 @@ pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> 
 }
 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
-    let (a, scratch) = (source(&options.a)?, options.scratch.as_deref());
+    let (a, scratch) = (source(&options.a)?, options.reading.scratch.as_deref());
     let other = options.b.as_ref().map(|b| source(b)).transpose()?;
     if options.in_place {
         [Some(&a), other.as_ref()].into_iter().flatten().try_for_each(repair)?;
     }
     let (Some(b), Some(other)) = (&options.b, other) else { return check(options, &a, stop) };
     let verify = |listener: &Listener| lab::verify([&a, &other], scratch, listener, stop);
-    let verified = Listener::during(options.talk, verify)?;
+    let verified = Listener::during(options.reading.talk, verify)?;
     let names = [&options.a, b].map(|name| name.display().to_string());
     output::print_lines(&show(&verified, &names))?;
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }
@@ -291,9 +295,9 @@ fn repair(place: &StoreLocation) -> Result<(), Failure> {
 
 /// Checks one store for damage.
 fn check(options: &VerifyOptions, place: &StoreLocation, stop: &Stop) -> Result<(), Failure> {
-    let scratch = options.scratch.as_deref();
+    let scratch = options.reading.scratch.as_deref();
     let check = |listener: &Listener| lab::check(place, scratch, listener, stop);
-    let Checked { totals, damage, digest } = Listener::during(options.talk, check)?;
+    let Checked { totals, damage, digest } = Listener::during(options.reading.talk, check)?;
     let name = options.a.display().to_string();
     let Some(digest) = digest else {
         for what in &damage {

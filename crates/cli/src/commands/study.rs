@@ -11,7 +11,7 @@ use clap::Args;
 use lab::Stop;
 use model::{
     Error, Result, StudyPart,
-    spec::{Options, RunSpec, Talk},
+    spec::{Options, RunSpec, ScratchAndSeed, Talk},
     study::{Study, StudyCommand},
     units,
 };
@@ -48,12 +48,8 @@ pub(crate) struct StudyOptions {
     /// Time for all steps together; default: what the plan of each step gives it
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration, conflicts_with = "rounds", help_heading = "Run")]
     pub(crate) time: Option<Duration>,
-    /// Folder for scratch stores; default: the current folder
-    #[arg(long, value_name = "DIR", help_heading = "Run")]
-    pub(crate) scratch: Option<PathBuf>,
-    /// Drives key orders, shuffles and payloads of each step; default: a new one each time, printed
-    #[arg(long, value_name = "N", help_heading = "Run")]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) own: ScratchAndSeed,
 
     /// Write a record of each step into the folder DIR: NAME-1.json and so on
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -226,12 +222,9 @@ fn spec(
     });
     *spec.targets_mut() = targets;
     let running = spec.running_mut();
-    if let Some(scratch) = &options.scratch {
-        running.scratch = Some(scratch.into());
-    }
-    if let Some(seed) = options.seed {
-        running.seed = vec![seed.to_string().parse()?];
-    }
+    let ScratchAndSeed { scratch, seed } = options.own.clone();
+    running.scratch = scratch.or(running.scratch.take());
+    running.seed = seed.map_or_else(|| std::mem::take(&mut running.seed), |seed| vec![seed]);
     if options.time.is_some() {
         running.time = Some(format!("{}ms", time.as_millis()).parse()?);
     }

@@ -1,11 +1,11 @@
 //! What a user can ask `storemark age` for.
 
 use super::{
-    common::{Output, Running, caches},
+    common::{ColdStart, Output, Running},
     options::options,
     value::{GivenValue, Kind, Size, given_value, given_values},
 };
-use crate::{Cache, Durability, Error, Generated, Result};
+use crate::{Durability, Error, Generated, Result};
 
 options! {
     /// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space
@@ -27,12 +27,10 @@ options! {
         /// replaced. Writes are measured on the way from one to the next, at age 0 those that fill;
         /// default: 0,2,4
         ages: Vec<GivenValue<Age>> = "AGE" [allow_hyphen_values = true, help_heading = "Workload"],
-        /// What is in memory when reads start: data-cold (no pages), warm, cold (no pages and no
-        /// names; needs root, drops the caches of the whole machine); default: data-cold
-        cache: Vec<GivenValue<Cache>> = "STATE" [help_heading = "Workload"],
         /// Set each engine up for this class: none, consistent (files: a new file, flushed, renamed
         /// over the old one) or durable; default: consistent
         durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
+        ..cold: ColdStart,
         ..running: Running,
         ..shown: Output,
     }
@@ -101,11 +99,6 @@ impl AgeSpec {
                 )))
             }
         }
-    }
-
-    /// Returns the cache states that reads start in.
-    pub fn caches(&self) -> Vec<Cache> {
-        caches(&self.cache, Cache::DataCold)
     }
 
     /// Returns the durability class that every engine is set up for.

@@ -2,6 +2,7 @@
 
 use super::{
     common::{Output, Placing, Running, caches},
+    generated::DEFAULT_DATA,
     options::options,
     shared_setting::SharedSetting,
     value::{
@@ -22,12 +23,6 @@ words! {
         GoOn = "go-on",
     }
 }
-
-/// The generated data if the user gives none: the article's sizes, and as many blobs as can be
-/// measured in less than a minute. They are more bytes than most processors cache, and few enough
-/// for several rounds.
-pub const DEFAULT_DATA: Generated =
-    Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
 /// The generated data for YCSB: as many bytes as [`DEFAULT_DATA`], in records of YCSB's size.
 const YCSB_DATA: Generated =

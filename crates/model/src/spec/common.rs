@@ -31,6 +31,23 @@ options! {
         /// store, the folder of the store)
         scratch: Option<Name> = "DIR",
     }
+
+    /// Where a command that measures several runs has its scratch stores, and what its random numbers
+    /// come from.
+    pub struct ScratchAndSeed under "Run" {
+        /// Folder for scratch stores; default: the current one (advise: that of the data)
+        scratch: Option<Name> = "DIR",
+        /// Drives everything random; default: a new one each time, printed
+        seed: Option<GivenValue<Size>> = "N",
+    }
+
+    /// The cache states of commands that measure a cold start by default.
+    pub struct ColdStart under "Workload" {
+        /// What is in memory when a store is opened to be read: data-cold (no pages), warm, cold (no
+        /// pages and no names; needs root, drops the caches of the whole machine); default: data-cold
+        cache: Vec<GivenValue<Cache>> = "STATE",
+    }
+
     /// What to print and write.
     pub struct Output under "Output" {
         /// Write the record to FILE (- for standard output)
@@ -82,6 +99,13 @@ impl Running {
     /// Returns the folder that scratch stores are in, if nothing else decides.
     pub fn scratch(&self) -> &Path {
         self.scratch.as_ref().map_or(Path::new("."), Name::path)
+    }
+}
+
+impl ColdStart {
+    /// Returns the cache states, each once.
+    pub fn caches(&self) -> Vec<Cache> {
+        caches(&self.cache, Cache::DataCold)
     }
 }
 

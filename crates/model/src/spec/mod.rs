@@ -5,6 +5,7 @@ mod age;
 mod backup;
 mod blobs;
 mod common;
+mod generated;
 mod life;
 mod options;
 mod plan_file;
@@ -23,8 +24,9 @@ use serde_json::{Map, Value};
 pub use self::{
     age::AgeSpec,
     backup::BackupSpec,
-    blobs::{BlobsSpec, ClientOptions, DEFAULT_DATA, Extras, LostHost},
-    common::{MIN_ROUNDS, Output, Placing, Running, Talk},
+    blobs::{BlobsSpec, ClientOptions, Extras, LostHost},
+    common::{ColdStart, MIN_ROUNDS, Output, Placing, Running, ScratchAndSeed, Talk},
+    generated::GeneratedOptions,
     life::LifeSpec,
     plan_file::{PLAN_HEAD, PlanFile},
     queue::{QueueSpec, TaskLoad},

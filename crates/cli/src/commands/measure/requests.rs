@@ -154,7 +154,7 @@ fn queue(spec: &QueueSpec, placements: &Placements) -> Result<QueueRequest> {
 fn age(spec: &AgeSpec, seed: u64) -> Result<AgeRequest> {
     let texts = targets::or_default(&spec.targets, &AgeSpec::TARGETS);
     let targets = scratch_targets(texts, "stores age")?;
-    Ok(AgeRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.caches() })
+    Ok(AgeRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.cold.caches() })
 }
 
 fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
@@ -189,15 +189,13 @@ fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
     let texts = targets::or_default(&spec.targets, &LifeSpec::TARGETS);
     let targets = scratch_targets(texts, "stores live and end")?;
     let data = match &spec.data {
-        Some(_) if spec.shapes_data() => {
-            return Err(Error::usage(
-                "--keys, --size and --variance shape generated data; --data has its own",
-            ));
+        Some(folder) => {
+            spec.generated.check_unused("--data")?;
+            blobs::directory(folder.path())?
         }
-        Some(folder) => blobs::directory(folder.path())?,
-        None => Data::Generated(spec.generated(seed)),
+        None => Data::Generated(spec.generated.dataset(seed)),
     };
-    Ok(LifeRequest { targets, data, days: spec.days(), caches: spec.caches() })
+    Ok(LifeRequest { targets, data, days: spec.days(), caches: spec.cold.caches() })
 }
 
 fn scratch_targets<'t>(
