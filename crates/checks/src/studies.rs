@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use model::{
-    Error, Result, no_such,
-    spec::TaskLoad,
+use model::{Error, Result, no_such};
+use spec::{
+    TaskLoad,
     study::{Published, RowFigures, RowLoad, Study, TaskFigures},
 };
 
@@ -57,7 +57,7 @@ pub fn tasks() -> &'static Published<TaskLoad, TaskFigures> {
 
 #[cfg(test)]
 mod tests {
-    use model::spec::Options;
+    use spec::Options;
 
     use super::*;
 

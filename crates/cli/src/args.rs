@@ -2,14 +2,12 @@
 
 use std::{ffi::OsString, fmt::Write, process::ExitCode};
 
-use clap::{
-    ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint,
-    error::{ContextKind, ContextValue, ErrorKind},
-};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint, error::ErrorKind};
 use engines::registry;
-use model::spec::{AgeSpec, LifeSpec, QueueSpec, RowsSpec};
+use spec::{AgeSpec, LifeSpec, QueueSpec, RowsSpec};
 
 use crate::{
+    clap_error::one_line,
     commands::{
         advise::AdviseOptions,
         backup::BackupOptions,
@@ -154,8 +152,7 @@ const BRIEF: &str = "\
 /// The arguments without a name whose values are words of storemark.
 const WORDS: &str = "name shell topic";
 
-/// Returns whether `wanted` is one of `words`.
-pub(crate) fn is_among(words: &str, wanted: &str) -> bool {
+fn is_among(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
@@ -259,29 +256,6 @@ fn long_version() -> String {
     text
 }
 
-/// Returns clap's message without its usage block, with the nearest match if it found one.
-pub(crate) fn one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    let values = text
-        .lines()
-        .skip(1)
-        .take_while(|line| !line.trim().is_empty() && !line.starts_with("Usage"))
-        .map(str::trim);
-    let mut line = values.fold(first, |line, more| format!("{line} {more}"));
-    let suggested =
-        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
-    for near in suggested.into_iter().filter_map(|kind| error.get(kind)) {
-        let near = match near {
-            ContextValue::String(near) => near.clone(),
-            ContextValue::Strings(all) => all.join(", "),
-            _ => continue,
-        };
-        line = format!("{line}: did you mean {near}?");
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,13 +316,5 @@ mod tests {
             panic!("not init")
         };
         assert_eq!((options.count, options.size, options.variance), (100_000, 10_240, 16));
-    }
-
-    #[test]
-    fn a_typo_is_answered_in_one_line() {
-        let error = Command::try_parse_from(["storemark", "run", "--updat"]).unwrap_err();
-        let line = one_line(&error);
-        assert!(line.contains("did you mean --update?"), "{line}");
-        assert!(!line.contains('\n'));
     }
 }

@@ -9,11 +9,8 @@ use std::{
 };
 
 use lab::RecordFile;
-use model::{
-    Error, ErrorKind, Result, did_you_mean,
-    spec::{Output, PLAN_HEAD},
-    units::show_size,
-};
+use model::{Error, ErrorKind, Result, did_you_mean, units::show_size};
+use spec::{Output, PLAN_HEAD};
 
 use crate::output;
 
@@ -179,7 +176,7 @@ pub(crate) fn record(
 ) -> Result<Option<Box<dyn RecordFile>>> {
     let what = format!("a record of storemark {command}");
     let form = Form { option: "--json", what: &what, head: RECORD_HEAD };
-    open(shown.json.as_ref().map(model::spec::Name::path), form, taken)
+    open(shown.json.as_ref().map(spec::Name::path), form, taken)
 }
 
 /// Checks that a file that is written in parts (- for standard output) can be.

@@ -4,13 +4,13 @@
 use std::ffi::OsString;
 
 use clap::{Args, Command, FromArgMatches};
-use model::{
-    Error, Result,
-    spec::{BlobsSpec, GivenValue, Integer, Options, RunSpec, SharedSetting, Size, Text, given_values},
-};
+use model::{Error, Result};
 use serde_json::Value;
+use spec::{
+    BlobsSpec, GivenValue, Integer, Options, RunSpec, SharedSetting, Size, Text, given_values,
+};
 
-use crate::args;
+use crate::clap_error::one_line;
 
 /// The options that kvtest takes with a single dash.
 const OPTIONS: &str = "\
@@ -20,7 +20,7 @@ const OPTIONS: &str = "\
 /// Returns an argument with two dashes if it is an option of kvtest with one.
 pub(crate) fn with_two_dashes(argument: OsString) -> OsString {
     match argument.to_str().and_then(|text| text.strip_prefix('-')) {
-        Some(name) if args::is_among(OPTIONS, name) => format!("--{name}").into(),
+        Some(name) if OPTIONS.split(' ').any(|known| known == name) => format!("--{name}").into(),
         _ => argument,
     }
 }
@@ -47,6 +47,7 @@ impl RunOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of kvtest, for all targets that have the setting")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[expect(clippy::doc_markdown, reason = "the comments are printed by --help")]
 struct KvtestOptions {
     /// Each operation in a transaction of its own (--batch 1)
     #[arg(long)]
@@ -93,14 +94,15 @@ impl KvtestOptions {
     /// Returns the settings that the options stand for.
     fn settings(&self) -> Result<Vec<GivenValue<SharedSetting>>> {
         let word = |is_given: bool, setting: &str| is_given.then(|| setting.to_owned());
-        let sizes =
-            |given: &[GivenValue<Size>]| given_values(given).iter().map(u64::to_string).collect();
+        let sizes = |given: &[GivenValue<Size>]| -> Vec<_> {
+            given_values(given).iter().map(u64::to_string).collect()
+        };
         let settings = [
             word(self.blob_api, "api=blob"),
             self.cache()?,
-            listed("page_size", sizes(&self.page_size)),
-            listed("mmap", sizes(&self.mmap)),
-            listed("journal", given_values(&self.jmode)),
+            listed("page_size", &sizes(&self.page_size)),
+            listed("mmap", &sizes(&self.mmap)),
+            listed("journal", &given_values(&self.jmode)),
             word(self.nocheckpoint, "checkpoint=none"),
             // Both engines call it sync, and each option is for one of them.
             word(self.nosync, "sqlite:sync=off"),
@@ -119,13 +121,13 @@ impl KvtestOptions {
             ));
         }
         let kibibytes = kibibytes.iter().map(|size| format!("{}KiB", size.unsigned_abs()));
-        let pages = pages.iter().map(i64::to_string).collect();
-        Ok(listed("cache", kibibytes.collect()).or(listed("cache_pages", pages)))
+        let pages: Vec<_> = pages.iter().map(i64::to_string).collect();
+        Ok(listed("cache", &kibibytes.collect::<Vec<_>>()).or(listed("cache_pages", &pages)))
     }
 }
 
 /// Returns a setting with all of its values; `None` if there are none.
-fn listed(name: &str, values: Vec<String>) -> Option<String> {
+fn listed(name: &str, values: &[String]) -> Option<String> {
     (!values.is_empty()).then(|| format!("{name}={}", values.join(",")))
 }
 
@@ -145,7 +147,7 @@ pub(crate) fn rewrite(option: &str, value: &Value) -> Option<Result<Options>> {
     };
     let read = command.try_get_matches_from(words);
     let read = read.and_then(|read| KvtestOptions::from_arg_matches(&read));
-    Some(read.map_err(|error| Error::usage(args::one_line(&error))).and_then(|options| {
+    Some(read.map_err(|error| Error::usage(one_line(&error))).and_then(|options| {
         let mut spec = BlobsSpec::default();
         options.add_to(&mut spec)?;
         RunSpec::Run(Box::new(spec)).options()

@@ -8,7 +8,8 @@ use std::{
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Progress;
-use model::{spec::Talk, units::show_count};
+use model::units::show_count;
+use spec::Talk;
 
 use crate::output;
 

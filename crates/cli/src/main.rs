@@ -1,6 +1,7 @@
 //! storemark: measures where small blobs should live on this machine, then moves them there.
 
 mod args;
+mod clap_error;
 mod command_line;
 mod commands;
 mod exit;
@@ -15,7 +16,7 @@ mod targets;
 use std::process::ExitCode;
 
 use lab::Stop;
-use model::spec::RunSpec;
+use spec::RunSpec;
 
 use args::Command;
 use exit::Failure;

@@ -8,11 +8,8 @@ use std::{
 };
 
 use engines::registry;
-use model::{
-    Error, ErrorKind, Plan, Result, TypedTarget,
-    record::Header,
-    spec::{Name, PlanFile, Rewrite, RunSpec},
-};
+use model::{Error, ErrorKind, Plan, Result, TypedTarget, record::Header};
+use spec::{Name, PlanFile, Rewrite, RunSpec};
 
 use crate::{files, kvtest};
 

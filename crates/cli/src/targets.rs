@@ -10,10 +10,9 @@ use engines::registry;
 use host::Placements;
 use model::{
     Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
-    scratch_label,
-    spec::{Name, SharedSetting, combinations},
-    without_password,
+    scratch_label, without_password,
 };
+use spec::{Name, SharedSetting, combinations};
 
 use crate::{files, output};
 

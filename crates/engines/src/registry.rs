@@ -184,7 +184,7 @@ fn fits(name: &str, mark: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, TypedTarget, spec::BlobsSpec};
+    use model::{Accepts, Declaration, ErrorKind, Facet, Setting, TypedTarget};
 
     use super::*;
 
@@ -227,19 +227,6 @@ mod tests {
             let sizes = |setting: &&&Setting| matches!(setting.accepts, Accepts::Size(..));
             let bound = |name: &&str| table.iter().filter(sizes).any(|of| of.name == *name);
             assert!(threshold.as_ref().is_none_or(bound), "{}", engine.name());
-        }
-    }
-
-    /// `advise` tries what `run` measures if nothing is named.
-    #[test]
-    fn what_run_measures_by_itself_is_worth_trying() {
-        for text in BlobsSpec::TARGETS {
-            let (name, settings) = text.split_once(':').unwrap();
-            let Ok(engine) = blobs(name) else { continue };
-            let Declaration { worth_trying, reference, .. } = engine.declaration();
-            let settings = settings.trim_start_matches('?');
-            let is_tried = worth_trying.iter().any(|one| one.settings == settings);
-            assert!(is_tried || *reference, "{text}");
         }
     }
 

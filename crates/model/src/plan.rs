@@ -326,6 +326,9 @@ pub struct Rounds {
 }
 
 impl Rounds {
+    /// The least number of rounds that a verdict needs.
+    pub const FOR_A_VERDICT: u32 = 5;
+
     /// Returns the least number of rounds of all runs together.
     pub fn min_total(&self) -> u32 {
         self.min.saturating_mul(self.runs)

@@ -7,9 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload,
-};
+use crate::{Case, Environment, Finding, Plan, Requests, Sample, State, StoreFacts, Workload};
 
 /// The version of the format, raised when a reader of the old one would go wrong.
 pub const FORMAT: u32 = 3;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{PlannedTarget, QueueData, Sample, record::Record, study, tasks::TaskStep};
+use model::{PlannedTarget, QueueData, Sample, record::Record, tasks::TaskStep};
+use spec::study;
 use stats::Estimate;
 
 use crate::{

@@ -1,6 +1,7 @@
 //! Computes the figures of rows, next to the published ones.
 
-use model::{Case, PlannedTarget, Settings, Workload, record::Record, rows::RowOperation, study};
+use model::{Case, PlannedTarget, Settings, Workload, record::Record, rows::RowOperation};
+use spec::study;
 use stats::Estimate;
 
 use crate::{

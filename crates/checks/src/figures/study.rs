@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{
-    Case, Plan, Residency, Sample,
-    record::Record,
-    study::{Claim, Figure, StudyCommand},
-};
+use model::{Case, Plan, Residency, Sample, record::Record};
+use spec::study::{Claim, Figure, StudyCommand};
 use stats::Estimate;
 
 use super::{

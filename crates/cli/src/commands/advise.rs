@@ -10,12 +10,9 @@ use checks::Advice;
 use clap::Args;
 use engines::registry;
 use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
-use model::{
-    Batch, Blobs, Durability, Error, Result,
-    spec::{GeneratedOptions, Name, ScratchAndSeed, Talk, given_value},
-    units,
-};
+use model::{Batch, Blobs, Durability, Error, Result, units};
 use report::pages;
+use spec::{BlobsSpec, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
 
 use super::{measure, worker};
 use crate::{
@@ -127,6 +124,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
         data,
         now,
         engines: registry::plainest_first().collect(),
+        usual: &BlobsSpec::TARGETS,
         servers: options.servers,
         reads: options.reads,
         cold: options.cold,

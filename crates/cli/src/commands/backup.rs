@@ -12,9 +12,9 @@ use engines::registry;
 use lab::Stop;
 use model::{
     Blobs, Durability, Error, Facet, LIBRARY, Result, Settings, harmless,
-    spec::{BackupSpec, Name, RunSpec},
     units::{show_count, show_duration, show_size},
 };
+use spec::{BackupSpec, Name, RunSpec};
 
 use super::measure;
 use crate::{exit::Failure, output};

@@ -13,12 +13,8 @@ use checks::{CalibrationLine, Form, Gate};
 use clap::{Args, builder::RangedU64ValueParser};
 use engines::{Slowed, registry};
 use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop, write_line};
-use model::{
-    Blobs, EngineFacts, Error, Result,
-    record::Record,
-    spec::{GeneratedOptions, Name, Running, ScratchAndSeed, Talk, given_value},
-    units,
-};
+use model::{Blobs, EngineFacts, Error, Result, record::Record, units};
+use spec::{GeneratedOptions, Name, Running, ScratchAndSeed, Talk, given_value};
 
 use super::worker;
 use crate::{

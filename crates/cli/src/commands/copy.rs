@@ -14,9 +14,9 @@ use lab::{Checked, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verif
 use model::{
     Blobs, EngineFacts, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown,
     TypedTarget, harmless,
-    spec::Talk,
     units::{self, show_count, show_duration, show_size},
 };
+use spec::Talk;
 
 use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed, targets};
 

@@ -8,7 +8,8 @@ use std::{
 use clap::Args;
 use engines::registry;
 use lab::{DoctorRequest, Stop};
-use model::{DoctorReport, Error, ErrorKind, Result, Severity, spec::Talk, units};
+use model::{DoctorReport, Error, ErrorKind, Result, Severity, units};
+use spec::Talk;
 
 use super::worker;
 use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};

@@ -9,13 +9,12 @@ use std::{
 use checks::{StudyFigure, studies};
 use clap::Args;
 use lab::Stop;
-use model::{
-    Error, Result, StudyPart,
-    spec::{Options, RunSpec, ScratchAndSeed, Talk},
-    study::{Study, StudyCommand},
-    units,
-};
+use model::{Error, Result, StudyPart, units};
 use report::{StudyStep, pages};
+use spec::{
+    Options, RunSpec, ScratchAndSeed, Talk,
+    study::{Study, StudyCommand},
+};
 
 use super::measure::{self, Measured};
 use crate::{exit::Failure, files, output};

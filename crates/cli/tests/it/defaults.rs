@@ -1,5 +1,9 @@
 //! What is measured if the user does not say how.
 
+use engines::registry;
+use model::Declaration;
+use spec::BlobsSpec;
+
 use crate::world::World;
 
 /// Options of `run`, and what its plan says of the targets, reads, updates and the durability class.
@@ -56,4 +60,17 @@ fn each_engine_of_the_program_is_measured_once() {
     assert!(world.ok("run --mmap 1M --dry-run").out.contains("\n  sqlite\n"));
     // Several processes have one store open.
     world.ok("run --clients 1,2 --update --dry-run");
+}
+
+/// `advise` tries what `run` measures if nothing is named.
+#[test]
+fn what_run_measures_by_itself_is_worth_trying() {
+    for text in BlobsSpec::TARGETS {
+        let (name, settings) = text.split_once(':').unwrap();
+        let Ok(engine) = registry::blobs(name) else { continue };
+        let Declaration { worth_trying, reference, .. } = engine.declaration();
+        let settings = settings.trim_start_matches('?');
+        let is_tried = worth_trying.iter().any(|one| one.settings == settings);
+        assert!(is_tried || *reference, "{text}");
+    }
 }

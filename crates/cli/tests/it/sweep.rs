@@ -2,8 +2,8 @@
 
 use model::{
     BlobsData, DatasetSpec, Durability, Experiment, Generated, StoreFacts, record::Header,
-    spec::Options,
 };
+use spec::Options;
 
 use crate::{running::signal, world::World};
 

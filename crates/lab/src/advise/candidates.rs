@@ -1,9 +1,7 @@
 //! The candidates: the present store, and what the engines declare to be worth trying.
 
 use checks::{Candidate, LeftOut, Threshold};
-use model::{
-    Blobs, Engine, Error, Facet, Result, Settings, Try, spec::BlobsSpec, units::show_size,
-};
+use model::{Blobs, Engine, Error, Facet, Result, Settings, Try, units::show_size};
 
 use super::AdviseRequest;
 use crate::ResolvedTarget;
@@ -168,7 +166,7 @@ fn tried(
     let name = engine.name();
     let text = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
     let text = format!("{name}:{text}");
-    let rank = if BlobsSpec::TARGETS.contains(&text.as_str()) { 0 } else { rank + 1 };
+    let rank = if asked.usual.contains(&text.as_str()) { 0 } else { rank + 1 };
     let about = Candidate {
         label: target.label.clone(),
         target: text,

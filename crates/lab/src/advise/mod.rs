@@ -31,6 +31,8 @@ pub struct AdviseRequest {
     pub now: ResolvedTarget<dyn Blobs>,
     /// The engines that are tried, the simplest first.
     pub engines: Vec<&'static dyn Blobs>,
+    /// The targets that a run measures if none are named: of each engine the one that is tried first.
+    pub usual: &'static [&'static str],
     /// Whether servers are tried too.
     pub servers: bool,
     /// Share of reads among the operations, 0 to 1; all others are updates.

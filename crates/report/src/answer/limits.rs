@@ -6,8 +6,8 @@ use checks::MergedFinding;
 use model::{
     Batch, Cache, DatasetSpec, Durability, Owner, Plan, PlannedTarget, Severity, Work, Workload,
     record::Record,
-    spec::RunSpec,
 };
+use spec::RunSpec;
 
 use super::NAMED;
 use crate::{sentences, words};

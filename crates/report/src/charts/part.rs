@@ -2,7 +2,8 @@
 
 use checks::{Figures, MergedFinding, all_findings, cases, figures};
 use itertools::Itertools;
-use model::{Case, Environment, Plan, record::Record, study::StudyCommand};
+use model::{Case, Environment, Plan, record::Record};
+use spec::study::StudyCommand;
 
 use crate::words;
 

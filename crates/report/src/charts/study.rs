@@ -1,7 +1,7 @@
 //! Charts of published figures next to measured ones: steps of a study, rows and tasks.
 
 use checks::{Here, StudyFigure, study_figures};
-use model::study::Figure;
+use spec::study::Figure;
 use stats::Crossing;
 
 use super::{Axis, Chart, Interval, Part, Run, Unit};

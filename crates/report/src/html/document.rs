@@ -8,9 +8,10 @@ use checks::MergedFinding;
 use flate2::read::GzDecoder;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
-use model::{Severity, study::Study};
+use model::Severity;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use spec::study::Study;
 
 use super::{HTML_HEAD, chart, details, findings, table};
 use crate::{

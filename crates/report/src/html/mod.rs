@@ -9,7 +9,8 @@ mod document;
 mod findings;
 mod table;
 
-use model::{Error, Result, study::Study};
+use model::{Error, Result};
+use spec::study::Study;
 
 use crate::{
     charts::{Chart, Machine, Make, Part, StudyStep},

@@ -4,10 +4,8 @@ use std::cmp::Reverse;
 
 use checks::{StudyFigure, figures, study_figures};
 use itertools::Itertools;
-use model::{
-    record::Record,
-    study::{Study, StudyCommand},
-};
+use model::record::Record;
+use spec::study::{Study, StudyCommand};
 
 use super::{Detail, Page, around, run, together};
 use crate::{

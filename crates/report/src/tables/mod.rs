@@ -26,7 +26,8 @@ pub(crate) use self::{
 
 use checks::{Figures, Series, Verdict, per};
 use itertools::Itertools;
-use model::{Plan, record::Record, spec::RunSpec};
+use model::{Plan, record::Record};
+use spec::RunSpec;
 use stats::Estimate;
 
 use crate::{

@@ -1,7 +1,8 @@
 //! The table of published figures next to measured ones.
 
 use checks::{Against, Here, StudyFigure};
-use model::{study::Figure, units::show_count};
+use model::units::show_count;
+use spec::study::Figure;
 
 use super::{break_even, size};
 use crate::{

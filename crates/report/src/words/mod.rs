@@ -15,9 +15,9 @@ use itertools::Itertools;
 use model::{
     Plan,
     record::{Ended, Record},
-    spec::RunSpec,
     units::{show_count, show_duration},
 };
+use spec::RunSpec;
 use stats::Estimate;
 
 use crate::number::{NONE, faster_or_slower, plus_minus};

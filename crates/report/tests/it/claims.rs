@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, env, fmt::Write, fs};
 
 use checks::studies;
-use model::study::{Claim, Figure, Study};
+use spec::study::{Claim, Figure, Study};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/claims.md");
 
@@ -66,7 +66,7 @@ fn what(claim: &Claim) -> String {
 }
 
 fn claims(name: &str, study: &Study) -> Vec<Row> {
-    let of_step = |(number, step): (usize, &model::study::StudyCommand)| {
+    let of_step = |(number, step): (usize, &spec::study::StudyCommand)| {
         let row = move |claim: &Claim| {
             let figure = format!("{}: {}", what(claim), published(claim));
             Row::new(claim.says.as_deref().unwrap_or(""), figure, command(name, number))
@@ -80,7 +80,7 @@ fn claims(name: &str, study: &Study) -> Vec<Row> {
 fn step_of(
     study: &Study,
     command: &str,
-    wanted: impl Fn(&model::study::StudyCommand) -> bool,
+    wanted: impl Fn(&spec::study::StudyCommand) -> bool,
 ) -> usize {
     let mut steps = study.steps.iter();
     let found = steps.position(|step| step.command == command && wanted(step));
@@ -89,7 +89,7 @@ fn step_of(
 
 fn rows(name: &str, study: &Study) -> Vec<Row> {
     let Some(tables) = &study.rows else { return vec![] };
-    let of = |row: &model::study::RowFigures| {
+    let of = |row: &spec::study::RowFigures| {
         let figures = [
             row.insert.map(|s| format!("insert {s} s")),
             row.sum.map(|s| format!("sum {s} s")),
@@ -106,7 +106,7 @@ fn rows(name: &str, study: &Study) -> Vec<Row> {
         Row::new(says, figures.join(", "), by)
     };
     // What the server refuses is in the list of what is not measured.
-    let is_refused = |row: &&model::study::RowFigures| {
+    let is_refused = |row: &&spec::study::RowFigures| {
         row.style.as_str() == "delayed" && ["innodb", "csv"].iter().any(|e| row.target.contains(e))
     };
     tables.figures.iter().filter(|row| !is_refused(row)).map(of).collect()
@@ -114,7 +114,7 @@ fn rows(name: &str, study: &Study) -> Vec<Row> {
 
 fn tasks(name: &str, study: &Study) -> Vec<Row> {
     let Some(tables) = &study.tasks else { return vec![] };
-    let of = |row: &&model::study::TaskFigures| {
+    let of = |row: &&spec::study::TaskFigures| {
         let runs: Vec<_> = row.runs.iter().map(|seconds| format!("{seconds:.2}")).collect();
         let on = row.on.as_str();
         let step = step_of(study, "queue", |step| step.options.contains_key("on"));
@@ -133,7 +133,7 @@ fn tasks(name: &str, study: &Study) -> Vec<Row> {
 }
 
 fn unmeasured(study: &Study) -> Vec<Row> {
-    let row = |one: &model::study::Unmeasured| Row {
+    let row = |one: &spec::study::Unmeasured| Row {
         is_measured: false,
         ..Row::new(&*one.says, &*one.published, format!("not measured: {}", one.why))
     };

@@ -2,13 +2,10 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use checks::{break_evens, figures, latencies, page_matrices, stores, task_figures};
-use model::{
-    Cache, Case, Finding, FindingKind,
-    record::Record,
-    study::{Figure, Study},
-};
+use model::{Cache, Case, Finding, FindingKind, record::Record};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use spec::study::{Figure, Study};
 use storemark_report::{HTML_HEAD, Machine, StudyStep, html, html_study, read};
 
 use crate::{

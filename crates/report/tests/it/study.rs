@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use checks::{Against, Here, StudyFigure, studies, study_figures};
 use itertools::Itertools;
 use model::{
-    Cache, Durability, Operation, Residency, RowsWork, Work, Workload, backup,
-    record::Record,
-    rows,
-    spec::Options,
+    Cache, Durability, Operation, Residency, RowsWork, Work, Workload, backup, record::Record, rows,
+};
+use spec::{
+    Options,
     study::{Claim, Figure, Over, StudyCommand},
 };
 use stats::Estimate;

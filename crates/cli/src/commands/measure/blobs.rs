@@ -7,10 +7,9 @@ use host::Placements;
 use lab::{BlobsRequest, Coverage, Data, ResolvedTarget};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
-    Result, Settings, no_such,
-    spec::{BlobsSpec, SharedSetting, given_value, given_values},
-    units::show_count,
+    Result, Settings, no_such, units::show_count,
 };
+use spec::{BlobsSpec, SharedSetting, given_value, given_values};
 
 use super::hosts;
 use crate::{

@@ -18,9 +18,9 @@ use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, 
 use model::{
     Engine, Error, Facet, Result, Settings, Severity, StudyPart, TypedTarget, harmless,
     record::{Ended, Record},
-    spec::{Extras, Name, Output, RunSpec},
 };
 use report::pages;
+use spec::{Extras, Name, Output, RunSpec};
 
 use super::{
     records::{EXPORT_HDR, write_hdr},

@@ -8,13 +8,10 @@ use lab::{
     AgeRequest, BackupRequest, Data, ExperimentRequest, LifeRequest, Needs, QueueRequest, Request,
     ResolvedTarget,
 };
-use model::{
-    Blobs, Error, Facet, Result, Tasks,
-    record::Point,
-    spec::{
-        AgeSpec, BackupSpec, LifeSpec, Name, Placing, QueueSpec, RowsSpec, RunSpec, TaskLoad,
-        given_value,
-    },
+use model::{Blobs, Error, Facet, Result, Tasks, record::Point};
+use spec::{
+    AgeSpec, BackupSpec, LifeSpec, Name, Placing, QueueSpec, RowsSpec, RunSpec, TaskLoad,
+    given_value,
 };
 
 use super::{blobs, rows};
@@ -38,7 +35,7 @@ pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
 /// Returns a request for each run in the order in which they run: those that need the same data and
 /// stores follow each other, otherwise as they were asked for.
 pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Request>> {
-    let runs = with_limit(spec)?.points()?;
+    let runs = with_limit(spec).points()?;
     let of = runs.len();
     let kept = match spec.to_given() {
         Err(error) if of > 1 => return Err(error),
@@ -66,7 +63,7 @@ pub(super) fn requests(spec: &RunSpec, placements: &Placements) -> Result<Vec<Re
 
 /// Adds a target that does nothing if several numbers of clients are measured: it shows how much
 /// the clients themselves can do.
-fn with_limit(spec: &RunSpec) -> Result<RunSpec> {
+fn with_limit(spec: &RunSpec) -> RunSpec {
     let mut spec = spec.clone();
     if let RunSpec::Run(blobs) = &mut spec
         && blobs.work.processes.len() > 1
@@ -81,7 +78,7 @@ fn with_limit(spec: &RunSpec) -> Result<RunSpec> {
         }
         blobs.targets = chosen;
     }
-    Ok(spec)
+    spec
 }
 
 /// The engine that does nothing.
@@ -154,7 +151,12 @@ fn queue(spec: &QueueSpec, placements: &Placements) -> Result<QueueRequest> {
 fn age(spec: &AgeSpec, seed: u64) -> Result<AgeRequest> {
     let texts = targets::or_default(&spec.targets, &AgeSpec::TARGETS);
     let targets = scratch_targets(texts, "stores age")?;
-    Ok(AgeRequest { targets, data: spec.data(seed)?, ages: spec.ages()?, caches: spec.cold.caches() })
+    Ok(AgeRequest {
+        targets,
+        data: spec.data(seed)?,
+        ages: spec.ages()?,
+        caches: spec.cold.caches(),
+    })
 }
 
 fn backup(spec: &BackupSpec) -> Result<BackupRequest> {

@@ -3,10 +3,9 @@
 use lab::{Request, RequestForecast, Stop};
 use model::{
     Action, Error, RequestCeiling, Requests, Result, limit_requests,
-    spec::Extras,
-    spec::given_value,
     units::{show_amount, show_count},
 };
+use spec::{Extras, given_value};
 
 /// The requests of all runs of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,12 +4,8 @@ use std::ffi::OsStr;
 
 use engines::registry;
 use lab::{Group, ResolvedTarget, RowTarget, RowsRequest};
-use model::{
-    EngineFacts, Error, Facet, Result, Rows,
-    rows::Style,
-    spec::{RowsSpec, given_value},
-    units,
-};
+use model::{EngineFacts, Error, Facet, Result, Rows, rows::Style, units};
+use spec::{RowsSpec, given_value};
 
 use crate::targets;
 

@@ -5,9 +5,9 @@ use std::{fs, ops::ControlFlow, path::Path};
 
 use engines::registry;
 use model::{
-    Access, Engine, Facet, KeyKind, OpenOptions, Scan, Settings, TypedTarget, spec::PlanFile,
-    without_password,
+    Access, Engine, Facet, KeyKind, OpenOptions, Scan, Settings, TypedTarget, without_password,
 };
+use spec::PlanFile;
 
 /// A name, and what parses bytes; the path is that of a file that it may write.
 pub(crate) type Parser = (&'static str, fn(&[u8], &Path));
@@ -44,7 +44,8 @@ fn plan(bytes: &[u8], _: &Path) {
             continue;
         }
         let text = plan.spec.to_plan().expect("a plan that was read can be written");
-        let again = PlanFile::parse(command, "plan.toml", &text, &|_, _| None).expect("and be read again");
+        let again =
+            PlanFile::parse(command, "plan.toml", &text, &|_, _| None).expect("and be read again");
         assert_eq!(again.spec.to_plan().ok(), Some(text));
     }
 }

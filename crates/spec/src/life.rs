@@ -1,12 +1,13 @@
 //! What a user can ask `storemark life` for.
 
-use super::{
+use model::Durability;
+
+use crate::{
     common::{ColdStart, Output, Running},
     generated::GeneratedOptions,
     options::options,
     value::{GivenValue, Name, UpTo, given_value},
 };
-use crate::Durability;
 
 options! {
     /// Measures what a store costs besides reading and writing values: looking up and listing, opening

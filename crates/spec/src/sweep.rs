@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{RunSpec, text};
-use crate::{Error, Result};
+use model::{Error, Result};
+
+use crate::run_spec::{RunSpec, text};
 
 /// The greatest number of runs that is accepted: more take longer than anyone waits.
 const MOST: usize = 1000;

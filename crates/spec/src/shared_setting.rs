@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Error, Result};
+use model::{Error, Result};
 
 /// A setting for every target whose engine has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

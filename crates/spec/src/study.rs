@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use model::{Cache, Error, Result, Settings, TypedTarget, rows::Style, scratch_label};
 use serde::Deserialize;
 
 use crate::{
-    Cache, Error, Result, Settings, TypedTarget,
-    rows::Style,
-    scratch_label,
-    spec::{Options, RunSpec, TaskLoad},
+    queue::TaskLoad,
+    run_spec::{Options, RunSpec},
 };
 
 /// A published experiment and the commands that repeat it.

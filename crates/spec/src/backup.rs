@@ -1,11 +1,12 @@
 //! What a user can ask `storemark backup` for.
 
-use super::{
+use model::Durability;
+
+use crate::{
     common::{Output, Running},
     options::options,
     value::{GivenValue, Name, Size, given_value},
 };
-use crate::Durability;
 
 options! {
     /// Backs up a copy of a folder into scratch repositories, whose catalogues are in different

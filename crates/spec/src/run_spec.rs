@@ -1,52 +1,30 @@
 //! Specifications of runs: a [`RunSpec`] is all that a user can ask for. The command line fills
 //! one, a plan file is read into one, a record has the options of one, and a step of a study is one.
 
-mod age;
-mod backup;
-mod blobs;
-mod common;
-mod generated;
-mod life;
-mod options;
-mod plan_file;
-mod queue;
-mod rows;
-mod shared_setting;
-mod sweep;
-mod value;
-
 use std::time::Duration;
 
-use schemars::JsonSchema;
+use model::{
+    Error, Result, Rounds, StudyPart, did_you_mean, record::GivenOptions, units, without_password,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::{
+use crate::{
     age::AgeSpec,
     backup::BackupSpec,
-    blobs::{BlobsSpec, ClientOptions, Extras, LostHost},
-    common::{ColdStart, MIN_ROUNDS, Output, Placing, Running, ScratchAndSeed, Talk},
-    generated::GeneratedOptions,
+    blobs::BlobsSpec,
+    common::{Output, Running},
     life::LifeSpec,
-    plan_file::{PLAN_HEAD, PlanFile},
-    queue::{QueueSpec, TaskLoad},
-    rows::{RowsDefault, RowsSpec},
-    shared_setting::SharedSetting,
-    sweep::{Run, combinations},
-    value::{
-        GivenValue, Integer, Kind, Name, Rate, Share, Size, Text, Time, UpTo, given_value,
-        given_values,
-    },
-};
-use crate::{
-    Error, Result, Rounds, StudyPart, did_you_mean, record::GivenOptions, units, without_password,
+    queue::QueueSpec,
+    rows::RowsSpec,
+    value::{Name, given_value},
 };
 
 /// A map of options with their values, by their long names; the targets are under `targets`.
 pub type Options = Map<String, Value>;
 
 /// A run, or a sweep of several, as a user asks for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum RunSpec {
     /// `storemark run`
@@ -212,7 +190,7 @@ impl RunSpec {
     /// # Errors
     ///
     /// Fails if there is no such subcommand.
-    fn default_options(command: &str) -> Result<Options> {
+    pub(crate) fn default_options(command: &str) -> Result<Options> {
         let mut all = from_value(tagged(command, []))?.to_options();
         all.remove(COMMAND);
         Ok(all)
@@ -228,7 +206,7 @@ impl RunSpec {
     }
 
     /// Returns the options that are given. Bytes of a name that are not UTF-8 are replaced.
-    fn given_options(&self) -> Options {
+    pub(crate) fn given_options(&self) -> Options {
         let mut options = self.to_options();
         options.remove(COMMAND);
         options.retain(|_, value| !is_unset(value));
@@ -334,12 +312,13 @@ pub type Rewrite<'a> = &'a dyn Fn(&str, &Value) -> Option<Result<Options>>;
 /// # Errors
 ///
 /// Fails if a value is not accepted, or an option is given by both names.
-fn add(
+pub(crate) fn add(
     options: &mut Options,
     (name, value): (&str, Value),
     rewrite: Rewrite<'_>,
 ) -> Result<Vec<String>> {
-    let added = rewrite(name, &value).unwrap_or_else(|| Ok([(name.to_owned(), value)].into_iter().collect()))?;
+    let added = rewrite(name, &value)
+        .unwrap_or_else(|| Ok([(name.to_owned(), value)].into_iter().collect()))?;
     let names = added.keys().cloned().collect();
     for (name, value) in added {
         let value = match options.get(&name) {
@@ -386,12 +365,12 @@ fn exclude_each_other(one: &str, other: &str) -> bool {
 }
 
 /// Returns the values of an option: the list, or the only value.
-fn values(value: &Value) -> &[Value] {
+pub(crate) fn values(value: &Value) -> &[Value] {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
 /// Returns a value as people write it.
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -400,7 +379,7 @@ fn text(value: &Value) -> String {
 /// # Errors
 ///
 /// Fails if the subcommand has no such option; the sentence names the nearest one.
-fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> {
+pub(crate) fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> {
     known.get(name).ok_or_else(|| {
         let hint = did_you_mean(name, known.keys().map(String::as_str));
         Error::usage(format!(
@@ -416,7 +395,7 @@ fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> 
 ///
 /// Fails if the value is not accepted. With the error comes the index of the value in the list that
 /// is wrong, or `None` if all of it is.
-fn fit(
+pub(crate) fn fit(
     command: &str,
     name: &str,
     unset: &Value,

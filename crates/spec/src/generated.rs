@@ -1,15 +1,16 @@
 //! Options on generated data.
 
-use super::{
+use model::{Error, Generated, Result};
+
+use crate::{
     options::options,
     value::{GivenValue, Size, given_value},
 };
-use crate::{Error, Generated, Result};
 
 /// The generated data if the user gives none: the article's sizes, and as many blobs as can be
 /// measured in less than a minute. They are more bytes than most processors cache, and few enough
 /// for several rounds.
-pub(super) const DEFAULT_DATA: Generated =
+pub(crate) const DEFAULT_DATA: Generated =
     Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
 options! {
@@ -41,7 +42,7 @@ impl GeneratedOptions {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "--keys, --size and --variance cannot be used with {owner}, which has its own data"
+            "--keys, --size and --variance cannot be used with data that exist; {owner} has its own"
         )))
     }
 }

@@ -1,6 +1,13 @@
 //! What a user can ask `storemark run` for.
 
-use super::{
+use std::str::FromStr;
+
+use model::{
+    Batch, BlobWork, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Ycsb,
+    no_such,
+};
+
+use crate::{
     common::{Output, Placing, Running, caches},
     generated::DEFAULT_DATA,
     options::options,
@@ -10,17 +17,25 @@ use super::{
         given_values,
     },
 };
-use crate::{
-    Batch, BlobWork, Cache, Durability, Generated, Mix, Operation, Order, Ycsb, words::words,
-};
 
-words! {
-    /// What to do when a host is lost during a run.
-    pub enum LostHost as "answer to a lost host" {
-        /// The run ends.
-        Stop = "stop",
-        /// It goes on with the hosts that are left.
-        GoOn = "go-on",
+/// What to do when a host is lost during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostHost {
+    /// The run ends.
+    Stop,
+    /// It goes on with the hosts that are left.
+    GoOn,
+}
+
+impl FromStr for LostHost {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "stop" => Ok(Self::Stop),
+            "go-on" => Ok(Self::GoOn),
+            _ => Err(Error::usage(no_such("answer to a lost host", text, ["stop", "go-on"]))),
+        }
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{
+use model::{Cache, Rounds};
+
+use crate::{
     options::options,
     value::{GivenValue, Name, Size, Text, Time, UpTo, given_value},
 };
-use crate::{Cache, Rounds};
 
-/// The least number of rounds that a verdict needs.
-pub const MIN_ROUNDS: u32 = 5;
 /// The half width of an interval that is narrow enough, as a share of a time; for a ratio it is
 /// half of that.
 const PRECISION: f64 = 0.03;
@@ -88,7 +87,7 @@ impl Running {
     pub fn rounds(&self, time: Duration) -> Rounds {
         let exactly = given_value(&self.rounds);
         Rounds {
-            min: exactly.unwrap_or(MIN_ROUNDS),
+            min: exactly.unwrap_or(Rounds::FOR_A_VERDICT),
             max: exactly,
             precision: PRECISION,
             seconds: time.as_secs_f64(),
@@ -117,7 +116,7 @@ impl Placing {
 }
 
 /// Returns each of the states once, in the order written, or `default` if there are none.
-pub(super) fn caches(written: &[GivenValue<Cache>], default: Cache) -> Vec<Cache> {
+pub(crate) fn caches(written: &[GivenValue<Cache>], default: Cache) -> Vec<Cache> {
     let mut caches = Vec::new();
     for cache in written.iter().map(GivenValue::value) {
         if !caches.contains(&cache) {

@@ -1,11 +1,12 @@
 //! What a user can ask `storemark rows` for.
 
-use super::{
+use model::{Durability, Error, Result, rows::Style};
+
+use crate::{
     common::{Output, Running},
     options::options,
     value::{GivenValue, Size, UpTo, given_value, given_values},
 };
-use crate::{Durability, Error, Result, rows::Style};
 
 /// The rows of a transaction: what was best for SQLite when it was published, and now the same for
 /// all.

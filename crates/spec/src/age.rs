@@ -1,11 +1,12 @@
 //! What a user can ask `storemark age` for.
 
-use super::{
+use model::{Durability, Error, Generated, Result};
+
+use crate::{
     common::{ColdStart, Output, Running},
     options::options,
     value::{GivenValue, Kind, Size, given_value, given_values},
 };
-use crate::{Durability, Error, Generated, Result};
 
 options! {
     /// Fills stores, then replaces objects at random by others of other sizes; reads, writes, space

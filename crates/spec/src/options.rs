@@ -27,7 +27,7 @@ macro_rules! options {
         $(#[$about])*
         #[derive(
             Clone, Debug, Default, PartialEq,
-            serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+            serde::Serialize, serde::Deserialize,
         )]
         #[serde(default, rename_all = "kebab-case")]
         #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -36,7 +36,7 @@ macro_rules! options {
             $(
                 #[doc = $targets]
                 #[cfg_attr(feature = "clap", arg(help_heading = None))]
-                pub targets: Vec<$crate::spec::Name>,
+                pub targets: Vec<$crate::Name>,
             )?
             $(
                 $(#[doc = $doc])+
@@ -53,4 +53,4 @@ macro_rules! options {
     )+};
 }
 
-pub(super) use options;
+pub(crate) use options;

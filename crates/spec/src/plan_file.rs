@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, fmt::Write, ops::Range};
 
+use model::{Error, Result};
 use serde_json::Value;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-use super::{Options, Rewrite, RunSpec, add, find, fit, text, values};
-use crate::{Error, Result};
+use crate::run_spec::{Options, Rewrite, RunSpec, add, find, fit, text, values};
 
 /// The start of a plan that storemark wrote.
 pub const PLAN_HEAD: &str = "# storemark run FILE";

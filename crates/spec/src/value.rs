@@ -1,7 +1,6 @@
 //! Values of options, each kept with the text that it was written as.
 
 use std::{
-    borrow::Cow,
     ffi::{OsStr, OsString},
     fmt,
     path::Path,
@@ -9,10 +8,8 @@ use std::{
     time::Duration,
 };
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use model::{Error, Result, units};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-use crate::{Error, Result, units};
 
 /// A kind of option value, with the function that reads it.
 pub trait Kind {
@@ -138,26 +135,11 @@ fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     }
 }
 
-impl<K: Kind> JsonSchema for GivenValue<K> {
-    fn schema_name() -> Cow<'static, str> {
-        "GivenValue".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number"] })
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-}
-
 /// A path or a target as the user wrote it.
 // A name that is not UTF-8 is serialised with replacement characters; `RunSpec::options` refuses it
 // then.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
-#[schemars(with = "String", inline)]
 pub struct Name(OsString);
 
 impl Name {

@@ -1,13 +1,13 @@
 //! What a user can ask `storemark queue` for.
 
+use model::{Durability, Error, Result, units::show_count};
 use serde::Deserialize;
 
-use super::{
+use crate::{
     common::{Output, Placing, Running},
     options::options,
     value::{GivenValue, Size, UpTo, given_value},
 };
-use crate::{Durability, Error, Result, units::show_count};
 
 /// The greatest number of tasks of all workers: their ids are generated before the run.
 const MOST_TASKS: u64 = 10_000_000;
