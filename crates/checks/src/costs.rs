@@ -44,6 +44,25 @@ pub struct Choice {
     pub faster: Option<usize>,
 }
 
+/// Why no store can be named yet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Undecided {
+    /// A verdict needs more rounds.
+    TooFewRounds {
+        /// Rounds that were measured.
+        rounds: usize,
+        /// The store that is fastest so far; `None` if that is not known.
+        fastest: Option<usize>,
+    },
+    /// No difference is shown.
+    NoDifference {
+        /// The store that is fastest so far.
+        fastest: usize,
+        /// Its cost divided by that of the present store; `None` for the present store.
+        ratio: Option<Estimate>,
+    },
+}
+
 impl Ranked {
     /// Reports whether its cost may as well be that of the best: the interval shows no difference,
     /// or one that is too small to matter.

@@ -7,7 +7,7 @@ use stats::Estimate;
 
 use crate::{
     advice::{Advice, Candidate, Outcome},
-    costs::{Choice, Costs},
+    costs::{Choice, Costs, Undecided},
     figures::{Figures, figures, stores::stores},
     series::Series,
 };
@@ -49,16 +49,6 @@ pub struct CandidateFigures {
     pub memory: Option<f64>,
 }
 
-/// Why there is no advice yet.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Undecided {
-    /// A verdict needs more rounds than this many.
-    TooFewRounds(usize),
-    /// No difference is shown; the cost of the fastest store divided by that of the present one,
-    /// `None` if the two are the same.
-    NoDifference(Option<Estimate>),
-}
-
 /// What one store takes more of than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Excess {
@@ -95,10 +85,11 @@ impl<'a> Decision<'a> {
     pub fn undecided(&self) -> Option<(Undecided, Duration)> {
         let Choice { chosen, best, .. } = self.choice;
         let why = if !self.costs.is_judged() {
-            Undecided::TooFewRounds(self.costs.fewest_rounds())
+            let rounds = self.costs.fewest_rounds();
+            Undecided::TooFewRounds { rounds, fastest: (rounds > 1).then_some(best) }
         } else if Some(chosen) == self.now && !self.costs.is_best(chosen, |_| true) {
             let ratio = self.costs.ratio(best, chosen)?;
-            Undecided::NoDifference((best != chosen).then_some(ratio))
+            Undecided::NoDifference { fastest: best, ratio: (best != chosen).then_some(ratio) }
         } else {
             return None;
         };

@@ -42,8 +42,8 @@ pub use calibration::{
     SlowDown, Tally, wrong_rates,
 };
 pub use change::{CasePair, Change, Gate};
-pub use costs::{Choice, Costs, Ranked};
-pub use decision::{CandidateFigures, Decision, Excess, Undecided};
+pub use costs::{Choice, Costs, Ranked, Undecided};
+pub use decision::{CandidateFigures, Decision, Excess};
 pub use experiment::{
     age::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},
     backup::{BackupFigures, backup_figures},
@@ -70,9 +70,9 @@ pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use recommendation::{Recommendation, Recommended, Taken, recommendation};
 pub use record::of_record;
-pub use rounds::{is_cut_off, lacks_state, whole_rounds};
+pub use rounds::{is_cut_off, keys_touched, lacks_state, whole_rounds};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{CLIENTS, FEWEST_ROUNDS, Series, facts, is_usable};
 pub use stores::{of_machine, of_stores};
-pub use timeline::{BackgroundTotal, Point, Stall, Timeline, timelines};
+pub use timeline::{BackgroundTotal, Passes, Point, Stall, Timeline, timelines};
 pub use verdict::{Verdict, unsettled};

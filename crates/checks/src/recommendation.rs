@@ -4,11 +4,10 @@ use model::{Case, Operation, Plan, Work, record::Record};
 use stats::Estimate;
 
 use crate::{
-    costs::Costs,
+    costs::{Costs, Undecided},
     figures::{Figures, cases, stores::stores},
     lead::is_variant,
     rounds::whole_rounds,
-    series::FEWEST_ROUNDS,
     verdict::Verdict,
 };
 
@@ -32,22 +31,8 @@ pub struct Recommendation {
 /// Which store to take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recommended {
-    /// None yet, because a verdict needs more rounds.
-    TooFewRounds {
-        /// Rounds that were measured.
-        rounds: usize,
-        /// Rounds that are needed.
-        least: u32,
-        /// The store that is fastest so far; `None` if that is not known.
-        fastest: Option<usize>,
-    },
-    /// None yet, because no difference is shown.
-    Open {
-        /// The store that is fastest so far.
-        fastest: usize,
-        /// Its cost divided by the baseline's; `None` for the baseline.
-        ratio: Option<Estimate>,
-    },
+    /// None yet.
+    Undecided(Undecided),
     /// The baseline: nothing is faster by more than 3 %.
     Keep,
     /// Another store.
@@ -141,7 +126,7 @@ impl Compared<'_> {
         if judged.is_empty() {
             let mut verdicts = others.iter().flat_map(|target| self.verdicts(*target));
             let few = verdicts.any(|verdict| verdict == Verdict::TooFewRounds);
-            return few.then(|| self.too_few_rounds());
+            return few.then(|| Recommended::Undecided(self.too_few_rounds()));
         }
         // A variant of the baseline can be taken only if no other engine is compared.
         let wanted = |target: usize| {
@@ -156,7 +141,7 @@ impl Compared<'_> {
         }
         let fastest = choice.best;
         let ratio = self.costs.ratio(fastest, baseline).filter(|_| fastest != baseline);
-        Some(Recommended::Open { fastest, ratio })
+        Some(Recommended::Undecided(Undecided::NoDifference { fastest, ratio }))
     }
 
     fn verdicts(&self, target: usize) -> impl Iterator<Item = Verdict> {
@@ -169,7 +154,7 @@ impl Compared<'_> {
         self.verdicts(target).all(Verdict::is_judged)
     }
 
-    fn too_few_rounds(&self) -> Recommended {
+    fn too_few_rounds(&self) -> Undecided {
         let all = whole_rounds(self.record);
         let choice = self.costs.choice(None, |target| !is_variant(self.plan, target));
         // A case that came last may have fewer rounds than the others.
@@ -177,11 +162,8 @@ impl Compared<'_> {
             0 => all,
             fewest => fewest.min(all),
         };
-        Recommended::TooFewRounds {
-            rounds,
-            least: self.plan.rounds.min.max(FEWEST_ROUNDS),
-            fastest: choice.filter(|_| all > 1).map(|choice| choice.best),
-        }
+        let fastest = choice.filter(|_| all > 1).map(|choice| choice.best);
+        Undecided::TooFewRounds { rounds, fastest }
     }
 
     fn taken(&self, target: usize, faster: Option<usize>) -> Taken {

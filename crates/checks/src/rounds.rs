@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Sample, record::Record};
+use model::{Case, Sample, record::Record};
 use stats::FIRST_LOOK;
 
 /// Counts the rounds with a trial in the record, without one that was cut off.
@@ -29,4 +29,18 @@ pub fn lacks_state(record: &Record) -> bool {
     let cases = |samples: Vec<&Sample>| samples.iter().map(case).collect::<BTreeSet<_>>();
     let in_state = record.samples.iter().filter(|sample| record.in_state(sample));
     cases(record.samples.iter().collect()).len() > cases(in_state.collect()).len()
+}
+
+/// Returns the share of each store's keys that the rounds of a case touched; `None` if each round
+/// touched all, or as many as were asked for.
+pub fn keys_touched(record: &Record, case: Case) -> Option<f64> {
+    let plan = &record.header.plan;
+    let parts = plan.workloads.get(case.workload)?.parts?;
+    let own = |s: &&Sample| s.workload == case.workload && s.cache == case.cache;
+    let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
+    let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
+    let blobs = plan.experiment.blobs();
+    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
+    let drawn = drawn.unwrap_or(1.0);
+    Some(seen.len() as f64 / parts as f64 * drawn)
 }

@@ -62,6 +62,70 @@ impl Timeline {
     }
 }
 
+/// The passes of a target in one case, of all rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passes {
+    /// The timeline of each pass.
+    pub lines: Vec<Timeline>,
+}
+
+impl Passes {
+    /// Selects the passes of a target that were long enough for slices.
+    pub fn new(record: &Record, case: Case, target: usize) -> Self {
+        Self { lines: timelines(record, case, target) }
+    }
+
+    /// Returns all slices.
+    pub fn points(&self) -> impl Iterator<Item = &Point> {
+        self.lines.iter().flat_map(|line| &line.points)
+    }
+
+    /// Returns the operations a second of each slice in ascending order. A slice that is shorter
+    /// than the others has no comparable rate.
+    pub fn rates(&self) -> Vec<f64> {
+        let whole = self.points().filter(|point| point.whole);
+        let mut rates: Vec<_> = whole.map(|point| point.per_second).collect();
+        rates.sort_by(f64::total_cmp);
+        rates
+    }
+
+    /// Returns the lowest and the highest 99th percentile of a slice; `None` if no operation ended
+    /// in any.
+    pub fn p99_range(&self) -> Option<[f64; 2]> {
+        let p99s = || self.points().filter_map(|point| point.p99_us);
+        Some([p99s().reduce(f64::min)?, p99s().reduce(f64::max)?])
+    }
+
+    /// Returns the length of all passes in milliseconds.
+    pub fn wall_ms(&self) -> f64 {
+        self.lines.iter().map(|line| line.wall_ms).sum()
+    }
+
+    /// Returns the percentage of the passes that was spent in stalls; `None` if they have no length.
+    pub fn stalled(&self) -> Option<f64> {
+        let stalled = self.stalls().fold(0.0, |sum, (_, stall)| sum + stall.length_ms);
+        (self.wall_ms() > 0.0).then(|| stalled / self.wall_ms() * 100.0)
+    }
+
+    /// Returns the stalls with their rounds.
+    pub fn stalls(&self) -> impl Iterator<Item = (u32, &Stall)> {
+        self.lines.iter().flat_map(|line| line.stalls.iter().map(|stall| (line.round, stall)))
+    }
+
+    /// Returns the background work of the engine in all passes, by name.
+    pub fn background_work(&self) -> BTreeMap<&str, BackgroundTotal> {
+        let mut sums = BTreeMap::<&str, BackgroundTotal>::new();
+        for (name, work) in self.lines.iter().flat_map(|line| &line.background_work) {
+            let sum = sums.entry(name).or_default();
+            *sum = BackgroundTotal {
+                count: sum.count + work.count,
+                total_ms: sum.total_ms + work.total_ms,
+            };
+        }
+        sums
+    }
+}
+
 /// Returns the timelines of the rounds whose passes were long enough.
 pub fn timelines(record: &Record, case: Case, target: usize) -> Vec<Timeline> {
     Series::new(record, case, target).samples().filter_map(timeline).collect()

@@ -93,6 +93,13 @@ sentences! {
     left_out_because(stores, why): "{stores} ({why})";
 }
 
+// What coincides with a verdict.
+sentences! {
+    coincides(target, verdict, list): "{target}, {verdict}: this coincides with {list}";
+    time_differs(name, from, to, change): "time {name} {from} → {to} µs ({change})";
+    count_differs(name, from, to, change): "{name} {from} → {to} ({change})";
+}
+
 // What to do next.
 sentences! {
     target(target): "Target: {target}";

@@ -13,7 +13,10 @@ use model::record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::{inconclusive::LONGEST, recommended::weighed};
+pub(crate) use self::{
+    inconclusive::LONGEST,
+    recommended::{undecided, weighed},
+};
 use crate::sentences;
 
 /// The largest number of targets, places and findings that are named one by one.

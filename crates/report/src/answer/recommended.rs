@@ -1,6 +1,6 @@
 //! What the recommendation of a run says.
 
-use checks::{Recommendation, Recommended, Taken};
+use checks::{FEWEST_ROUNDS, Recommendation, Recommended, Taken, Undecided};
 use model::{Plan, units::exact_percent};
 
 use super::{
@@ -13,19 +13,11 @@ use crate::{number::factor, sentences, words};
 pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
     let Recommendation { choice, reads, not_measured } = recommended;
     let mut says = match choice {
-        Recommended::TooFewRounds { rounds, least, fastest } => {
-            let fastest = fastest.map(|fastest| sentences::fastest(name(plan, fastest)));
-            let few = sentences::too_few_rounds(rounds, least);
-            return [few].into_iter().chain(fastest).collect();
-        }
-        Recommended::Open { fastest, ratio: None } => {
-            vec![sentences::no_difference(), sentences::fastest(name(plan, *fastest))]
-        }
-        Recommended::Open { fastest, ratio: Some(ratio) } => {
-            let [ratio, interval] = ratio_words(ratio);
-            let [fastest, baseline] = [*fastest, plan.baseline].map(|target| name(plan, target));
-            let fastest = sentences::fastest_by(fastest, ratio, baseline, interval);
-            vec![sentences::no_difference(), fastest]
+        Recommended::Undecided(why) => {
+            let least = plan.rounds.min.max(FEWEST_ROUNDS);
+            let few = |rounds| sentences::too_few_rounds(rounds, least);
+            let baseline = name(plan, plan.baseline);
+            undecided(why, few, |target| name(plan, target), baseline)
         }
         Recommended::Keep => vec![sentences::keep(name(plan, plan.baseline))],
         Recommended::Take(taken) => taken_says(plan, taken),
@@ -33,9 +25,36 @@ pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
     if let (Recommended::Take(_), Some(reads)) = (choice, reads) {
         says.push(weighed(*reads));
     }
+    if matches!(choice, Recommended::Undecided(Undecided::TooFewRounds { .. })) {
+        return says;
+    }
     let lacking: Vec<_> = not_measured.iter().map(|of| plan.workload_name(*of)).collect();
     says.extend(sentences::list(&lacking).map(sentences::not_measured));
     says
+}
+
+/// Says why no store can be named yet, and which is the fastest so far. `few` makes the sentence on
+/// too few rounds, `present` is the store that is compared with.
+pub(crate) fn undecided(
+    why: &Undecided,
+    few: impl Fn(usize) -> String,
+    name: impl Fn(usize) -> String,
+    present: String,
+) -> Vec<String> {
+    let says = match why {
+        Undecided::TooFewRounds { rounds, fastest } => {
+            [Some(few(*rounds)), fastest.map(|fastest| sentences::fastest(name(fastest)))]
+        }
+        Undecided::NoDifference { fastest, ratio } => {
+            let fastest = name(*fastest);
+            let fastest = match ratio.as_ref().map(ratio_words) {
+                None => sentences::fastest(fastest),
+                Some([by, interval]) => sentences::fastest_by(fastest, by, present, interval),
+            };
+            [Some(sentences::no_difference()), Some(fastest)]
+        }
+    };
+    says.into_iter().flatten().collect()
 }
 
 /// Names the shares by which a store was chosen.

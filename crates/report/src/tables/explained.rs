@@ -1,11 +1,12 @@
 //! The tables that explain the differences between targets in a case.
 
-use checks::{Difference, Explained, Figures, differences};
+use checks::{Aspect, Difference, Explained, Figures, differences};
 use model::record::Record;
 
 use super::TARGET;
 use crate::{
     number::{faster_or_slower, figure},
+    sentences,
     table::{Column, Line, Lines, Room, Table},
     words::{joined, label},
 };
@@ -66,17 +67,17 @@ pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
     table.with_notes(memory)
 }
 
-/// Describes a difference: `2.10 µs less in the kernel per blob (3.00 → 0.900)`.
+/// Describes a difference: `time in the kernel per blob 3.00 → 0.900 µs (-2.10)`.
 fn describe(difference: &Difference) -> String {
-    let Difference { aspect, baseline, target } = *difference;
-    let how = match (aspect.is_time, difference.change() < 0.0) {
-        (true, true) => "µs less",
-        (true, false) => "µs more",
-        (false, true) => "fewer",
-        (false, false) => "more",
-    };
-    let [change, from, to] = [difference.change().abs(), baseline, target].map(figure);
-    format!("{change} {how} {} ({from} → {to})", aspect.name)
+    let Difference { aspect: Aspect { is_time, name, .. }, baseline, target } = *difference;
+    let sign = if difference.change() > 0.0 { "+" } else { "" };
+    let change = format!("{sign}{}", figure(difference.change()));
+    let [from, to] = [baseline, target].map(figure);
+    if is_time {
+        sentences::time_differs(name, from, to, change)
+    } else {
+        sentences::count_differs(name, from, to, change)
+    }
 }
 
 /// Returns a sentence for each verdict that something coincides with; `None` if there are none.
@@ -86,9 +87,9 @@ pub(crate) fn explained_sentences(record: &Record, rows: &[Figures]) -> Option<L
     let baseline = explained.iter().find(|row| row.target == plan.baseline)?;
     let sentences = rows.iter().zip(&explained).filter_map(|(row, target)| {
         let differences = differences(baseline, row, target);
-        let along = joined(differences.iter().map(describe), " and ")?;
+        let along = joined(differences.iter().map(describe), ", ")?;
         let (label, verdict) = (label(plan, row.target), faster_or_slower(row.ratio?.point));
-        Some(Line::new("· ", format!("{label}, {verdict}: this coincides with {along}")))
+        Some(Line::new("· ", sentences::coincides(label, verdict, along)))
     });
     Lines::new("", sentences).unless_empty()
 }

@@ -1,10 +1,11 @@
 //! The words for targets and workloads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use checks::keys_touched;
 use itertools::Itertools;
 use model::{
-    Batch, Case, Operation, Owner, Plan, PlannedTarget, Sample, Workload,
+    Batch, Case, Operation, Owner, Plan, PlannedTarget, Workload,
     record::Record,
     units::{show_count, show_percent, show_rate},
 };
@@ -108,25 +109,11 @@ pub(crate) fn case_title(record: &Record, case: Case) -> String {
         Some(Operation::Mix(mix)) => format!("{name} ({mix})"),
         _ => name,
     };
-    let touched = touched(record, case).map_or_else(String::new, |share| {
+    let touched = keys_touched(record, case).map_or_else(String::new, |share| {
         format!(" a round, {} of the keys in all", show_percent(share))
     });
     let class = plan.durability.filter(|_| workload.work.writes());
     let class = class.map_or_else(String::new, |class| format!(", durability {class}"));
     let (cache, conditions) = (case.cache, conditions(workload));
     format!("{name}, {cache}: {count} operations{touched}, {conditions}{class}{on}")
-}
-
-/// Returns the share of each store's keys that the rounds of a case touched; `None` if each round
-/// touched all, or as many as were asked for.
-fn touched(record: &Record, case: Case) -> Option<f64> {
-    let plan = &record.header.plan;
-    let parts = plan.workloads.get(case.workload)?.parts?;
-    let own = |s: &&Sample| s.workload == case.workload && s.cache == case.cache;
-    let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
-    let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
-    let blobs = plan.experiment.blobs();
-    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
-    let drawn = drawn.unwrap_or(1.0);
-    Some(seen.len() as f64 / parts as f64 * drawn)
 }

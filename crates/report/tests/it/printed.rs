@@ -358,9 +358,8 @@ fn what_explains_a_case_stands_after_its_tables_if_asked_for() {
     );
     let moved = &time[time.find("\nread, data-cold: what was moved").unwrap()..];
     assert_eq!(cells(moved, "sqlite"), "sqlite api=blob 0.500 0.600 0.700 0.800 0.500 1.00 0.00 –");
-    let sentence = "\n· sqlite api=blob, 1.28× faster: this coincides with 0.890 µs less off the \
-                    processor per blob (2.04\n  → 1.15) and 4.00 fewer bytes from the device per byte \
-                    (4.50 → 0.500)\n";
+    let sentence = "\n· sqlite api=blob, 1.28× faster: this coincides with time off the processor per blob 2.04 → 1.15 µs\n  \
+                    (-0.890), bytes from the device per byte 4.50 → 0.500 (-4.00)\n";
     assert!(moved.contains(sentence), "{moved}");
     assert!(!moved.contains("· pack"), "no difference was shown");
     assert!(!plain(&record, 100).contains("where the time goes"));

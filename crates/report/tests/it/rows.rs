@@ -151,12 +151,16 @@ fn waiting_is_told_where_there_was_some() {
     let (one, two) = page.split_once("2 processes on one database").unwrap();
     assert!(!one.contains("lock waits"), "{page}");
     // Three of each operation, over six rounds.
-    assert!(two.contains("sqlite text: 54 lock waits in all rounds"), "{page}");
+    assert!(two.contains("sqlite text, in all rounds: lock waits 54"), "{page}");
     let mut rare = rows();
     rare.samples.iter_mut().for_each(|sample| sample.counters.clear());
     let last = rare.samples.last_mut().unwrap();
     last.counters.insert(model::BUSY_RETRIES.to_owned(), 1);
-    assert!(self::page(&rare).contains(": 1 busy retry in all rounds"), "{}", self::page(&rare));
+    assert!(
+        self::page(&rare).contains(", in all rounds: busy retries 1\n"),
+        "{}",
+        self::page(&rare)
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! the way of handing rows over does to a store.
 
 use checks::{RowCell, RowFigures, RowGroup, Verdict, without_style};
-use model::{Plan, PlannedTarget, Workload, record::Record, rows::Style};
+use model::{Plan, PlannedTarget, Workload, record::Record, rows::Style, units::show_count};
 
 use crate::tables::{
     LONG_TARGET, fastest, published, ratio, ratio_column, shared_settings, star, tone,
@@ -47,20 +47,11 @@ pub(crate) fn row_seconds(record: &Record, group: &RowGroup) -> Table {
 /// Counts the waits for others, which are part of the times.
 fn waits(record: &Record, group: &RowGroup) -> impl Iterator<Item = String> {
     group.targets.iter().filter_map(|row| {
-        let waits = row.waits.iter().map(|(name, count)| waited(count.unsigned_abs(), name));
+        let count = |count: &i64| show_count(count.unsigned_abs());
+        let waits = row.waits.iter().map(|(name, sum)| format!("{name} {}", count(sum)));
         let waits = joined(waits, ", ")?;
-        Some(format!("{}: {waits} in all rounds", label(&record.header.plan, row.target)))
+        Some(format!("{}, in all rounds: {waits}", label(&record.header.plan, row.target)))
     })
-}
-
-/// Counts waits: `2 busy retries`, `1 busy retry`.
-fn waited(count: u64, name: &str) -> String {
-    let one = || match name.strip_suffix("ies") {
-        Some(stem) => format!("{stem}y"),
-        None => name.trim_end_matches('s').to_owned(),
-    };
-    let name = if count == 1 { one() } else { name.to_owned() };
-    format!("{} {name}", model::units::show_count(count))
 }
 
 /// Returns the table of ratios to the baseline; `None` with one target.

@@ -1,7 +1,7 @@
 //! What an advice says, the answer first.
 
 use checks::{
-    Choice, Decision, Excess, FEWEST_ROUNDS, Outcome, Threshold, Undecided, all_findings, figures,
+    Choice, Decision, Excess, FEWEST_ROUNDS, Outcome, Threshold, all_findings, figures,
     whole_rounds,
 };
 use itertools::Itertools;
@@ -13,7 +13,7 @@ use model::{
 use super::{moves, name};
 use crate::{
     answer::{
-        LONGEST,
+        self, LONGEST,
         display::{ratio, ratio_words, times_still},
         limits::{given_up, weakened},
         weighed,
@@ -30,7 +30,7 @@ use crate::{
 pub(super) fn says(decision: &Decision<'_>) -> Lines {
     let undecided = undecided(decision);
     let more = if undecided.is_empty() { gains(decision) } else { Vec::new() };
-    let answer = if undecided.is_empty() { answer(decision) } else { undecided };
+    let answer = if undecided.is_empty() { chosen(decision) } else { undecided };
     let limits = [left_out(decision), not_covered(decision)];
     let sure = how_sure(decision).into_iter().chain(thresholds(decision));
     let limits = sure.chain(limits.into_iter().flatten());
@@ -44,7 +44,7 @@ pub(super) fn says(decision: &Decision<'_>) -> Lines {
 }
 
 /// Returns the answer: the store to take, and how much faster it is.
-fn answer(decision: &Decision<'_>) -> Vec<String> {
+fn chosen(decision: &Decision<'_>) -> Vec<String> {
     let chosen = decision.choice.chosen;
     let store = name(decision, chosen);
     if Some(chosen) == decision.now {
@@ -63,22 +63,11 @@ fn answer(decision: &Decision<'_>) -> Vec<String> {
 /// Returns why there is no advice yet, and the time that it needs; empty if there is one.
 fn undecided(decision: &Decision<'_>) -> Vec<String> {
     let Some((why, needed)) = decision.undecided() else { return Vec::new() };
-    let (advice, Choice { best, chosen, .. }) = (decision.advice, decision.choice);
-    let fastest = || sentences::fastest(name(decision, best));
-    let mut says = match why {
-        Undecided::TooFewRounds(rounds) => {
-            let time = show_duration(advice.time);
-            let few = sentences::too_few_rounds_in(rounds, FEWEST_ROUNDS, time);
-            [few].into_iter().chain((rounds > 1).then(fastest)).collect()
-        }
-        Undecided::NoDifference(None) => vec![sentences::no_difference(), fastest()],
-        Undecided::NoDifference(Some(ratio)) => {
-            let [ratio, interval] = ratio_words(&ratio);
-            let [best, now] = [best, chosen].map(|target| name(decision, target));
-            let fastest = sentences::fastest_by(best, ratio, now, interval);
-            vec![sentences::no_difference(), fastest]
-        }
-    };
+    let (advice, chosen) = (decision.advice, decision.choice.chosen);
+    let time = show_duration(advice.time);
+    let few = |rounds| sentences::too_few_rounds_in(rounds, FEWEST_ROUNDS, &time);
+    let present = name(decision, chosen);
+    let mut says = answer::undecided(&why, few, |target| name(decision, target), present);
     says.push(if needed > LONGEST {
         sentences::settle_by_quiet()
     } else {
