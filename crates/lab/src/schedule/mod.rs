@@ -120,19 +120,21 @@ fn run(
         note(recorder, checks::of_stores)?;
     }
     let start = Instant::now();
-    let (plan, shorter) = (&plan, prepared.shorter);
     let mut schedule = Schedule {
-        plan,
+        plan: &plan,
+        experiment: &mut *experiment,
+        recorder,
         cases: by_case(trials),
         lost: HashSet::new(),
-        shorter,
+        expected: prepared.round,
+        shorter: prepared.shorter,
         budget,
         start,
         run: 0,
         progress,
         stop,
     };
-    let ended = match schedule.runs(&mut *experiment, prepared.round, recorder) {
+    let ended = match schedule.runs() {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Ended::Interrupted),
         Err(error) if error.kind() == ErrorKind::Overdue => Ok(Ended::Time),
         Err(error) if error.kind() == ErrorKind::Overspent => Ok(Ended::Requests),
@@ -207,9 +209,14 @@ fn by_case(trials: Vec<Trial>) -> Vec<CaseRounds> {
 
 struct Schedule<'a> {
     plan: &'a Plan,
+    experiment: &'a mut dyn Experiment,
+    recorder: &'a mut Recorder,
     cases: Vec<CaseRounds>,
     /// Targets a trial of which failed.
     lost: HashSet<usize>,
+    /// How long a round will take, if that is known before the first.
+    expected: Option<Duration>,
+    /// What makes a round shorter, unless that was said already.
     shorter: Option<&'static str>,
     /// The time of all runs.
     budget: Budget,
@@ -222,21 +229,15 @@ struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
-    /// Makes all runs that the plan asks for; returns why the last one ended. `expected` is how
-    /// long a round will take, if that is known before the first.
-    fn runs(
-        &mut self,
-        experiment: &mut dyn Experiment,
-        expected: Option<Duration>,
-        recorder: &mut Recorder,
-    ) -> Result<Ended> {
-        expected.inspect(|expected| self.warn(*expected));
+    /// Makes all runs that the plan asks for; returns why the last one ended.
+    fn runs(&mut self) -> Result<Ended> {
+        self.expected.inspect(|expected| self.warn(*expected));
         for run in 0..self.plan.rounds.runs {
             if run > 0 {
-                experiment.start_run()?;
+                self.experiment.start_run()?;
             }
             self.run = run;
-            self.all_cases(experiment, expected, recorder)?;
+            self.all_cases()?;
             if self.cases.iter().all(|case| case.trials.is_empty()) {
                 return Ok(Ended::Failed("a trial failed of every target".to_owned()));
             }
@@ -250,16 +251,11 @@ impl Schedule<'_> {
 
     /// Makes one run: each case has its share of the time that is left, and what others leave over
     /// goes to those that need more of it.
-    fn all_cases(
-        &mut self,
-        experiment: &mut dyn Experiment,
-        expected: Option<Duration>,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
+    fn all_cases(&mut self) -> Result<()> {
         for place in 0..self.cases.len() {
             let further: f64 = self.cases[place..].iter().map(|case| self.weight(case)).sum();
             let share = self.share(self.weight(&self.cases[place]) / further);
-            self.rounds(place, share, experiment, expected, recorder)?;
+            self.rounds(place, share)?;
         }
         if self.plan.rounds.max.is_some() || self.plan.rounds.runs > 1 {
             return Ok(());
@@ -267,7 +263,7 @@ impl Schedule<'_> {
         while let Some(place) = self.next_open() {
             let open = self.cases.iter().filter(|case| case.open).count();
             let share = self.share(1.0 / open as f64);
-            self.rounds(place, share, experiment, expected, recorder)?;
+            self.rounds(place, share)?;
         }
         Ok(())
     }
@@ -280,35 +276,29 @@ impl Schedule<'_> {
     }
 
     /// Runs rounds of a case until `share` ends them.
-    fn rounds(
-        &mut self,
-        place: usize,
-        share: Budget,
-        experiment: &mut dyn Experiment,
-        expected: Option<Duration>,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
+    fn rounds(&mut self, place: usize, share: Budget) -> Result<()> {
         let first = self.cases[place].next;
-        self.prepare(place, share, experiment, recorder)?;
+        self.prepare(place, share)?;
         for round in first.. {
             let Some(trial) = self.cases[place].trials.first().cloned() else { break };
             self.cases[place].next = round + 1;
             let start = Instant::now();
-            experiment.start_round(round, &trial)?;
-            if !self.round(place, round, experiment, recorder)? {
+            self.experiment.start_round(round, &trial)?;
+            if !self.round(place, round)? {
                 break;
             }
             let case = &mut self.cases[place];
             case.longest = case.longest.max(start.elapsed());
             let longest = case.longest;
-            if round == 0 && expected.is_none() {
+            if round == 0 && self.expected.is_none() {
                 self.warn(longest);
             }
             // What was measured before counts: a case may go on when others are over.
             let done = if self.plan.rounds.runs > 1 { round + 1 - first } else { round + 1 };
             let others_wait = self.others_wait(place);
             let times = Times { longest, share, all: self.budget, others_wait };
-            let ended = ending::ended(&self.plan.rounds, done, &times, recorder.record(), &trial);
+            let ended =
+                ending::ended(&self.plan.rounds, done, &times, self.recorder.record(), &trial);
             if let Some(ended) = ended {
                 self.cases[place].open = ended == Ended::Time;
                 return Ok(());
@@ -319,18 +309,11 @@ impl Schedule<'_> {
     }
 
     /// Makes ready what the rounds of a case need that was not needed before.
-    fn prepare(
-        &mut self,
-        place: usize,
-        budget: Budget,
-        experiment: &mut dyn Experiment,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
+    fn prepare(&mut self, place: usize, budget: Budget) -> Result<()> {
         let Some(trial) = self.cases[place].trials.first().cloned() else { return Ok(()) };
-        for (target, error) in experiment.start_case(&trial, budget, recorder)? {
-            self.lose(target, &trial, Loss::Trial);
+        for (target, error) in self.experiment.start_case(&trial, budget, self.recorder)? {
             let kind = FindingKind::NotUsable { why: error.to_string() };
-            self.note_lost((target, &trial), 0, kind, recorder)?;
+            self.leave_out((target, &trial), 0, Loss::Trial, kind)?;
         }
         Ok(())
     }
@@ -367,15 +350,9 @@ impl Schedule<'_> {
 
     /// Runs the trials of the targets that are not settled. Returns whether there was any: all that
     /// are open may have failed.
-    fn round(
-        &mut self,
-        place: usize,
-        round: u32,
-        experiment: &mut dyn Experiment,
-        recorder: &mut Recorder,
-    ) -> Result<bool> {
+    fn round(&mut self, place: usize, round: u32) -> Result<bool> {
         let mut any = false;
-        let open = ending::open(self.plan, recorder.record());
+        let open = ending::open(self.plan, self.recorder.record());
         let trials = self.in_order(place, round);
         for (position, trial) in (0..).zip(&trials) {
             let needs = |target| self.has(target, trial) && open(target, trial);
@@ -389,10 +366,10 @@ impl Schedule<'_> {
             self.show(&trial, round, f64::from(position) / trials.len() as f64);
             let (target, run, failed) = (trial.target(), self.run, Vec::new());
             let mut output =
-                Output { recorder: &mut *recorder, target, run, round, position, failed };
-            let run = experiment.run(&trial, &mut output);
+                Output { recorder: self.recorder, target, run, round, position, failed };
+            let run = self.experiment.run(&trial, &mut output);
             let failed = output.failed;
-            self.take_out(&trial, round, (run, failed), experiment, recorder)?;
+            self.take_out(&trial, round, (run, failed))?;
         }
         Ok(any)
     }
@@ -441,8 +418,6 @@ impl Schedule<'_> {
         trial: &Trial,
         round: u32,
         (run, mut failed): (Result<()>, Vec<(usize, Error)>),
-        experiment: &mut dyn Experiment,
-        recorder: &mut Recorder,
     ) -> Result<()> {
         match (run, &trial.targets[..]) {
             (Ok(()), _) => {}
@@ -450,14 +425,16 @@ impl Schedule<'_> {
             (Err(error), [target]) => failed.push((*target, error)),
             (Err(_), _) => {
                 self.split(trial);
-                return experiment.recover();
+                return self.experiment.recover();
             }
         }
         let none = failed.is_empty();
         for (target, error) in failed {
-            self.leave_out((target, trial), round, error, experiment, recorder)?;
+            let Some(loss) = self.experiment.loss(target, &error) else { return Err(error) };
+            let kind = FindingKind::TrialFailed { why: error.to_string() };
+            self.leave_out((target, trial), round, loss, kind)?;
         }
-        if none { Ok(()) } else { experiment.recover() }
+        if none { Ok(()) } else { self.experiment.recover() }
     }
 
     /// Makes a trial of each target of one over several.
@@ -470,22 +447,14 @@ impl Schedule<'_> {
         }
     }
 
+    /// Takes a target out of all trials, or of those like `trial`, and records why.
     fn leave_out(
         &mut self,
         (target, trial): (usize, &Trial),
         round: u32,
-        error: Error,
-        experiment: &dyn Experiment,
-        recorder: &mut Recorder,
+        loss: Loss,
+        kind: FindingKind,
     ) -> Result<()> {
-        let Some(loss) = experiment.loss(target, &error) else { return Err(error) };
-        self.lose(target, trial, loss);
-        let kind = FindingKind::TrialFailed { why: error.to_string() };
-        self.note_lost((target, trial), round, kind, recorder)
-    }
-
-    /// Takes a target out of all trials, or of those like `trial`.
-    fn lose(&mut self, target: usize, trial: &Trial, loss: Loss) {
         let left = |of: Trial| match loss {
             Loss::Trial if !of.is_like(trial) => Some(of),
             _ => of.retain(|other| other != target),
@@ -494,20 +463,9 @@ impl Schedule<'_> {
             case.trials = std::mem::take(&mut case.trials).into_iter().filter_map(left).collect();
         }
         self.lost.insert(target);
-    }
-
-    /// Records why a target is left out.
-    fn note_lost(
-        &self,
-        (target, trial): (usize, &Trial),
-        round: u32,
-        kind: FindingKind,
-        recorder: &mut Recorder,
-    ) -> Result<()> {
-        let finding = Finding::target(kind, &self.plan.targets[target].label);
+        let finding = Finding::target(kind, &self.plan.targets[target].label).in_round(round);
         let all = trial.workloads.len() == self.plan.workloads.len();
-        let finding = finding.in_round(round);
         let own = if all { finding } else { finding.in_workload(trial.workloads.start) };
-        recorder.note([own])
+        self.recorder.note([own])
     }
 }
