@@ -166,7 +166,13 @@ impl<'a> Processes<'a> {
     /// Returns the error of a process that has ended.
     fn ended(&self, process: usize) -> Error {
         let member = &mut self.members.borrow_mut()[process];
-        let error = member.lost().context(member.name(process));
+        let error = member.lost();
+        self.note_lost(member, process, error)
+    }
+
+    /// Notes that a process ended by itself, if it is the first, and names it in the error.
+    fn note_lost(&self, member: &WorkerProcess, process: usize, error: Error) -> Error {
+        let error = error.context(member.name(process));
         let lost = || Lost { host: member.host.clone(), error: error.to_string() };
         self.lost.borrow_mut().get_or_insert_with(lost);
         error
@@ -288,10 +294,8 @@ impl<'a> Processes<'a> {
         else {
             return Ok(());
         };
-        let error = member.given_up().context(member.name(process));
-        let lost = || Lost { host: member.host.clone(), error: error.to_string() };
-        self.lost.borrow_mut().get_or_insert_with(lost);
-        Err(error)
+        let error = member.given_up();
+        Err(self.note_lost(member, process, error))
     }
 
     fn next(&self) -> Result<(usize, Option<String>)> {
