@@ -73,9 +73,9 @@ const LARGE: u64 = 4;
 const FEWEST_PARTS: u64 = 10;
 
 impl Blobs<'_> {
-    /// Finds out how many operations the passes of a workload have, whose rounds have this `budget`, and
-    /// leaves out targets that fail. Returns how long a round will take, and the targets a few rounds of
-    /// which do not fit into the time.
+    /// Finds out how many operations the passes of a workload have, whose rounds have this `budget`.
+    /// Returns how long a round will take, and the targets that fail, or a few rounds of which do not
+    /// fit into the time.
     pub(super) fn calibrate(
         &mut self,
         index: usize,
@@ -85,18 +85,15 @@ impl Blobs<'_> {
         let keys = self.stores.dataset.summary().count;
         let tried = self.tried(work, keys)?;
         let (mut costs, mut failed) = (Vec::new(), Vec::new());
-        let is_first = index == 0;
         while costs.len() < self.stores.targets.len() {
             let target = costs.len();
             let has_store = self.stores.targets[target].has_store(work.operation);
             match has_store.then(|| self.costs(target, &tried)).transpose() {
                 Ok(own) => costs.push(own),
                 Err(error) if self.lost_host().is_some() => return Err(error),
-                Err(error) if is_first => {
-                    self.stores.leave_out(target, error)?;
-                    self.recover()?;
+                Err(error) if error.kind() != ErrorKind::Failed => {
+                    return Err(error.at(&self.stores.targets[target].planned.label));
                 }
-                Err(error) if error.kind() != ErrorKind::Failed => return Err(error),
                 Err(error) => {
                     failed.push((target, error));
                     costs.push(None);
@@ -107,13 +104,8 @@ impl Blobs<'_> {
         let time = if self.job.touches_all() { f64::INFINITY } else { budget.left() };
         let share = time / self.least_rounds();
         while let Some((target, error)) = self.too_slow(work, &costs, share) {
-            if is_first {
-                costs.remove(target);
-                self.stores.leave_out(target, error)?;
-            } else {
-                costs[target] = None;
-                failed.push((target, error));
-            }
+            costs[target] = None;
+            failed.push((target, error));
         }
         self.workloads[index] = self.settled(work, keys, &costs, share);
         self.alone[index] = self.settled_alone(index, keys, &costs, share);

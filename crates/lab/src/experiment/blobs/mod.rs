@@ -341,10 +341,11 @@ impl Blobs<'_> {
             let work = self.job.part.work[index];
             if self.stores.targets.iter().any(|target| target.has_store(work.operation)) {
                 let budget = self.job.budget.part(own(&work) / all);
-                let (longer, failed) = self.calibrate(index, budget)?;
+                let (longer, mut failed) = self.calibrate(index, budget)?;
                 round += longer;
-                for (target, error) in failed.into_iter().rev() {
-                    self.stores.leave_out(target, error)?;
+                failed.sort_by_key(|(target, _)| *target);
+                for (gone, (target, error)) in failed.into_iter().enumerate() {
+                    self.stores.leave_out(target - gone, error)?;
                 }
             }
         }
