@@ -18,11 +18,10 @@ use model::{
 use super::{
     Experiment, Output, Prepared, Scratches, Trial, environment,
     meter::{PassMeter, soon_ns},
-    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
-    store_cache::StoreCache,
+    request::{ExperimentPart, ExperimentRequest, Preparation, Request, ResolvedTarget, one_in},
 };
 use crate::{
-    Progress, Stop,
+    Stop,
     dataset::{Use, derive},
     store::{facts, file_bytes},
     workers::{Worker, Workers, threads},
@@ -49,13 +48,8 @@ pub struct QueueRequest {
 }
 
 impl ExperimentPart for QueueRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        _progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, stop, .. } = preparation;
         let QueueRequest { tasks, rewrites, output, workers, .. } = *self;
         let count = tasks * u64::from(workers);
         let workload = Workload::alone(Work::Queue, count);

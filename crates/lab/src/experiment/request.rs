@@ -55,14 +55,8 @@ pub struct ExperimentRequest(Box<dyn ExperimentPart>);
 
 /// The request of one experiment.
 pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
-    /// Makes everything ready that `request` measures, which this is the part of.
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        cache: &'a mut StoreCache,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>>;
+    /// Makes everything ready that the request measures which this is the part of.
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>>;
 
     /// Returns the labels of its targets, to be made distinct.
     fn labels(&mut self) -> Vec<&mut String>;
@@ -72,6 +66,15 @@ pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
     fn one_of(&self, _parts: u32) -> Option<ExperimentRequest> {
         None
     }
+}
+
+/// What an experiment is prepared with.
+pub(crate) struct Preparation<'a> {
+    pub(crate) request: &'a Request,
+    /// The stores of the run before, and of this one for the next.
+    pub(crate) cache: &'a mut StoreCache,
+    pub(crate) progress: &'a dyn Progress,
+    pub(crate) stop: &'a Stop,
 }
 
 /// A copy function for requests of which only the trait is known.
@@ -211,7 +214,7 @@ impl Request {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
-        self.experiment.0.prepare(self, cache, progress, stop)
+        self.experiment.0.prepare(Preparation { request: self, cache, progress, stop })
     }
 
     /// Returns the folder of the scratch stores of `targets` that are not next to anything.

@@ -10,11 +10,10 @@ use model::{
 
 use super::measure;
 use crate::{
-    Progress, Recorder, Silent,
+    Recorder, Silent,
     experiment::{
         Experiment, Output, Prepared, Trial,
-        request::{ExperimentPart, Request},
-        store_cache::StoreCache,
+        request::{ExperimentPart, Preparation, Request},
     },
 };
 
@@ -32,13 +31,8 @@ impl TinyRequest {
 }
 
 impl ExperimentPart for TinyRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        _progress: &'a dyn Progress,
-        _stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, .. } = preparation;
         let target = |label: &String| PlannedTarget {
             label: label.clone(),
             engine: "tiny".to_owned(),

@@ -16,9 +16,8 @@ use super::{
     Experiment, Output, Prepared, Trial,
     blobs::own_loop,
     environment,
-    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
+    request::{ExperimentPart, ExperimentRequest, Preparation, Request, ResolvedTarget, one_in},
     scratches::in_folder,
-    store_cache::StoreCache,
     values::ValuesTrial,
 };
 use crate::{
@@ -43,13 +42,8 @@ pub struct AgeRequest {
 }
 
 impl ExperimentPart for AgeRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, progress, stop, .. } = preparation;
         Generator::new(self.data)?;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;

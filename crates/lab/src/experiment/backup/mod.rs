@@ -16,12 +16,11 @@ use model::{
 
 use super::{
     Experiment, Output, Prepared, Trial, check_class, environment,
-    request::{ExperimentPart, Request, ResolvedTarget},
+    request::{ExperimentPart, Preparation, Request, ResolvedTarget},
     scratches::in_folder,
-    store_cache::StoreCache,
 };
 use crate::{
-    Progress, Stop,
+    Stop,
     dataset::{Use, derive},
     store::{facts, file_bytes},
 };
@@ -45,13 +44,8 @@ pub struct BackupRequest {
 const RECORDED: u64 = 2000;
 
 impl ExperimentPart for BackupRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, progress, stop, .. } = preparation;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         progress.stage("preparing the folder to back up", None);

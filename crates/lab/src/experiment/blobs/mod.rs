@@ -29,12 +29,12 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
-    request::{ExperimentPart, Request},
+    request::{ExperimentPart, Preparation},
     store_cache::StoreCache,
     values::ValuesTrial,
 };
 use crate::{
-    Progress, Recorder, Stop,
+    Recorder,
     budget::{Budget, shares},
     dataset::{Part, Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
@@ -61,13 +61,8 @@ pub(crate) use survey::{Survey, survey};
 
 impl ExperimentPart for BlobsRequest {
     /// Makes the data and the stores ready, and finds out how long passes are.
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        cache: &'a mut StoreCache,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, cache, progress, stop } = preparation;
         let job = Job::new(request, self, progress, stop);
         job.check_sharing()?;
         job.check_caches()?;

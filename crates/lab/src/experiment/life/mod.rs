@@ -16,9 +16,8 @@ use super::{
     age::planned_caches,
     blobs::{self, source::Source},
     environment,
-    request::{ExperimentPart, Request, ResolvedTarget},
+    request::{ExperimentPart, Preparation, Request, ResolvedTarget},
     scratches::in_folder,
-    store_cache::StoreCache,
 };
 use crate::{
     Amount, Progress, Stop, StoreLocation,
@@ -45,13 +44,8 @@ pub struct LifeRequest {
 const DELETED: u64 = 100;
 
 impl ExperimentPart for LifeRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, progress, stop, .. } = preparation;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let source = source(request, self, progress, stop)?;

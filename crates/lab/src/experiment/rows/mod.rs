@@ -14,10 +14,9 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Trial, environment,
-    request::{ExperimentPart, ExperimentRequest, Request, ResolvedTarget, one_in},
-    store_cache::StoreCache,
+    request::{ExperimentPart, ExperimentRequest, Preparation, Request, ResolvedTarget, one_in},
 };
-use crate::{Progress, Stop};
+use crate::Stop;
 use trial::RowTrial;
 
 /// The request of `storemark rows`: a table of two integers is filled, summed and changed.
@@ -63,13 +62,8 @@ const BATCH: &str = "batch";
 const OPERATIONS: usize = RowOperation::ALL.len();
 
 impl ExperimentPart for RowsRequest {
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        _cache: &'a mut StoreCache,
-        _progress: &'a dyn Progress,
-        stop: &'a Stop,
-    ) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, stop, .. } = preparation;
         let targets =
             self.targets.iter().map(|target| target.planned(request)).collect::<Result<_>>()?;
         let (experiment, caches) = (RowsData { rows: self.rows }, vec![Cache::Warm]);
