@@ -12,10 +12,9 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
-use crate::{
-    crashes::{self, LastLine},
-    lock,
-};
+use kit::lock;
+
+use crate::crashes::{self, LastLine};
 
 /// A store by its path, kept as long as the process, so that a signal's handler may read it at any
 /// time.

@@ -1,4 +1,5 @@
-//! The stores that storemark measures: one module for each engine, and the only list of them.
+//! The stores that storemark measures: one module for each engine that is linked in, and the only list
+//! of all engines, those of the crate `servers` included.
 
 #![warn(missing_docs)]
 // A build without one of these does not use all that engines share.
@@ -6,13 +7,9 @@
     not(all(
         feature = "fjall",
         feature = "lmdb",
-        feature = "mariadb",
-        feature = "postgres",
         feature = "redb",
         feature = "rocksdb",
-        feature = "s3",
-        feature = "sqlite",
-        feature = "valkey"
+        feature = "sqlite"
     )),
     allow(dead_code, unused_imports)
 )]
@@ -21,7 +18,6 @@ mod at;
 mod caught;
 mod crashes;
 mod files;
-mod first;
 #[cfg(feature = "fjall")]
 mod fjall;
 mod forward;
@@ -32,39 +28,22 @@ mod lines;
 mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
-mod lock;
 mod lsm;
-#[cfg(all(unix, feature = "mariadb"))]
-mod mariadb;
 mod memory;
-mod meta;
 mod null;
 mod ordered;
 mod pack;
-#[cfg(all(unix, feature = "postgres"))]
-mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
-mod refusal;
 pub mod registry;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 mod row_folder;
-#[cfg(all(unix, feature = "s3"))]
-mod s3;
-#[cfg(all(
-    unix,
-    any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
-))]
-mod server;
 mod skeleton;
 mod slowed;
-mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod table;
-#[cfg(all(unix, feature = "valkey"))]
-mod valkey;
 
 pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::LastLine;
@@ -79,7 +58,7 @@ pub fn end_waits() {
         unix,
         any(feature = "mariadb", feature = "postgres", feature = "s3", feature = "valkey")
     ))]
-    server::stop();
+    servers::end_waits();
 }
 
 /// The engines in the order in which they are asked whether a path is a store of theirs: `files`
@@ -96,17 +75,17 @@ static LIST: &[list::Listed] = list::engines! {
     "fjall": fjall::Fjall, feature "fjall", marks ["keyspaces", "*.jnl"] ["version", "lock"];
     "rocksdb": rocksdb::RocksDb, feature "rocksdb",
         marks ["MANIFEST-*", "OPTIONS-*", "*.sst"] ["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"];
-    "mariadb": mariadb::MARIADB, feature "mariadb" unix,
+    "mariadb": *servers::MARIADB, feature "mariadb" unix,
         marks ["ibdata1", "aria_log_control", "ib_logfile0", "undo001"] ["mysql"];
-    "mysql": mariadb::MYSQL, feature "mariadb" unix;
-    "postgres": postgres::POSTGRES, feature "postgres" unix,
+    "mysql": *servers::MYSQL, feature "mariadb" unix;
+    "postgres": *servers::POSTGRES, feature "postgres" unix,
         marks ["PG_VERSION", "pg_wal", "pg_xact"] ["global", "base"];
-    "postgresql": postgres::POSTGRESQL, feature "postgres" unix;
-    "s3": s3::S3, feature "s3" unix, marks ["storemark.rclone", "storemark.seaweedfs"] [];
-    "bucket": s3::BUCKET, feature "s3" unix;
-    "valkey": valkey::VALKEY, feature "valkey" unix,
+    "postgresql": *servers::POSTGRESQL, feature "postgres" unix;
+    "s3": *servers::S3, feature "s3" unix, marks ["storemark.rclone", "storemark.seaweedfs"] [];
+    "bucket": *servers::BUCKET, feature "s3" unix;
+    "valkey": *servers::VALKEY, feature "valkey" unix,
         marks ["appendonlydir", "dump.rdb"] ["appendonly.aof*"];
-    "redis": valkey::REDIS, feature "valkey" unix;
+    "redis": *servers::REDIS, feature "valkey" unix;
     "files": files::Files;
     "csv": lines::CSV;
     "jsonl": lines::JSONL;

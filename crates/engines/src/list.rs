@@ -18,11 +18,11 @@ pub(crate) struct Listed {
     pub(crate) engine: Option<&'static dyn Engine>,
 }
 
-/// Each line is `NAME: MODULE::ENGINE, feature FEATURE, marks [OWN, …] [COMMON, …];` without what
+/// Each line is `NAME: ENGINE, feature FEATURE, marks [OWN, …] [COMMON, …];` without what
 /// the engine does not have. `unix` after a feature leaves the engine out of other systems.
 macro_rules! engines {
     ($(
-        $name:literal: $module:ident::$engine:ident
+        $name:literal: $engine:expr
         $(, feature $feature:literal $($unix:ident)?)?
         $(, marks $own_marks:tt $common_marks:tt)?;
     )*) => {
@@ -34,7 +34,7 @@ macro_rules! engines {
             engine: {
                 #[cfg(all($(feature = $feature $(, $unix)?)?))]
                 {
-                    Some(&crate::$module::$engine)
+                    Some(&$engine)
                 }
                 #[cfg(not(all($(feature = $feature $(, $unix)?)?)))]
                 {

@@ -17,11 +17,9 @@ use std::{
 
 use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Try, Visit};
 
-use crate::{
-    lock, meta,
-    ordered::{self, Library, Txn},
-    refusal,
-};
+use kit::{lock, meta, refusal};
+
+use crate::ordered::{self, Library, Txn};
 
 /// What `storemark advise` tries of such an engine.
 pub(crate) const WORTH_TRYING: &[Try] = &[

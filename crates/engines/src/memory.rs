@@ -7,7 +7,9 @@ use model::{
     KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
 
-use crate::{lock, table::Table};
+use kit::lock;
+
+use crate::table::Table;
 
 /// The engine of a map in memory.
 pub(crate) struct Memory;

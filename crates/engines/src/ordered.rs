@@ -4,7 +4,9 @@ use std::{cell::Cell, mem, path::Path};
 
 use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
 
-use crate::{caught::StoreName, first::stop_after, refusal::wrong_kind};
+use kit::{first::stop_after, refusal::wrong_kind};
+
+use crate::caught::StoreName;
 
 /// Returns the bytes of `key`, in the order of the keys: an integer with its sign bit flipped,
 /// highest byte first; a name as it is. An integer's bytes are put into `room`.

@@ -13,7 +13,9 @@ use model::{
     OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
 
-use crate::{at, fresh, lock, refusal, table::Table};
+use kit::{lock, refusal};
+
+use crate::{at, fresh, table::Table};
 
 /// The engine. It has no state: what is open is in the store.
 pub struct Skeleton;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use model::{Key, KeyKind, Result};
 
-use crate::refusal::wrong_kind;
+use kit::refusal::wrong_kind;
 
 /// A map of keys of one kind, each with a `V`.
 pub(crate) enum Table<V> {

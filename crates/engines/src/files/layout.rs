@@ -8,7 +8,7 @@ use strum::{Display, EnumString, VariantNames};
 use walkdir::{DirEntry, WalkDir};
 
 use super::{name, os};
-use crate::refusal::wrong_kind;
+use kit::refusal::wrong_kind;
 
 /// The layout of a folder of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]

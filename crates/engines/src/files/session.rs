@@ -13,7 +13,9 @@ use super::{
     FilesFolder, name,
     os::{self, Facts, Sync, WriteMethod},
 };
-use crate::{at, first::stop_after, refusal};
+use kit::{first::stop_after, refusal};
+
+use crate::at;
 
 /// The longest path that systems accept (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;

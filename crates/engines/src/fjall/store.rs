@@ -15,11 +15,12 @@ use model::{
     Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
 
+use kit::refusal;
+
 use crate::{
     caught::catch,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::{self, TransactionSession},
-    refusal,
 };
 
 /// An open store.

@@ -14,10 +14,11 @@ use super::{
     INLINE, USUAL_INLINE, database, folder,
     table::{self, TABLES},
 };
+use kit::lock;
+
 use crate::{
     at,
     files::{FilesFolder, FilesWorker, Sync},
-    lock,
     sqlite::{SqlTable, SqliteStore, with_suffix},
 };
 

@@ -11,9 +11,10 @@ use super::{
     parts::Parts,
     table::{self, FileReference},
 };
+use kit::refusal;
+
 use crate::{
     files::FilesWorker,
-    refusal,
     sqlite::{SqlTable, SqliteSession, Statement},
 };
 

@@ -9,7 +9,7 @@ use heed::{CompactionOption, Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls
 use model::{Access, Error, OpenOptions, Result, Settings};
 
 use super::MAP;
-use crate::refusal;
+use kit::refusal;
 
 /// The number of databases: two that a store of names has, and one that is looked for as well.
 const DATABASES: u32 = 3;

@@ -16,7 +16,9 @@ use model::{
     OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
-use crate::{at, caught::StoreName, fresh, lock};
+use kit::lock;
+
+use crate::{at, caught::StoreName, fresh};
 use environment::Environment;
 use store::LmdbStore;
 

@@ -16,12 +16,12 @@ use model::{
 };
 
 use super::{DECLARATION, environment::Environment, os};
+use kit::{lock, meta, refusal};
+
 use crate::{
     at,
     caught::StoreName,
-    lock, meta,
     ordered::{self, Library, TransactionSession, Txn},
-    refusal,
 };
 
 /// The database of values.

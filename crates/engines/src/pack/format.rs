@@ -31,7 +31,9 @@ use std::{
 
 use model::{Error, Key, KeyKind, Meta, Result};
 
-use crate::{at, meta, refusal, table::Table};
+use kit::{meta, refusal};
+
+use crate::{at, table::Table};
 
 /// The start of a file.
 pub(super) const HEAD: [u8; 16] = *b"storemark-pack\x02\x00";

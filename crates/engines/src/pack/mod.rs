@@ -23,7 +23,9 @@ use model::{
 };
 
 use self::format::{Content, HEAD, Slot};
-use crate::{at, fresh, lock, refusal, table::Table};
+use kit::{lock, refusal};
+
+use crate::{at, fresh, table::Table};
 
 /// The engine of pack files.
 pub(crate) struct Pack;

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, fs::File, io, ops::Range, path::Path, sync::Mut
 
 use redb::{Builder, DatabaseError, StorageBackend};
 
-use crate::{at, lock};
+use kit::lock;
+
+use crate::at;
 
 /// Returns what is wrong with the database at `path`; nothing if all of its pages have their
 /// checksums.

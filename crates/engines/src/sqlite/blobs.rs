@@ -24,7 +24,9 @@ use super::{
     table::{OWN, SqlTable, UsersTable},
     users::{self, RowCheck},
 };
-use crate::{fresh, lock, refusal};
+use kit::{lock, refusal};
+
+use crate::fresh;
 
 /// The first SQLite that has `ON CONFLICT`.
 const ON_CONFLICT: i32 = 3_024_000;

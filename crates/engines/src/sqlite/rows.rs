@@ -16,10 +16,9 @@ use super::{
     ffi::{Connection, Functions, Parameter, Statement},
     library,
 };
-use crate::{
-    row_folder::{RowFile, RowFolder},
-    sql::{self, split_rows},
-};
+use kit::sql::{self, split_rows};
+
+use crate::row_folder::{RowFile, RowFolder};
 
 /// The first SQLite that inserts several rows with a statement.
 const SEVERAL_ROWS: i32 = 3_007_011;

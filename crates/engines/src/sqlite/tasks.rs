@@ -19,7 +19,9 @@ use super::{
     database::{self, Database},
     ffi::{Connection, Parameter, Statement},
 };
-use crate::{fresh, lock};
+use kit::lock;
+
+use crate::fresh;
 
 const SCHEMA: [&str; 2] = [
     "CREATE TABLE tasks (id varchar(16) NOT NULL PRIMARY KEY, status varchar(16) NOT NULL, \

@@ -25,11 +25,12 @@ use super::{
     DECLARATION, check,
     kind::{Bytes, KeyType},
 };
+use kit::refusal;
+
 use crate::{
     caught::catch,
     forward::forward,
     ordered::{self, TransactionSession},
-    refusal,
 };
 use session::KeyTables;
 

@@ -10,10 +10,9 @@ use redb::{
 
 use super::RedbStore;
 use crate::redb::kind::{KeyType, Sought};
-use crate::{
-    meta,
-    ordered::{Library, Txn},
-};
+use kit::meta;
+
+use crate::ordered::{Library, Txn};
 
 /// A read transaction with its table, opened once for all reads.
 pub(super) struct Reading<K: KeyType> {

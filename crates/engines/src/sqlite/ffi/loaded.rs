@@ -13,7 +13,7 @@ use libloading::Library;
 use model::{Error, Result};
 
 use super::table::{Functions, LINKED};
-use crate::lock;
+use kit::lock;
 
 /// The first SQLite that moves blob handles from row to row.
 const LEAST_VERSION: (i32, &str) = (3_007_004, "3.7.4");

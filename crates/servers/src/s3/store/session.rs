@@ -13,7 +13,7 @@ use crate::s3::{
     names,
     sums::{self, Header},
 };
-use crate::{first::stop_after, refusal};
+use kit::{first::stop_after, refusal};
 
 /// The header of a put that writes only if there is no such object.
 const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));

@@ -15,12 +15,11 @@ use super::{
     program::software,
     stored::Stored,
 };
-use crate::{
-    refusal::check_value,
-    server::{
-        Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, ServerStore, Software, TIMEOUT,
-        TLS, add_asked, in_database, limit_in_effect, mark, own_variables, remove_unowned,
-    },
+use kit::refusal::check_value;
+
+use crate::server::{
+    Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, ServerStore, Software, TIMEOUT, TLS,
+    add_asked, in_database, limit_in_effect, mark, own_variables, remove_unowned,
 };
 use session::ValkeySession;
 

@@ -17,10 +17,9 @@ use super::{
     software::{KEY, ServerKind},
     transfer::transfer,
 };
-use crate::{
-    lock,
-    server::{LOOPBACK, Server, ServerFolder, is_stopped},
-};
+use kit::lock;
+
+use crate::server::{LOOPBACK, Server, ServerFolder, is_stopped};
 
 /// The longest time until a server that answers delivers its objects.
 const PATIENCE: Duration = Duration::from_secs(60);

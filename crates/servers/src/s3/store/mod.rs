@@ -20,10 +20,9 @@ use super::{
     sums::CHECK,
     transfer::transfer,
 };
-use crate::{
-    refusal,
-    server::{ServerStore, Software, TIMEOUT, limit_in_effect},
-};
+use kit::refusal;
+
+use crate::server::{ServerStore, Software, TIMEOUT, limit_in_effect};
 use session::ObjectSession;
 
 /// The most bytes of a part of a path in a server's folder.

@@ -15,7 +15,7 @@ use crate::server::{
     dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why, statistics},
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
 };
-use crate::{
+use kit::{
     first::stop_after,
     refusal::{read_only, wrong_kind},
 };

@@ -22,7 +22,7 @@ use model::{Accepts, Error, ErrorKind, Facet, Setting, Settings, units};
 use rustix::net::{Shutdown, shutdown, sockopt::socket_type};
 
 use super::dialect::{Answer, Failure, Why};
-use crate::lock;
+use kit::lock;
 
 pub(crate) const TIMEOUT: Setting = Setting::new(
     "timeout",

@@ -30,10 +30,9 @@ use super::{
     prices::Prices,
     sums::{Check, Header},
 };
-use crate::{
-    lock, refusal,
-    server::{End, at_stop, connect_limit, is_stopped},
-};
+use kit::{lock, refusal};
+
+use crate::server::{End, at_stop, connect_limit, is_stopped};
 
 /// The time for which a signature is valid.
 const VALID: Duration = Duration::from_secs(15 * 60);

@@ -7,20 +7,23 @@ use std::{
     },
 };
 
-pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+/// Locks to read.
+pub fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+/// Locks to write.
+pub fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex.
+pub fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Locks as [`hold`] does, and counts in `waits` if it has to wait.
-pub(crate) fn turn<'m, T>(lock: &'m Mutex<T>, waits: &Cell<i64>) -> MutexGuard<'m, T> {
+pub fn turn<'m, T>(lock: &'m Mutex<T>, waits: &Cell<i64>) -> MutexGuard<'m, T> {
     match lock.try_lock() {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(guard)) => guard.into_inner(),

@@ -13,7 +13,9 @@ use crate::valkey::{
     batch::{BatchedKey, CommandBatch},
     connection::{ValkeyClient, bytes, pack, unexpected},
 };
-use crate::{meta, refusal::read_only, server::Answer};
+use kit::{meta, refusal::read_only};
+
+use crate::server::Answer;
 
 /// The keys in a part of a scan with values: few, because these are large.
 const FEW: usize = 32;

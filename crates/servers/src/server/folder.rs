@@ -22,7 +22,7 @@ use rustix::process::{Pid, test_kill_process};
 use walkdir::WalkDir;
 
 use super::software::Software;
-use crate::lock;
+use kit::lock;
 
 /// The longest time for the server of a killed storemark to end.
 const ENDING: Duration = Duration::from_secs(5);

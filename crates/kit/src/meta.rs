@@ -3,7 +3,7 @@
 use model::Meta;
 
 /// Encodes mode, seconds and nanoseconds, lowest byte first.
-pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
+pub fn bytes(meta: Meta) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&meta.mode.to_le_bytes());
     bytes[4..12].copy_from_slice(&meta.seconds.to_le_bytes());
@@ -12,7 +12,7 @@ pub(crate) fn bytes(meta: Meta) -> [u8; 16] {
 }
 
 /// Decodes the bytes of [`bytes`]; returns `None` for any other length.
-pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Meta> {
+pub fn from_bytes(bytes: &[u8]) -> Option<Meta> {
     let (mode, rest) = bytes.split_first_chunk()?;
     let (seconds, rest) = rest.split_first_chunk()?;
     Some(Meta {

@@ -6,18 +6,18 @@ use model::{Error, Key, KeyKind, Result};
 
 /// Creates the error of a key of another kind than the store's.
 #[cold]
-pub(crate) fn wrong_kind(key: Key<'_>, held: KeyKind) -> Error {
+pub fn wrong_kind(key: Key<'_>, held: KeyKind) -> Error {
     Error::usage(format!("the store's keys are {held}; {key} is of the kind {}", key.kind()))
 }
 
 /// Creates the error of a write to a store that was opened to read.
 #[cold]
-pub(crate) fn read_only() -> Error {
+pub fn read_only() -> Error {
     Error::usage("the store was opened to read; nothing was written")
 }
 
 /// Checks that a value is not longer than the engine's limit.
-pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()> {
+pub fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()> {
     if length <= longest {
         return Ok(());
     }
@@ -27,7 +27,7 @@ pub(crate) fn check_value(key: Key<'_>, length: u64, longest: u64) -> Result<()>
 }
 
 /// Checks that a name is neither longer than the engine's keys nor empty.
-pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
+pub fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
     match key {
         Key::Name(name) if !(1..=longest).contains(&name.len()) => Err(Error::unsupported(
             format!("the name {key} has {} bytes; accepted: 1 to {longest}", name.len()),
@@ -39,7 +39,7 @@ pub(crate) fn check_name(key: Key<'_>, longest: usize) -> Result<()> {
 /// Returns the error of a library that could not read a file of its store: one that is missing,
 /// empty or cut short is damage.
 #[cold]
-pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
+pub fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
 
     match cause.kind() {
@@ -53,7 +53,7 @@ pub(crate) fn damaged_file(path: impl fmt::Display, cause: io::Error) -> Error {
 
 /// Converts a length to the width of the address space.
 #[inline]
-pub(crate) fn size(length: u64) -> Result<usize> {
+pub fn size(length: u64) -> Result<usize> {
     usize::try_from(length).map_err(|_| too_long(length))
 }
 

@@ -17,7 +17,7 @@ use super::{
     variables::{Variables, own_variables, variables},
     watch,
 };
-use crate::lock;
+use kit::lock;
 
 /// The server of a store, with a connection to it.
 pub(crate) struct Host<C> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use model::{Error, Key, KeyKind, OwnedKey, Result};
 
-use crate::refusal::wrong_kind;
+use kit::refusal::wrong_kind;
 
 /// The strings of a store; a key of the store's own name has the kind of its keys.
 pub(super) struct Stored {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use model::{Item, Visit, Visitor};
 
 /// Returns a visitor that passes items to `visit` and stops after `limit` items.
-pub(crate) fn stop_after(limit: u64, visit: &mut Visitor<'_>) -> impl FnMut(Item<'_>) -> Visit {
+pub fn stop_after(limit: u64, visit: &mut Visitor<'_>) -> impl FnMut(Item<'_>) -> Visit {
     let mut left = limit;
     move |item| {
         if left == 0 {

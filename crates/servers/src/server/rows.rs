@@ -18,7 +18,7 @@ use super::{
     host::Host,
     store::{TableStore, in_effect, with_fixed},
 };
-use crate::{
+use kit::{
     lock,
     sql::{self, split_rows},
 };

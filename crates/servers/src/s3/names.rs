@@ -8,7 +8,9 @@ use std::fmt::Write;
 
 use model::{Error, Key, KeyKind, OwnedKey, Result};
 
-use crate::{refusal::wrong_kind, server::percent_decode};
+use kit::refusal::wrong_kind;
+
+use crate::server::percent_decode;
 
 /// The most bytes of an object's key.
 const LONGEST: usize = 1024;
