@@ -137,7 +137,8 @@ impl Blobs for Slowed {
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
         fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
-    fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
+    fn replace_by_paths(&self, location: &Path, settings: &Settings, to: &Path, suffix: Option<&str>) -> Result<Option<Vec<String>>>;
+        fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -19,7 +19,9 @@ mod workload;
 pub use ::host::{self, Stop};
 pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
-pub use copy::{Amount, Copied, CopyJob, StoreLocation, copy, generated, interrupted_copy};
+pub use copy::{
+    Amount, Copied, CopyJob, StoreLocation, copy, copy_in_place, generated, interrupted_copy,
+};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{

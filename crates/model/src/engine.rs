@@ -398,6 +398,23 @@ pub trait Blobs: Engine {
         Ok(None)
     }
 
+    /// Returns the statements that replace the values in a store of another program by the paths of their
+    /// copies in the folder `to`, each under its key with `suffix`; `None` if the store is of the engine's
+    /// own form.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    fn replace_by_paths(
+        &self,
+        _location: &Path,
+        _settings: &Settings,
+        _to: &Path,
+        _suffix: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
     /// Lists what the store at `location` holds in addition to its dataset (other tables, for
     /// example) and would be lost with it, in words for people.
     fn other_contents(&self, _location: &Path) -> Result<Vec<String>> {

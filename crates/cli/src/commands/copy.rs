@@ -10,10 +10,10 @@ use std::{
 
 use clap::Args;
 use engines::registry;
-use lab::{Checked, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
+use lab::{Checked, Copied, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
-    Blobs, EngineFacts, Entry, Error, Facet, Generated, Removed, Result, Settings, Shown,
-    TypedTarget, harmless,
+    Blobs, EngineFacts, Entry, Error, ErrorKind, Facet, Generated, Removed, Result, Settings,
+    Shown, TypedTarget, harmless,
     units::{self, show_count, show_duration, show_size},
 };
 use spec::Talk;
@@ -85,12 +85,22 @@ Examples:
   storemark copy thumbs.db files:thumbs               into a folder
   storemark copy thumbs lmdb:thumbs.lmdb              into another engine
   storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
-  storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted")]
+  storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted
+  storemark copy 'app.db?table=photos&key=name' files:photos --key-suffix .jpg
+  storemark copy thumbs 'new.db?table=photos&key=name&value=data'
+  storemark copy more 'app.db?table=photos&key=name&value=data' --in-place")]
 pub(crate) struct CopyOptions {
     /// The store to copy, only read
     pub(crate) from: OsString,
     /// The store to make: a target with an engine, such as sqlite:new.db or files:new?layout=tree
     pub(crate) to: OsString,
+    /// Put this behind each key
+    #[arg(long, value_name = "TEXT", conflicts_with = "resume")]
+    pub(crate) key_suffix: Option<String>,
+    /// Put the values into an existing table of your own, in one transaction; --force replaces those
+    /// that are there
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) in_place: bool,
     #[command(flatten)]
     pub(crate) flags: CopyFlags,
 }
@@ -143,14 +153,58 @@ pub(crate) struct VerifyOptions {
 }
 
 pub(crate) fn copy(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
-    carry_out(source(&options.from)?, destination(&options.to)?, &options.flags, stop)
+    let from = source(&options.from)?;
+    if options.in_place {
+        return into_table(from, options, stop);
+    }
+    let to = destination(&options.to)?;
+    let is_users = |to: &StoreLocation| to.engine.find_values(&to.path, &to.settings);
+    if to.path.exists() && is_users(&to).is_ok_and(|found| found.is_some()) {
+        let why = "exists, and is not replaced; --in-place puts the values into its table";
+        return Err(Error::new(ErrorKind::Exists, why).at(to.path.display()).into());
+    }
+    let moved = moved_out(&from, &to, options.key_suffix.as_deref())?;
+    carry_out(from, to, options.key_suffix.clone(), &options.flags, stop)?;
+    Ok(output::print_lines(&moved)?)
+}
+
+/// Puts values into a table of the user's own.
+fn into_table(from: StoreLocation, options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
+    let (found, path) = targets::existing(&options.to)?;
+    let settings = found.settings(&[])?;
+    if found.engine.find_values(&path, &settings)?.is_none() {
+        let why = "--in-place puts values into a table of your own: FILE?table=NAME&key=COLUMN&value=COLUMN";
+        return Err(Error::usage(why).at(&found.text).into());
+    }
+    let (began, source) = (Instant::now(), from.path.clone());
+    let CopyFlags { force, reading: ReadingOptions { scratch, talk }, .. } = options.flags.clone();
+    let to = StoreLocation { engine: found.engine, path, settings };
+    let key_suffix = options.key_suffix.clone();
+    let job = CopyJob { from, to, force, resume: false, scratch, key_suffix };
+    let copied = Listener::during(talk, |listener| lab::copy_in_place(&job, listener, stop))?;
+    say_copied(&source, &found.text, &copied, began)
+}
+
+/// Returns the lines with the statements that replace the values of a table by the paths of their copies;
+/// empty if they are in no table, or the copies are no files.
+fn moved_out(from: &StoreLocation, to: &StoreLocation, suffix: Option<&str>) -> Result<String> {
+    if to.engine.name() != registry::folders().name() {
+        return Ok(String::new());
+    }
+    let StoreLocation { engine, path, settings } = from;
+    let Some(lines) = engine.replace_by_paths(path, settings, &to.path, suffix)? else {
+        return Ok(String::new());
+    };
+    let head = "these statements replace the values by the paths of the files, and give their space back; \
+                none was run:\n";
+    Ok(lines.iter().fold(head.to_owned(), |text, line| format!("{text}  {line}\n")))
 }
 
 pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(options.database.as_os_str())?;
     let layout = options.tree.then_some(("layout", "tree"));
     let to = new_location(registry::folders(), &options.directory, layout)?;
-    carry_out(from, to, &options.flags, stop)
+    carry_out(from, to, None, &options.flags, stop)
 }
 
 pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure> {
@@ -162,7 +216,7 @@ pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure
     } else {
         new_location(registry::databases()?, &options.database, page_size)?
     };
-    carry_out(from, to, &options.flags, stop)
+    carry_out(from, to, None, &options.flags, stop)
 }
 
 pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
@@ -171,21 +225,27 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
     let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
     let page_size = Some(("page_size", options.pagesize.as_str()));
     let to = new_location(registry::databases()?, &options.database, page_size)?;
-    carry_out(from, to, &options.flags, stop)
+    carry_out(from, to, None, &options.flags, stop)
 }
 
 fn carry_out(
     from: StoreLocation,
     to: StoreLocation,
+    key_suffix: Option<String>,
     flags: &CopyFlags,
     stop: &Stop,
 ) -> Result<(), Failure> {
     let began = Instant::now();
     let (source, name) = (from.path.clone(), to.path.display().to_string());
     let CopyFlags { force, resume, reading: ReadingOptions { scratch, talk } } = flags.clone();
-    let job = CopyJob { from, to, force, resume, scratch };
+    let job = CopyJob { from, to, force, resume, scratch, key_suffix };
     let copied = Listener::during(talk, |listener| lab::copy(&job, listener, stop))?;
-    say_left_out(&source, &copied.left_out);
+    say_copied(&source, &name, &copied, began)
+}
+
+/// Prints what was copied, and what was not.
+fn say_copied(source: &Path, name: &str, copied: &Copied, began: Instant) -> Result<(), Failure> {
+    say_left_out(source, &copied.left_out);
     let there = match copied.resumed {
         0 => String::new(),
         count => format!(", {} of them were there", show_count(count)),
@@ -201,17 +261,23 @@ fn source(text: &OsStr) -> Result<StoreLocation> {
     Ok(StoreLocation { engine: resolved.engine, path, settings: resolved.settings(&[])? })
 }
 
-/// Resolves a store to be created: its engine has to be named, unless it replaces one that exists.
+/// Resolves a store to be created: its engine has to be named, unless it replaces one that exists, or
+/// its ending and settings are those of an engine.
 fn destination(text: &OsStr) -> Result<StoreLocation> {
-    let words = text.to_string_lossy();
-    if TypedTarget::parse(text).engine.is_none() && !Path::new(text).exists() {
-        let path = Path::new(text);
+    let (words, typed) = (text.to_string_lossy(), TypedTarget::parse(text));
+    let path = Path::new(&typed.location);
+    if typed.engine.is_none() && !Path::new(text).exists() && !path.exists() {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             files::check_folder(parent).map_err(|error| error.context(&words))?;
         }
         let ending = path.extension().and_then(OsStr::to_str);
         let by_ending = registry::all_blobs()
             .find(|engine| ending.is_some() && engine.declaration().extension == ending);
+        if let Some(engine) = by_settings(&typed) {
+            let mut named = OsString::from(format!("{}:", engine.name()));
+            named.push(text);
+            return resolved(&named, &[]);
+        }
         let engine = by_ending.map_or("ENGINE", EngineFacts::name);
         return Err(Error::usage(format!(
             "name the engine of the new store, as in {engine}:{words}; storemark engines \
@@ -220,6 +286,17 @@ fn destination(text: &OsStr) -> Result<StoreLocation> {
         .at(&words));
     }
     resolved(text, &[])
+}
+
+/// Returns the only engine that has all settings of a target; `None` if there are several, or no
+/// settings.
+fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
+    let has_all = |engine: &&'static dyn Blobs| {
+        let own = engine.settings(Facet::Blobs);
+        typed.settings.iter().all(|(name, _)| own.iter().any(|setting| setting.name == name))
+    };
+    let mut engines = registry::all_blobs().filter(has_all);
+    engines.next().filter(|_| engines.next().is_none() && !typed.settings.is_empty())
 }
 
 /// Resolves a target with an engine, with `defaults` below its settings.

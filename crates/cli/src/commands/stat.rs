@@ -1,6 +1,6 @@
 //! `storemark stat`: what kvtest's `stat` shows of a database, or of the one in a `hybrid:` store.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 use clap::Args;
 
@@ -12,17 +12,21 @@ use {
     engines::{registry, stat},
     lab::{Stop, StoreLocation},
     model::{Blobs, Error, Settings},
-    std::path::Path,
+    std::{
+        ffi::OsStr,
+        path::{Path, PathBuf},
+    },
 };
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   storemark stat test1.db                    number and sizes of blobs, pages, integrity
-  storemark stat test1.db --vacuum           rewritten without free pages first")]
+  storemark stat test1.db --vacuum           rewritten without free pages first
+  storemark stat 'app.db?table=photos'       a table of your own")]
 pub(crate) struct StatOptions {
     /// The database to look at, or a hybrid: store
-    pub(crate) database: PathBuf,
+    pub(crate) database: OsString,
     /// Rewrite it first, without free pages
     #[arg(long)]
     pub(crate) vacuum: bool,
@@ -36,17 +40,14 @@ pub(crate) fn run(_: &StatOptions, _: &lab::Stop) -> Result<(), Failure> {
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
-    let path = &targets::followed(options.database.clone());
-    if !path.exists() {
-        return Err(targets::missing(path).into());
-    }
+    let (path, settings) = &located(&options.database)?;
     let stat = match recognised(path)? {
         Some(engine) if !options.vacuum => {
-            let place = StoreLocation { engine, path: path.clone(), settings: Settings::default() };
-            place.read_unchanged(stop, |path| stat(path, false))?
+            let place = StoreLocation { engine, path: path.clone(), settings: settings.clone() };
+            place.read_unchanged(stop, |path| stat(path, settings, false))?
         }
         // SQLite says what is wrong with a file that is no database.
-        _ => stat(path, options.vacuum)?,
+        _ => stat(path, settings, options.vacuum)?,
     };
     let mut lines = Vec::new();
     let mut line = |name: &str, value: String| lines.push(format!("{name:<20}{value:>8}\n"));
@@ -70,6 +71,18 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
         return Err(Error::corrupt("is damaged").at(path.display()).into());
     }
     Ok(())
+}
+
+/// Returns the path of a store, with the settings that find its values; a file that is no store has none.
+#[cfg(feature = "sqlite")]
+fn located(text: &OsStr) -> Result<(PathBuf, Settings), Error> {
+    let path = Path::new(text);
+    if path.exists() && recognised(path)?.is_none() {
+        return Ok((targets::followed(path.to_owned()), Settings::default()));
+    }
+    let (found, path) = targets::existing(text)?;
+    let settings = found.settings(&[])?;
+    Ok((path, settings))
 }
 
 /// Returns the engine of the store at `path`, which must be one with a database; `None` for a file

@@ -230,6 +230,121 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
         ("run odd.db?table=nulls&value=data&key=data", "data is the value, and no part of the key"),
         ("run kinds.db?table=doubled", "doubled is a view, which has no key of its own"),
         ("run kinds.db?table=without&value=data&api=blob", "without: api=blob needs a rowid"),
-        ("copy app.db?table=photos&value=data sqlite:app.db --force", "is the same as"),
+        (
+            "copy app.db?table=photos&value=data sqlite:app.db --force",
+            "app.db: exists, and is not replaced",
+        ),
     ]);
+}
+
+/// The rows of a table as the shell prints them.
+fn rows(world: &World, database: &str, sql: &str) -> Vec<String> {
+    world.sqlite3(&[database, sql]).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn values_move_out_and_back() {
+    let world = kinds();
+    let before = world.tree();
+    let ran =
+        world.ok("copy app.db?table=photos&key=name&value=data files:photos --key-suffix .jpg");
+    for line in [
+        "ALTER TABLE \"photos\" ADD COLUMN \"data_path\" TEXT;",
+        "UPDATE \"photos\" SET \"data_path\"='photos/'||\"name\"||'.jpg', \"data\"=NULL;",
+        "VACUUM;",
+    ] {
+        assert!(ran.out.contains(line), "{}", ran.out);
+    }
+    let wanted =
+        rows(&world, "app.db", "SELECT name, length(data) FROM photos ORDER BY name||'.jpg'");
+    let length = |name: &String| fs::read(world.path(&format!("photos/{name}"))).unwrap().len();
+    let found = world.names("photos");
+    let found: Vec<_> = found
+        .iter()
+        .map(|name| format!("{}|{}", name.trim_end_matches(".jpg"), length(name)))
+        .collect();
+    assert_eq!(found, wanted);
+    world.ok("copy files:photos thumbs.db?table=pictures&key=file&value=bytes");
+    world.ok("verify photos thumbs.db");
+    assert!(before.iter().all(|(path, was)| world.tree().get(path) == Some(was)));
+    // The statements do what they say.
+    for line in ran.out.lines().filter(|line| line.starts_with("  ")) {
+        world.sqlite3(&["app.db", line]);
+    }
+    let paths = rows(&world, "app.db", "SELECT data_path FROM photos WHERE data IS NULL");
+    assert_eq!(paths.len(), 40);
+    assert!(paths.iter().all(|path| world.path(path).is_file()), "{paths:?}");
+}
+
+#[test]
+fn tiles_move_out_and_back_with_their_numbers() {
+    let world = kinds();
+    let key = "key=zoom_level,tile_column,tile_row&value=tile_data";
+    world.ok("copy kinds.db?table=tiles_of&value=data files:tiles");
+    world.ok(&format!("copy tiles new.mbtiles?table=tiles&{key}"));
+    world.ok("verify kinds.db?table=tiles_of&value=data new.mbtiles");
+    let sql = "SELECT DISTINCT typeof(zoom_level), typeof(tile_data) FROM tiles";
+    assert_eq!(rows(&world, "new.mbtiles", sql), ["integer|blob"]);
+}
+
+#[test]
+fn an_existing_table_gets_all_values_or_none() {
+    let world = kinds();
+    world.sqlite3(&[
+        "mine.db",
+        "CREATE TABLE p(id INTEGER PRIMARY KEY, n TEXT UNIQUE, b BLOB, c TEXT DEFAULT 'new');
+         INSERT INTO p(n, b, c) VALUES('dir/7', x'00', 'old');
+         CREATE TABLE q(n TEXT PRIMARY KEY, b BLOB, c TEXT NOT NULL);
+         CREATE TABLE log(n); CREATE TRIGGER t AFTER INSERT ON p BEGIN INSERT INTO log VALUES(NEW.n); END;",
+    ]);
+    let copy = "copy kinds.db?table=texts&value=data mine.db?table=p&key=n&value=b";
+    world.refuses([
+        (copy, "mine.db: exists, and is not replaced; --in-place puts the values into its table"),
+        (&format!("{copy} --force"), "mine.db: exists, and is not replaced"),
+        (
+            &format!("{copy} --in-place"),
+            "dir/7 is there; --force replaces its value; nothing was written",
+        ),
+        (&format!("{copy} --in-place --resume"), "cannot be used with"),
+        (
+            "copy kinds.db?table=texts&value=data mine.db?table=q&value=b --in-place",
+            "q: an insert needs a value for c, which is NOT NULL and has no default",
+        ),
+        (
+            "copy kinds.db?table=without&value=data mine.db?table=p&key=n&value=b --in-place",
+            "mine.db: its keys are names, the source's integers",
+        ),
+    ]);
+    world.ok(&format!("{copy} --in-place --force"));
+    let count =
+        "SELECT count(*), sum(c='old'), sum(length(b)>100), (SELECT count(*) FROM log) FROM p";
+    assert_eq!(rows(&world, "mine.db", count), ["40|1|40|39"]);
+}
+
+#[test]
+fn an_insert_needs_defaults_for_the_other_columns() {
+    let world = kinds();
+    world.sqlite3(&[
+        "needs.db",
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB, owner TEXT NOT NULL);
+         INSERT INTO t SELECT id, data, 'me' FROM (SELECT 1 AS id, x'00' AS data);",
+    ]);
+    world.ok("run app.db --mix read=50,insert=50 --rounds 1");
+    let ran = world.run("run needs.db --mix read=50,insert=50 --rounds 1");
+    let says = "t: an insert needs a value for owner, which is NOT NULL and has no default";
+    assert!(ran.code != Some(0) && ran.err.contains(says), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn stat_and_cache_take_a_table() {
+    let world = kinds();
+    let out = world.ok("stat app.db?table=photos").out;
+    assert!(out.contains("Number of entries:        40\n"), "{out}");
+    assert!(out.contains("Maximum value size:      140\n"), "{out}");
+    let out = world.ok("stat kinds.db?table=texts&value=data&where=name<'dir/2'").out;
+    assert!(out.contains("Number of entries:        11\n"), "{out}");
+    if cfg!(target_os = "linux") {
+        let out = world.ok("cache app.db?table=photos").out;
+        assert!(out.contains("Files: 1"), "{out}");
+    }
 }

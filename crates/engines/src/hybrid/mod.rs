@@ -24,7 +24,7 @@ use model::{
 
 use crate::{
     at, fresh,
-    sqlite::{self, Sqlite, Stat},
+    sqlite::{self, SqlTable, Sqlite, Stat},
 };
 use store::HybridStore;
 
@@ -157,17 +157,18 @@ impl Blobs for Hybrid {
     }
 }
 
-/// Returns statistics of the store or SQLite database at `path`; with `vacuum`, it rewrites the
+/// Returns statistics of the store or SQLite database at `path`, whose values `settings` may name; with `vacuum`, it rewrites the
 /// database first.
 ///
 /// # Errors
 ///
 /// Fails if it is no such store, or cannot be read.
-pub fn stat(path: &Path, vacuum: bool) -> Result<Stat> {
+pub fn stat(path: &Path, settings: &Settings, vacuum: bool) -> Result<Stat> {
     if !Hybrid.recognises(path) {
-        return sqlite::stat(path, &sqlite::OWN, vacuum);
+        return sqlite::stat(path, |db| sqlite::find_table(db, settings), vacuum);
     }
-    let stat = sqlite::stat(&database(path), &table::TABLES, vacuum)?;
+    let find = |db: &_| SqlTable::find(db, &table::TABLES).cloned();
+    let stat = sqlite::stat(&database(path), find, vacuum)?;
     let access = if vacuum { Access::Write } else { Access::Read };
     let (settings, keys) = (Settings::default(), KeyKind::Integers);
     let store = HybridStore::open(path, &OpenOptions { settings, access, keys })?;

@@ -21,7 +21,7 @@ use super::{
     inspect,
     key_columns::{KeyColumns, KeyValues},
     library, stored,
-    table::{OWN, SqlTable, UsersTable},
+    table::{SqlTable, UsersTable},
     users::{self, RowCheck},
 };
 use kit::{lock, refusal};
@@ -86,6 +86,20 @@ impl Blobs for Sqlite {
         found.map_err(|error| if error.location().is_empty() { error.at(db.file()) } else { error })
     }
 
+    fn replace_by_paths(
+        &self,
+        location: &Path,
+        settings: &Settings,
+        to: &Path,
+        suffix: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        if !users::is_named(settings) {
+            return Ok(None);
+        }
+        let db = Connection::open(&LINKED, location, database::opening(location, Access::Read))?;
+        users::replace_by_paths(&db, settings, to, suffix)
+    }
+
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         inspect::other_contents(location)
     }
@@ -109,13 +123,7 @@ impl Blobs for Sqlite {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let find = |db: &Connection| {
-            if users::is_named(&options.settings) {
-                let table = users::describe(db, &options.settings);
-                return table.map_err(|error| db.add_file_name(error));
-            }
-            SqlTable::find(db, &OWN).cloned()
-        };
+        let find = |db: &Connection| users::find_table(db, &options.settings);
         Ok(Box::new(SqliteStore::open(location, options, find)?))
     }
 }

@@ -37,13 +37,17 @@ pub struct Stat {
     pub integrity: Vec<String>,
 }
 
-/// Returns statistics of the database at `path`, which has one of `tables`; with `vacuum`, it
+/// Returns statistics of the database at `path`, in which `find` finds the table; with `vacuum`, it
 /// rewrites the database first.
-pub(crate) fn stat(path: &Path, tables: &[&'static SqlTable], vacuum: bool) -> Result<Stat> {
+pub(crate) fn stat(
+    path: &Path,
+    find: impl FnOnce(&Connection) -> Result<SqlTable>,
+    vacuum: bool,
+) -> Result<Stat> {
     let access = if vacuum { Access::Write } else { Access::Read };
     check(path, access)?;
     let db = Connection::open(&LINKED, path, opening(path, access))?;
-    let table = db.with_short_waits(|db| SqlTable::find(db, tables))?;
+    let table = &db.with_short_waits(find)?;
     if vacuum {
         db.execute("VACUUM")?;
     }

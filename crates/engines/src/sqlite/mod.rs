@@ -28,7 +28,8 @@ pub use inspect::Stat;
 pub(crate) use inspect::stat;
 pub(crate) use key_columns::KeyColumns;
 pub use library::{Build, build, builds};
-pub(crate) use table::{OWN, SqlTable, names, part};
+pub(crate) use table::{SqlTable, names, part};
+pub(crate) use users::find_table;
 
 /// The engine SQLite.
 pub struct Sqlite;

@@ -40,7 +40,7 @@ impl<'a> Subject<'a> {
             let place =
                 StoreLocation { engine: *engine, path: path.clone(), settings: settings.clone() };
             let (from, force, resume) = (generated(request.data)?, false, false);
-            let job = CopyJob { from, to: place, force, resume, scratch: None };
+            let job = CopyJob { from, to: place, force, resume, scratch: None, key_suffix: None };
             crate::copy(&job, progress, stop)?;
             (path, Some(scratch))
         };

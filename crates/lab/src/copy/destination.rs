@@ -84,7 +84,7 @@ fn check_place(to: &StoreLocation) -> Result<()> {
 }
 
 /// Fails if a store would be copied onto itself, into itself, or over a folder that contains it.
-fn check_apart(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn check_apart(from: &Path, to: &Path) -> Result<()> {
     // A source that cannot be found cannot be opened either, and that error is clearer.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();

@@ -3,10 +3,12 @@
 
 mod changes;
 mod destination;
+mod in_place;
 mod inventory;
 mod location;
 mod partial;
 mod pump;
+mod suffixed;
 mod survey;
 
 use std::path::{Path, PathBuf};
@@ -18,10 +20,12 @@ use model::{
 
 use crate::{Progress, Stop, host};
 use changes::FileStates;
+pub use in_place::copy_in_place;
 use inventory::Inventory;
 pub use location::{Amount, StoreLocation, generated};
 pub(crate) use location::{Readable, clone_store};
 use partial::Partial;
+use suffixed::Suffixed;
 
 /// Returns the folder that an interrupted copy to `destination` left; `None` if there is none.
 pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
@@ -42,6 +46,8 @@ pub struct CopyJob {
     /// The folder in which a source that reading would change is copied to be read; `None` for the
     /// source's own folder.
     pub scratch: Option<PathBuf>,
+    /// The ending that each key of the source gets; `None` for none.
+    pub key_suffix: Option<String>,
 }
 
 /// The result of a copy.
@@ -82,17 +88,19 @@ fn copy_readable(
 ) -> Result<Copied> {
     progress.stage("looking at the source", None);
     let before = FileStates::read(from)?;
-    let source = from.open()?;
+    let store = from.open()?;
+    let suffixed = job.key_suffix.as_ref().map(|suffix| Suffixed { store: &*store, suffix });
+    let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
     let mut left_out = source.left_out()?;
     let partial = Partial::claim(&job.to)?;
-    let ended = Copier { job, source: &*source, before, progress, stop }.run(&partial);
+    let ended = Copier { job, source, before, progress, stop }.run(&partial);
     let copied = match ended {
         Ok(copied) => copied,
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };
     left_out.extend(copied.left_out);
     destination::finish(&job.to.path, partial)?;
-    source.close()?;
+    store.close()?;
     Ok(Copied { left_out, ..copied })
 }
 

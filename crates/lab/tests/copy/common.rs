@@ -28,7 +28,14 @@ pub(crate) fn at(engine: &str, folder: &Path, name: &str) -> String {
 }
 
 pub(crate) fn job(from: &str, to: &str) -> CopyJob {
-    CopyJob { from: place(from), to: place(to), force: false, resume: false, scratch: None }
+    CopyJob {
+        from: place(from),
+        to: place(to),
+        force: false,
+        resume: false,
+        scratch: None,
+        key_suffix: None,
+    }
 }
 
 pub(crate) fn copy(from: &str, to: &str) -> Result<Copied> {

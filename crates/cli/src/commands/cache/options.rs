@@ -16,12 +16,13 @@ SIZE and RANGE take K, M, G and T for powers of 1024: 4096, 4k, 100M, 1.5G, and 
 Examples:
   storemark cache thumbs.dir thumbs.db     how much of each is in memory
   storemark cache -v thumbs.db             with a map of the file
+  storemark cache 'app.db?table=photos'    the files of a database
   storemark cache -e thumbs.dir            drop it from memory
   storemark cache -ld -P pid thumbs.db     keep it in memory until the daemon is ended")]
 #[command(group = ArgGroup::new("holds").args(["lock", "lock_all"]))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct CacheOptions {
-    /// Files, and folders with all that is below them
+    /// Files, folders with all that is below them, and targets with the files of their stores
     #[arg(value_name = "PATH", required_unless_present = "list")]
     pub(crate) paths: Vec<OsString>,
 

@@ -6,7 +6,7 @@ use std::{
     fs::{self, File},
     io::{self, IsTerminal, Read},
     os::unix::ffi::OsStrExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use model::{Error, units::show_size};
@@ -14,7 +14,7 @@ use pagecache::{Crawl, CrawlReport, Pages, Problem, Root, Visitor, residency_map
 use serde_json::{Value, json};
 
 use super::CacheOptions;
-use crate::{exit::Failure, output};
+use crate::{exit::Failure, output, targets};
 
 /// Visits all that the options name.
 pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), Failure> {
@@ -24,8 +24,13 @@ pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), F
     };
     // The paths of the command line must all exist.
     for path in &options.paths {
-        fs::symlink_metadata(path).map_err(|error| Problem { path: path.into(), error })?;
-        roots.push(Root::new(path.into()));
+        match fs::symlink_metadata(path) {
+            Ok(_) => roots.push(Root::new(path.into())),
+            Err(error) => match files_of(path) {
+                Some(files) => roots.extend(files.into_iter().map(Root::new)),
+                None => return Err(Problem { path: path.into(), error }.into()),
+            },
+        }
     }
     let crawl_options = options.crawl();
     let mut crawl = Crawl::new(&crawl_options, Show::new(options));
@@ -35,6 +40,14 @@ pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), F
     let (found, mut show) = crawl.finish();
     show.flush()?;
     Ok((found, show))
+}
+
+/// Returns the files of the store that a target names; `None` if it names none that exists.
+fn files_of(target: &OsStr) -> Option<Vec<PathBuf>> {
+    let found = targets::resolve(target).ok()?;
+    let files = found.engine.files(&found.location?).into_iter();
+    let files: Vec<_> = files.filter(|file| file.exists()).collect();
+    (!files.is_empty()).then_some(files)
 }
 
 fn listed(list: &Path, by_zeros: bool) -> Result<Vec<Root>, Failure> {

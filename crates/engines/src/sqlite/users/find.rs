@@ -26,3 +26,11 @@ pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValu
     let about = Some(format!("the values are {table}.{value} by {key}: {estimate}"));
     Ok(Some(FoundValues { settings, about }))
 }
+
+/// Returns the table that `settings` name, or one of storemark's own.
+pub(crate) fn find_table(db: &Connection, settings: &Settings) -> Result<SqlTable> {
+    if is_named(settings) {
+        return describe(db, settings).map_err(|error| db.add_file_name(error));
+    }
+    SqlTable::find(db, &OWN).cloned()
+}

@@ -3,6 +3,7 @@
 mod candidates;
 mod describe;
 mod find;
+mod moved;
 mod schema;
 
 use model::{
@@ -11,6 +12,8 @@ use model::{
 
 pub(super) use describe::describe;
 pub(super) use find::find;
+pub(crate) use find::find_table;
+pub(super) use moved::replace_by_paths;
 use schema::{Relation, quoted};
 
 use super::{

@@ -24,6 +24,10 @@ pub(super) struct Column {
     pub(super) declared: String,
     /// Whether an insert has to name it.
     pub(super) needed: bool,
+    /// Whether it is never NULL.
+    pub(super) is_required: bool,
+    /// Whether it is a generated column.
+    pub(super) is_computed: bool,
     /// Its place in the primary key, from 1; 0 if it is not part of it.
     in_key: i64,
 }
@@ -148,17 +152,19 @@ fn kind(db: &Connection, name: &str) -> Result<RelationKind> {
 }
 
 fn columns(db: &Connection, table: &str) -> Result<Vec<Column>> {
-    const COLUMNS: &str = "SELECT name, type, \"notnull\" AND dflt_value IS NULL AND NOT hidden, pk \
-                           FROM pragma_table_xinfo(?1)";
+    const COLUMNS: &str = "SELECT name, type, \"notnull\" AND dflt_value IS NULL AND NOT hidden, pk, \
+                           \"notnull\", hidden FROM pragma_table_xinfo(?1)";
     let mut columns = Vec::new();
     db.prepare(COLUMNS)?.rows([Parameter::Text(table.as_bytes())], |row| {
         let text = |column| String::from_utf8_lossy(row.text(column)).into_owned();
-        let (name, declared) = (text(0), text(1).to_uppercase());
+        let is_set = |column| row.integer(column) != 0;
         columns.push(Column {
-            name,
-            declared,
-            needed: row.integer(2) != 0,
+            name: text(0),
+            declared: text(1).to_uppercase(),
+            needed: is_set(2),
             in_key: row.integer(3),
+            is_required: is_set(4),
+            is_computed: is_set(5),
         });
         Ok(ControlFlow::Continue(()))
     })?;
