@@ -87,8 +87,8 @@ Examples:
   storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
   storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted
   storemark copy 'app.db?table=photos&key=name' files:photos --key-suffix .jpg
-  storemark copy thumbs 'new.db?table=photos&key=name&value=data'
-  storemark copy more 'app.db?table=photos&key=name&value=data' --in-place")]
+  storemark copy thumbs 'own.db?table=photos&key=name&value=data'
+  storemark copy thumbs 'app.db?table=photos&key=name&value=data' --in-place")]
 pub(crate) struct CopyOptions {
     /// The store to copy, only read
     pub(crate) from: OsString,

@@ -101,6 +101,13 @@ impl World {
         ran.out
     }
 
+    /// Makes `app.db`, a database that another program made.
+    pub(crate) fn application(&self) {
+        let sql = "CREATE TABLE photos(id INTEGER PRIMARY KEY, name TEXT UNIQUE, data BLOB);
+                   INSERT INTO photos VALUES(1, 'a', zeroblob(5000)), (2, 'b', zeroblob(7000));";
+        self.sqlite3(&["app.db", sql]);
+    }
+
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
