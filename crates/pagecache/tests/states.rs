@@ -177,7 +177,9 @@ fn every_byte_is_read() {
 fn reading_ends_when_it_is_asked_to() {
     let root = folder();
     let files = ["a", "b", "c"].map(|name| root.path().join(name));
-    files.iter().for_each(|file| fs::write(file, "four").unwrap());
+    for file in &files {
+        fs::write(file, "four").unwrap();
+    }
     let files = Files::below(files).unwrap();
     let asked = std::cell::Cell::new(0);
     let two = || asked.replace(asked.get() + 1) < 2;

@@ -1,4 +1,4 @@
-//! The sentences of answers and advices, each whole, with a slot for each name and figure. A list in
+//! The sentences of pages, each whole, with a slot for each name and figure. A list in
 //! a slot is separated by commas, or by semicolons if its items contain commas.
 
 use std::fmt::Display;
@@ -93,11 +93,22 @@ sentences! {
     left_out_because(stores, why): "{stores} ({why})";
 }
 
-// What coincides with a verdict.
+// A comparison of two records.
+sentences! {
+    divided_by(control): "times are divided by those of the control, {control}, in the same rounds";
+    divided_by_except(control, cases): "times are divided by those of the control, {control}, in the same rounds; not in {cases}, where it has none";
+    no_control(): "times are not divided by those of a control: none is in both records";
+    changed(change, ratio, least): "{change}: time new ÷ old {ratio}, sees changes from {least} % on";
+    changed_unseen(change, ratio): "{change}: time new ÷ old {ratio}, sees no change";
+}
+
+// What coincides with a verdict, how far a store scales, and what is not shown at once.
 sentences! {
     coincides(target, verdict, list): "{target}, {verdict}: this coincides with {list}";
     time_differs(name, from, to, change): "time {name} {from} → {to} µs ({change})";
     count_differs(name, from, to, change): "{name} {from} → {to} ({change})";
+    scales_to(target, clients, low, high, most): "{target}: one more client adds up to {clients} ({low} to {high}), of {most} measured";
+    hidden_findings(more, notes): "More findings: {more}; notes: {notes}";
 }
 
 // What to do next.

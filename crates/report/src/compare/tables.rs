@@ -6,6 +6,7 @@ use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
     ComparedCase, Comparison,
     number::{figure, with_interval},
+    sentences,
     table::{Cell, Column, Room, Table},
     words,
 };
@@ -72,10 +73,11 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
     let Some(ratio) = change.time.filter(|_| change.verdict.is_judged()) else {
         return format!("{about}: {}", words::change_verdict(change.verdict, None));
     };
-    let seen = change.detectable.map_or("no change".to_owned(), |share| {
-        format!("changes from {} % on", figure(share * 100.0))
-    });
-    format!("{about}: time new ÷ old {}, sees {seen}", with_interval(&ratio))
+    let ratio = with_interval(&ratio);
+    match change.detectable {
+        Some(share) => sentences::changed(about, ratio, figure(share * 100.0)),
+        None => sentences::changed_unseen(about, ratio),
+    }
 }
 
 /// Describes the control that times are divided by, or that a record lacks it; `None` if there is
@@ -83,17 +85,15 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
 pub(crate) fn control(comparison: &Comparison) -> Option<String> {
     let Some(control) = &comparison.control else {
         let lacks = comparison.only.iter().any(|own| !own.is_empty());
-        let none = "times are not divided by those of a control: none is in both records";
-        return lacks.then(|| none.to_owned());
+        return lacks.then(sentences::no_control);
     };
     let without = comparison.cases.iter().filter(|case| !case.controlled);
     let without: Vec<_> = without.map(ComparedCase::title).collect();
-    let but = if without.is_empty() {
-        String::new()
+    Some(if without.is_empty() {
+        sentences::divided_by(control)
     } else {
-        format!("; not in {}, where it has none", without.join("; "))
-    };
-    Some(format!("times are divided by those of the control, {control}, in the same rounds{but}"))
+        sentences::divided_by_except(control, without.join("; "))
+    })
 }
 
 /// Lists what the new record lacks in one line; `None` if it lacks nothing.

@@ -6,7 +6,7 @@ use model::Severity;
 
 use crate::{
     charts::{Part, Side},
-    words,
+    sentences, words,
 };
 
 /// The largest number of findings that are shown at once.
@@ -19,6 +19,7 @@ pub(super) fn findings_section(part: &Part<'_>, below: bool) -> Markup {
     let all = found(part);
     let weighty = all.iter().filter(|(_, (severity, _))| *severity > Severity::Note).count();
     let (shown, others) = all.split_at(weighty.min(FEW));
+    let (more, notes) = (weighty - shown.len(), all.len() - weighty);
     html! {
         @if !all.is_empty() {
             section.findings {
@@ -26,22 +27,13 @@ pub(super) fn findings_section(part: &Part<'_>, below: bool) -> Markup {
                 @if shown.is_empty() { p { "No finding does." } } @else { (list(shown)) }
                 @if !others.is_empty() {
                     details {
-                        summary { (counted(others.len(), weighty - shown.len())) }
+                        summary { (sentences::hidden_findings(more, notes)) }
                         (list(others))
                     }
                 }
             }
         }
     }
-}
-
-/// Counts the hidden findings: `2 more findings`, `1 more finding and 3 notes`.
-fn counted(others: usize, weighty: usize) -> String {
-    let of = |count: usize, name| {
-        (count > 0).then(|| words::counted(u64::try_from(count).unwrap_or(u64::MAX), name))
-    };
-    let both = [of(weighty, "more finding"), of(others - weighty, "note")];
-    words::joined(both, " and ").unwrap_or_default()
 }
 
 /// Returns the findings of all machines, the worst first.

@@ -6,6 +6,7 @@ use stats::Knee;
 
 use super::TARGET;
 use crate::{
+    sentences,
     table::{Cell, Column, Room, Table},
     words,
 };
@@ -53,9 +54,5 @@ const LIMIT: &str = "of limit: the rate over that of as many clients of null, wh
 pub(crate) fn knee(of: &Scaling) -> Option<String> {
     let Knee { at, low, high } = of.knee?;
     let most = of.points.last()?.clients;
-    let counted = |n| words::counted(u64::from(n), "client");
-    let up_to = |n: u32| if n == most { format!("{n}, the most measured") } else { n.to_string() };
-    let interval = if low == high { String::new() } else { format!(" ({low} to {})", up_to(high)) };
-    let all = if at == most { ", the most measured" } else { "" };
-    Some(format!("{}: one more client adds up to {}{all}{interval}", of.target, counted(at)))
+    Some(sentences::scales_to(&of.target, at, low, high, most))
 }
