@@ -33,6 +33,7 @@ mod memory;
 mod null;
 mod ordered;
 mod pack;
+mod part;
 #[cfg(feature = "redb")]
 mod redb;
 pub mod registry;

@@ -5,8 +5,8 @@
 //! whether a key is there. One session writes at a time: what [`model::How`] asks would not hold
 //! otherwise.
 //!
-//! Values of integers are stored as they are; each value of a name is followed by its mode and time,
-//! whose nanoseconds are all ones if there are none.
+//! Values of integers are stored as they are, and so are those that another program made; each value of a
+//! name is followed by its mode and time, whose nanoseconds are all ones if there are none.
 
 use std::{
     cell::Cell,
@@ -15,11 +15,14 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use model::{Access, Error, How, Item, Key, KeyKind, Meta, Put, Result, Try, Visit};
+use model::{Access, Error, How, Item, Key, Meta, Put, Result, Try, Visit};
 
 use kit::{lock, meta, refusal};
 
-use crate::ordered::{self, Library, Txn};
+use crate::{
+    ordered::{self, Library, Txn},
+    part::Part,
+};
 
 /// What `storemark advise` tries of such an engine.
 pub(crate) const WORTH_TRYING: &[Try] = &[
@@ -90,15 +93,15 @@ pub(crate) trait Tree {
 
 /// The state that the sessions of a store share.
 pub(crate) struct Shared {
-    pub(crate) keys: KeyKind,
+    pub(crate) part: Part,
     pub(crate) access: Access,
     /// The lock of the session that writes.
     writer: Mutex<()>,
 }
 
 impl Shared {
-    pub(crate) fn new(keys: KeyKind, access: Access) -> Self {
-        Self { keys, access, writer: Mutex::new(()) }
+    pub(crate) fn new(part: Part, access: Access) -> Self {
+        Self { part, access, writer: Mutex::new(()) }
     }
 }
 
@@ -179,7 +182,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
 
     #[inline]
     fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
-        ordered::bytes(key, self.shared.keys, room)
+        ordered::bytes(key, self.shared.part.keys, room)
     }
 
     fn read(&self) -> Result<Self::Read> {
@@ -210,7 +213,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
     #[inline]
     fn get(&self, txn: Txn<'_, Self>, key: &[u8], into: &mut [u8]) -> Result<Option<usize>> {
         let take = |stored: &[u8]| {
-            let (value, _) = unwrap(stored, self.shared.keys)?;
+            let (value, _) = unwrap(stored, self.shared.part.has_metas())?;
             Ok(model::copy_value(value, into))
         };
         let found = match txn {
@@ -231,18 +234,18 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
                 None => self.tree.length(None, key)?,
             },
         };
-        found.map(|length| own_length(length, self.shared.keys)).transpose()
+        found.map(|length| own_length(length, self.shared.part.has_metas())).transpose()
     }
 
     fn put(&self, txn: &mut Self::Write, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
-        check(ordered::key(key, self.shared.keys)?, value.len() as u64, T::LONGEST_KEY)?;
+        check(ordered::key(key, self.shared.part.keys)?, value.len() as u64, T::LONGEST_KEY)?;
         let allowed = match put.how {
             How::Upsert => true,
             How::Insert => !self.holds(&txn.own, key)?,
             How::Update => self.holds(&txn.own, key)?,
         };
         if allowed {
-            txn.own.insert(key.into(), Some(wrap(value, put.meta, self.shared.keys)));
+            txn.own.insert(key.into(), Some(wrap(value, put.meta, self.shared.part.has_metas())));
         }
         Ok(allowed)
     }
@@ -262,10 +265,11 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         values: bool,
         visit: &mut model::Visitor<'_>,
     ) -> Result<()> {
-        let (keys, from) = (self.shared.keys, from.unwrap_or_default());
+        let (keys, metas) = (self.shared.part.keys, self.shared.part.has_metas());
+        let from = from.unwrap_or_default();
         let visit = &mut |key: &[u8], length, stored: &[u8]| {
-            let (value, meta) = if values { unwrap(stored, keys)? } else { (&[][..], None) };
-            let length = own_length(length, keys)?;
+            let (value, meta) = if values { unwrap(stored, metas)? } else { (&[][..], None) };
+            let length = own_length(length, metas)?;
             visit(Item::new(ordered::key(key, keys)?, value, meta).with_length(length))
         };
         match txn {
@@ -284,8 +288,8 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
 const META: usize = 16;
 const NO_META: u32 = u32::MAX;
 
-fn wrap<V: for<'a> From<&'a [u8]>>(value: &[u8], meta: Option<Meta>, keys: KeyKind) -> V {
-    if keys == KeyKind::Integers {
+fn wrap<V: for<'a> From<&'a [u8]>>(value: &[u8], meta: Option<Meta>, metas: bool) -> V {
+    if !metas {
         return V::from(value);
     }
     let meta = meta.unwrap_or(Meta { nanoseconds: NO_META, ..Meta::default() });
@@ -293,17 +297,15 @@ fn wrap<V: for<'a> From<&'a [u8]>>(value: &[u8], meta: Option<Meta>, keys: KeyKi
 }
 
 /// Returns how many of `length` stored bytes are the value's own.
-fn own_length(length: u64, keys: KeyKind) -> Result<u64> {
-    match keys {
-        KeyKind::Integers => Ok(length),
-        KeyKind::Names => length.checked_sub(META as u64).ok_or_else(cut_short),
-    }
+fn own_length(length: u64, metas: bool) -> Result<u64> {
+    let own = if metas { META as u64 } else { 0 };
+    length.checked_sub(own).ok_or_else(cut_short)
 }
 
 /// Splits what is stored into the value and its mode and time.
 #[inline]
-fn unwrap(stored: &[u8], keys: KeyKind) -> Result<(&[u8], Option<Meta>)> {
-    if keys == KeyKind::Integers {
+fn unwrap(stored: &[u8], metas: bool) -> Result<(&[u8], Option<Meta>)> {
+    if !metas {
         return Ok((stored, None));
     }
     let (value, tail) = stored.split_last_chunk::<META>().ok_or_else(cut_short)?;
@@ -327,15 +329,15 @@ mod tests {
             value: Vec<u8>, mode: u32, seconds: i64, nanoseconds in 0..1_000_000_000_u32, none: bool,
         ) {
             let meta = (!none).then_some(Meta { mode, seconds, nanoseconds });
-            let stored: Box<[u8]> = wrap(&value, meta, KeyKind::Names);
-            prop_assert_eq!(unwrap(&stored, KeyKind::Names).unwrap(), (&value[..], meta));
-            prop_assert_eq!(own_length(stored.len() as u64, KeyKind::Names).unwrap(), value.len() as u64);
+            let stored: Box<[u8]> = wrap(&value, meta, true);
+            prop_assert_eq!(unwrap(&stored, true).unwrap(), (&value[..], meta));
+            prop_assert_eq!(own_length(stored.len() as u64, true).unwrap(), value.len() as u64);
         }
     }
 
     #[test]
     fn what_is_no_such_value_is_an_error() {
-        assert!(unwrap(b"fifteen bytes..", KeyKind::Names).is_err());
-        assert!(own_length(15, KeyKind::Names).is_err());
+        assert!(unwrap(b"fifteen bytes..", true).is_err());
+        assert!(own_length(15, true).is_err());
     }
 }

@@ -1,5 +1,5 @@
 //! The engine fjall: a folder with a log-structured merge tree. The keyspace with the dataset has
-//! the name of the kind of its keys.
+//! the name of the kind of its keys; another program's has any name.
 
 mod manifest;
 mod store;
@@ -14,11 +14,14 @@ use model::{
     Result, Setting, Settings, Store,
 };
 
-use crate::{at, caught::catch, fresh, lsm};
+use crate::{at, caught::catch, fresh, lsm, part};
 use store::FjallStore;
 
 /// The engine fjall.
 pub(crate) struct Fjall;
+
+/// The setting that names the keyspace with the values.
+const KEYSPACE: &str = "keyspace";
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
@@ -46,6 +49,7 @@ static DECLARATION: Declaration = Declaration {
              compaction does not move them; fixed once the store is created. on by default (the \
              library's is off): it is meant for blobs",
         ),
+        part::setting(KEYSPACE, "the keyspace with the values, in a store of another program"),
     ],
     durability: &[
         Durability::None.kept_by(

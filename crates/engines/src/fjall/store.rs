@@ -17,10 +17,12 @@ use model::{
 
 use kit::refusal;
 
+use super::KEYSPACE;
 use crate::{
     caught::catch,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
-    ordered::{self, TransactionSession},
+    ordered::TransactionSession,
+    part::Part,
 };
 
 /// An open store.
@@ -80,19 +82,21 @@ fn keyspace_options(settings: &Settings) -> KeyspaceCreateOptions {
 impl FjallStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let database = database(path, &options.settings, Access::Write)?;
-        Self::new(path, database, Shared::new(options.keys, Access::Write), &options.settings)
+        let part = Part::new(KEYSPACE, &options.settings, options.keys)?;
+        Self::new(path, database, Shared::new(part, Access::Write), &options.settings)
     }
 
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         let database = database(path, &options.settings, options.access)?;
-        let names = database.list_keyspace_names();
-        let keys = ordered::kind(path, |kind| names.iter().any(|name| &**name == kind))?;
-        Self::new(path, database, Shared::new(keys, options.access), &options.settings)
+        let names: Vec<_> =
+            database.list_keyspace_names().iter().map(ToString::to_string).collect();
+        let part = Part::of(KEYSPACE, &options.settings, path, &names)?;
+        Self::new(path, database, Shared::new(part, options.access), &options.settings)
     }
 
     /// Opens the keyspace with the dataset. The settings only count if it does not exist yet.
     fn new(path: &Path, database: Database, shared: Shared, settings: &Settings) -> Result<Self> {
-        let keyspace = database.keyspace(shared.keys.as_str(), || keyspace_options(settings));
+        let keyspace = database.keyspace(&shared.part.name, || keyspace_options(settings));
         let keyspace = keyspace.map_err(|e| to_error(path, e))?;
         let (path, before) = (path.to_owned(), Default::default());
         let commit = COMMITS.iter().find(|(word, ..)| settings.is("sync", word));
@@ -165,7 +169,7 @@ fn of_tree(error: &LsmError) -> &'static str {
 
 impl Store for FjallStore {
     fn keys(&self) -> KeyKind {
-        self.shared.keys
+        self.shared.part.keys
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -189,6 +193,7 @@ impl Store for FjallStore {
         let (sync, _, class) = commit.expect("it is from this table");
         settings.set("sync", sync);
         settings.set("blobs", if self.keyspace.is_kv_separated() { "on" } else { "off" });
+        self.shared.part.report(KEYSPACE, &mut settings);
         Ok((settings, class))
     }
 

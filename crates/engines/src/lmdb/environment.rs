@@ -8,7 +8,7 @@ use std::{
 use heed::{CompactionOption, Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls};
 use model::{Access, Error, OpenOptions, Result, Settings};
 
-use super::MAP;
+use super::{DATABASE, MAP};
 use kit::refusal;
 
 /// The number of databases: two that a store of names has, and one that is looked for as well.
@@ -45,14 +45,14 @@ impl Environment {
         if !shared {
             check_whole(path, &env)?;
         }
-        Ok(Self { path: path.to_owned(), settings: settings.clone(), access, env })
+        Ok(Self { path: path.to_owned(), settings: of_environment(settings), access, env })
     }
 
     /// Returns whether the environment is open to read as `options` ask for it.
     pub(super) fn serves(&self, location: &Path, options: &OpenOptions) -> bool {
         self.access == Access::Read
             && options.access == Access::Read
-            && self.settings == options.settings
+            && self.settings == of_environment(&options.settings)
             && location.canonicalize().is_ok_and(|location| location == self.env.path())
     }
 
@@ -151,6 +151,13 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     }
     Err(Error::corrupt(format!("is cut short: data.mdb has {length} of {} bytes", extent(env)))
         .at(path.display()))
+}
+
+/// Returns the settings of an environment, whichever database is used.
+fn of_environment(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.0.remove(DATABASE);
+    settings
 }
 
 fn map_size(settings: &Settings) -> Result<usize> {

@@ -1,7 +1,8 @@
 //! `lmdb:DIR` is an LMDB environment: `data.mdb` and `lock.mdb` in a folder of their own. Values
 //! are in its named database `integers` or `names`, in the order of their keys; mode and time of
-//! named ones are in `meta`.
+//! named ones are in `meta`. Those of another program are in any database of it.
 
+mod databases;
 mod environment;
 mod os;
 mod store;
@@ -12,13 +13,13 @@ use std::{
 };
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library,
-    OpenOptions, Result, Setting, Settings, Store, Try,
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
+    KeyKind, Library, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use kit::lock;
 
-use crate::{at, caught::StoreName, fresh};
+use crate::{at, caught::StoreName, fresh, part};
 use environment::Environment;
 use store::LmdbStore;
 
@@ -30,6 +31,9 @@ pub(crate) struct Lmdb;
 const MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
 /// The largest map: half of what 64-bit systems give a process.
 const MAX_MAP: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 31 };
+
+/// The setting that names the database with the values.
+const DATABASE: &str = "database";
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
@@ -49,6 +53,10 @@ static DECLARATION: Declaration = Declaration {
             "readahead",
             Accepts::Words(&["on", "off"]),
             "whether the system may read more than is asked for (off: MDB_NORDAHEAD)",
+        ),
+        part::setting(
+            DATABASE,
+            "the database with the values, in a store of another program; empty for the unnamed one",
         ),
     ],
     durability: &[
@@ -124,10 +132,19 @@ impl Blobs for Lmdb {
         })
     }
 
+    fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        let (settings, access) = (asked.clone(), Access::Read);
+        let options = OpenOptions { settings, access, keys: KeyKind::Names };
+        part::find(DATABASE, asked, location, || {
+            let sizes = || databases::sizes(&*environment(location, &options)?);
+            StoreName::intern(location).at_work(sizes)
+        })
+    }
+
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         fresh::folder(location, || {
             let environment = Environment::open(location, &options.settings, Access::Write, false)?;
-            LmdbStore::create(environment, options.keys)
+            LmdbStore::create(environment, options)
         })
     }
 
@@ -143,7 +160,8 @@ impl Blobs for Lmdb {
 /// Opens the store at `location`; `joined` is whether another process has it open.
 fn opened(location: &Path, options: &OpenOptions, joined: bool) -> Result<Box<dyn Store>> {
     StoreName::intern(location).at_work(|| {
-        Ok(Box::new(LmdbStore::open(environment(location, options)?, joined)?) as Box<dyn Store>)
+        Ok(Box::new(LmdbStore::open(environment(location, options)?, &options.settings, joined)?)
+            as Box<dyn Store>)
     })
 }
 
@@ -155,9 +173,9 @@ fn environment(location: &Path, options: &OpenOptions) -> Result<Arc<Environment
     if let Some(environment) = serving {
         return Ok(environment);
     }
-    let OpenOptions { settings, access, .. } = options;
     let shared = is_shared(location);
-    let environment = Arc::new(Environment::open(location, settings, *access, shared)?);
+    let environment = Environment::open(location, &options.settings, options.access, shared)?;
+    let environment = Arc::new(environment);
     opened.push(Arc::downgrade(&environment));
     Ok(environment)
 }

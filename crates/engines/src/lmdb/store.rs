@@ -7,30 +7,31 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use heed::{
-    CommitOrAbort, Database, Env, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls, types::Bytes,
-};
+use heed::{CommitOrAbort, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
 use model::{
-    Access, Durability, Error, How, Item, Key, KeyKind, Put, Result, Session, Settings, Store,
-    Visitor,
+    Access, Durability, Error, How, Item, Key, KeyKind, OpenOptions, Put, Result, Session,
+    Settings, Store, Visitor,
 };
 
-use super::{DECLARATION, environment::Environment, os};
+use super::{
+    DATABASE, DECLARATION,
+    databases::{self, Values},
+    environment::Environment,
+    os,
+};
 use kit::{lock, meta, refusal};
 
 use crate::{
     at,
     caught::StoreName,
     ordered::{self, Library, TransactionSession, Txn},
+    part::Part,
 };
-
-/// The database of values.
-type Values = Database<'static, Bytes, Bytes>;
 
 /// An open store.
 pub(super) struct LmdbStore {
     environment: Arc<Environment>,
-    keys: KeyKind,
+    part: Part,
     values: Values,
     /// The mode and time of named values.
     metas: Option<Values>,
@@ -48,31 +49,38 @@ pub(super) struct WriteTurn<'s> {
 }
 
 impl LmdbStore {
-    pub(super) fn create(environment: Environment, keys: KeyKind) -> Result<Self> {
+    pub(super) fn create(environment: Environment, options: &OpenOptions) -> Result<Self> {
+        let part = Part::new(DATABASE, &options.settings, options.keys)?;
         let env = &environment.env;
         let make = || {
             let created = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
-                let values = opener.create_database(txn, Some(keys.as_str()))?;
-                let named = keys == KeyKind::Names;
-                let metas = named.then(|| opener.create_database(txn, Some("meta"))).transpose()?;
+                let name = Some(&*part.name).filter(|name| !name.is_empty());
+                let values = opener.create_database(txn, name)?;
+                let metas = || opener.create_database(txn, Some("meta"));
+                let metas = part.has_metas().then(metas).transpose()?;
                 Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit((values, metas)))
             });
             created.map(CommitOrAbort::unwrap_commit)
         };
         let (values, metas) = make().map_err(|e| environment.failed(e))?;
         let (environment, turn) = (Arc::new(environment), Mutex::new(()));
-        Ok(Self { environment, keys, values, metas, turn, joined: false })
+        Ok(Self { environment, part, values, metas, turn, joined: false })
     }
 
-    pub(super) fn open(environment: Arc<Environment>, joined: bool) -> Result<Self> {
-        let mut found = None;
-        let keys = ordered::kind(&environment.path, |name| {
-            found = find(&environment.env, name).transpose();
-            found.is_some()
-        })?;
-        let found = found.expect("its kind was found");
-        let (values, metas) = found.map_err(|e| environment.failed(e))?;
-        Ok(Self { environment, keys, values, metas, turn: Mutex::new(()), joined })
+    pub(super) fn open(
+        environment: Arc<Environment>,
+        settings: &Settings,
+        joined: bool,
+    ) -> Result<Self> {
+        let names: Vec<_> =
+            databases::sizes(&environment)?.into_iter().map(|size| size.name).collect();
+        let part = Part::of(DATABASE, settings, &environment.path, &names)?;
+        databases::check(&environment, &part.name)?;
+        let find =
+            |name: &str| databases::find(&environment.env, name).map_err(|e| environment.failed(e));
+        let values = find(&part.name)?.expect("it is among the databases");
+        let metas = if part.has_metas() { find("meta")? } else { None };
+        Ok(Self { environment, part, values, metas, turn: Mutex::new(()), joined })
     }
 
     #[cold]
@@ -102,6 +110,21 @@ impl LmdbStore {
         Ok(true)
     }
 
+    /// Returns whether an entry that follows the key `last` is a value, and not the name of a database.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the keys of a user's database are in another order than that of their bytes, or repeat.
+    fn is_value(&self, (key, value): (&[u8], &[u8]), last: Option<&[u8]>) -> Result<bool> {
+        if !self.part.is_users {
+            return Ok(true);
+        }
+        if last.is_some_and(|last| last >= key) {
+            return Err(databases::unusual(&self.environment, &self.part.name, "in another order"));
+        }
+        Ok(!self.part.name.is_empty() || !databases::is_name(&self.environment.env, key, value))
+    }
+
     fn try_scan(
         &self,
         txn: &RoTxn<'_>,
@@ -109,13 +132,19 @@ impl LmdbStore {
         visit: &mut Visitor<'_>,
     ) -> heed::Result<Result<()>> {
         let range = (from.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
+        let mut last = None;
         for found in self.values.range(txn, &range)? {
             let (bytes, value) = found?;
+            match self.is_value((bytes, value), last.replace(bytes)) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => return Ok(Err(error)),
+            }
             let meta = match &self.metas {
                 Some(metas) => metas.get(txn, bytes)?.and_then(meta::from_bytes),
                 None => None,
             };
-            let key = ordered::key(bytes, self.keys);
+            let key = ordered::key(bytes, self.part.keys);
             match key.and_then(|key| visit(Item::new(key, value, meta))) {
                 Ok(going) if going.is_continue() => {}
                 stopped => return Ok(stopped.map(drop)),
@@ -123,19 +152,6 @@ impl LmdbStore {
         }
         Ok(Ok(()))
     }
-}
-
-/// Opens the database `name` of an environment, and that of mode and time; returns `None` if there
-/// is none.
-fn find(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<(Values, Option<Values>)>> {
-    let found = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
-        let Some(values) = opener.open_database(txn, Some(name))? else {
-            return Ok(CommitOrAbort::Abort(()));
-        };
-        let metas = opener.open_database(txn, Some("meta"))?;
-        Ok::<_, heed::Error>(CommitOrAbort::Commit((values, metas)))
-    });
-    found.map(CommitOrAbort::commit)
 }
 
 impl<'s> Library for &'s LmdbStore {
@@ -147,7 +163,7 @@ impl<'s> Library for &'s LmdbStore {
 
     #[inline]
     fn key<'k>(&self, key: &Key<'k>, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
-        ordered::bytes(key, self.keys, room)
+        ordered::bytes(key, self.part.keys, room)
     }
 
     fn read(&self) -> Result<Self::Read> {
@@ -179,7 +195,7 @@ impl<'s> Library for &'s LmdbStore {
     }
 
     fn put(&self, txn: &mut WriteTurn<'_>, key: &[u8], value: &[u8], put: &Put) -> Result<bool> {
-        self.check_item(ordered::key(key, self.keys)?, value.len() as u64)?;
+        self.check_item(ordered::key(key, self.part.keys)?, value.len() as u64)?;
         self.try_put(&mut txn.txn, key, value, put).map_err(|e| self.failed(e))
     }
 
@@ -214,7 +230,7 @@ fn read_in<'t>(txn: &'t Txn<'_, &LmdbStore>) -> &'t RoTxn<'t> {
 
 impl Store for LmdbStore {
     fn keys(&self) -> KeyKind {
-        self.keys
+        self.part.keys
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -227,7 +243,8 @@ impl Store for LmdbStore {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let settings = self.environment.settings()?;
+        let mut settings = self.environment.settings()?;
+        self.part.report(DATABASE, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
     }

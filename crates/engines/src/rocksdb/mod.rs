@@ -7,15 +7,18 @@ mod store;
 use std::{fs, path::Path};
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, Library, OpenOptions,
-    Result, Setting, Settings, Store,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues, Library,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
-use crate::{at, caught::StoreName, fresh, lsm};
+use crate::{at, caught::StoreName, fresh, lsm, part};
 use store::RocksStore;
 
 /// The engine `RocksDB`.
 pub(crate) struct RocksDb;
+
+/// The setting that names the column family with the values.
+const FAMILY: &str = "family";
 
 static DECLARATION: Declaration = Declaration {
     settings: &[
@@ -48,6 +51,7 @@ static DECLARATION: Declaration = Declaration {
              collection), so that compaction does not move them. on by default (the library's is \
              off): it is meant for blobs",
         ),
+        part::setting(FAMILY, "the column family with the values, in a store of another program"),
     ],
     durability: &[
         Durability::None.kept_by(
@@ -104,14 +108,21 @@ impl Engine for RocksDb {
 }
 
 impl Blobs for RocksDb {
-    /// Returns whether the folder has `RocksDB`'s files. `LevelDB` has a file `CURRENT` too, but no
-    /// `IDENTITY`.
+    /// Returns whether the folder has `RocksDB`'s files, or those of `LevelDB`, which the library reads.
+    /// `LevelDB` has a file `CURRENT` too, but no `IDENTITY`.
     fn recognises(&self, path: &Path) -> bool {
         // Opening a pipe would wait for its writer.
         let current = path.join("CURRENT");
         current.is_file()
-            && path.join("IDENTITY").is_file()
+            && ["IDENTITY", "LOCK"].iter().any(|name| path.join(name).is_file())
             && fs::read(current).is_ok_and(|text| text.starts_with(b"MANIFEST-"))
+    }
+
+    fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        at::check(self, location)?;
+        part::find(FAMILY, asked, location, || {
+            StoreName::intern(location).at_work(|| store::sizes(location))
+        })
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {

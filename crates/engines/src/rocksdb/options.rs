@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use model::{Error, KeyKind, Result, Settings};
+use model::{Error, Result, Settings};
 use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, WriteOptions};
 
 /// The least bytes of a value in a file of its own, as fjall's default; smaller values stay in the
@@ -56,7 +56,7 @@ pub(super) fn write_options(settings: &Settings) -> (WriteOptions, bool) {
 
 /// Returns the settings that the library itself recorded for the store at `path` when it was last
 /// opened to write.
-pub(super) fn recorded_settings(path: &Path) -> Result<Settings> {
+pub(super) fn recorded_settings(path: &Path, column: &str) -> Result<Settings> {
     let failed = |e| Error::io(path.display(), e);
     let mut newest = None;
     for entry in fs::read_dir(path).map_err(failed)? {
@@ -67,18 +67,18 @@ pub(super) fn recorded_settings(path: &Path) -> Result<Settings> {
     let mut settings = Settings::default();
     if let Some((_, name)) = newest {
         let text = fs::read_to_string(path.join(name)).map_err(failed)?;
-        for (name, value) in dataset_options(&text) {
+        for (name, value) in column_options(&text, column) {
             note(&mut settings, name, value);
         }
     }
     Ok(settings)
 }
 
-/// Returns the options of the column family with the dataset.
-fn dataset_options(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let own = KeyKind::ALL.map(|keys| format!("[CFOptions \"{keys}\"]"));
+/// Returns the options of a column family.
+fn column_options<'t>(text: &'t str, column: &str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let own = format!("[CFOptions \"{column}\"]");
     let mut lines = text.lines().map(str::trim);
-    let _ = lines.find(|line| own.iter().any(|own| own == line));
+    let _ = lines.find(|line| *line == own);
     lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='))
 }
 

@@ -18,10 +18,11 @@ use rocksdb::{
     WriteOptions, properties,
 };
 
-use super::{DECLARATION, options};
+use super::{DECLARATION, FAMILY, options};
 use crate::{
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
-    ordered::{self, TransactionSession},
+    ordered::TransactionSession,
+    part::{Part, Size},
 };
 
 /// An open store.
@@ -78,6 +79,28 @@ fn check_log(path: &Path) -> Result<()> {
     Err(Error::corrupt("is damaged: its write-ahead log is missing").at(&path))
 }
 
+/// Returns how much each column family of the store at `path` holds, as the library estimates it.
+pub(super) fn sizes(path: &Path) -> Result<Vec<Size>> {
+    check_log(path)?;
+    let columns = columns(path)?;
+    let named = Named::resolve(path)?;
+    let options = Options::default();
+    let database = DB::open_cf_for_read_only(&options, &named.path, &columns, false);
+    let database = database.map_err(|e| to_error(path, &e))?;
+    let counted = path.join("IDENTITY").is_file();
+    let size = |name: String| {
+        let number = |property: &CStr| {
+            let column = database.cf_handle(&name)?;
+            database.property_int_value_cf(column, property).ok().flatten()
+        };
+        // The tables of LevelDB do not count their keys.
+        let values = number(properties::ESTIMATE_NUM_KEYS).filter(|_| counted);
+        let bytes = number(properties::ESTIMATE_LIVE_DATA_SIZE).filter(|bytes| *bytes > 0);
+        Size { name, values, how: "about ", bytes }
+    };
+    Ok(columns.into_iter().map(size).collect())
+}
+
 /// Lists the column families other than the dataset's.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let mut others = columns(path)?;
@@ -89,12 +112,15 @@ pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
 impl RocksStore {
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let library = options::build(&options.settings, true)?;
-        let columns = [DEFAULT_COLUMN_FAMILY_NAME, options.keys.as_str()];
+        let part = Part::new(FAMILY, &options.settings, options.keys)?;
+        // The library has the default one in any case.
+        let own = Some(&*part.name).filter(|name| *name != DEFAULT_COLUMN_FAMILY_NAME);
+        let columns = [DEFAULT_COLUMN_FAMILY_NAME].into_iter().chain(own);
         let columns = columns.map(|name| (name, library.clone()));
         let named = Named::resolve(path)?;
         let database = DB::open_cf_with_opts(&library, &named.path, columns);
         let database = database.map_err(|e| to_error(path, &e))?;
-        let shared = Shared::new(options.keys, Access::Write);
+        let shared = Shared::new(part, Access::Write);
         Ok(Self::new(path, named, database, shared, options.settings.clone()))
     }
 
@@ -102,8 +128,8 @@ impl RocksStore {
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         check_log(path)?;
         let columns = columns(path)?;
-        let keys = ordered::kind(path, |kind| columns.iter().any(|name| name == kind))?;
-        let settings = options::recorded_settings(path)?.overlaid(&options.settings);
+        let part = Part::of(FAMILY, &options.settings, path, &columns)?;
+        let settings = options::recorded_settings(path, &part.name)?.overlaid(&options.settings);
         let library = options::build(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));
         let named = Named::resolve(path)?;
@@ -113,7 +139,7 @@ impl RocksStore {
             Access::Write => DB::open_cf_with_opts(&library, at, columns),
         };
         let database = database.map_err(|e| to_error(path, &e))?;
-        Ok(Self::new(path, named, database, Shared::new(keys, options.access), settings))
+        Ok(Self::new(path, named, database, Shared::new(part, options.access), settings))
     }
 
     fn new(path: &Path, named: Named, database: DB, shared: Shared, settings: Settings) -> Self {
@@ -123,7 +149,7 @@ impl RocksStore {
     }
 
     fn column(&self) -> Result<&ColumnFamily> {
-        let name = self.shared.keys.as_str();
+        let name = &self.shared.part.name;
         let missing = || Error::corrupt(format!("has no {name}")).at(self.path.display());
         self.database.cf_handle(name).ok_or_else(missing)
     }
@@ -198,7 +224,7 @@ fn to_error(path: &Path, error: &rocksdb::Error) -> Error {
 
 impl Store for RocksStore {
     fn keys(&self) -> KeyKind {
-        self.shared.keys
+        self.shared.part.keys
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -212,11 +238,12 @@ impl Store for RocksStore {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        let mut settings = options::recorded_settings(&self.path)?;
+        let mut settings = options::recorded_settings(&self.path, &self.shared.part.name)?;
         settings.set("cache", self.number(properties::BLOCK_CACHE_CAPACITY)?);
         // Options of each write, so that only storemark knows them.
         settings.set("wal", self.settings.get("wal").unwrap_or("on"));
         settings.set("sync", self.settings.get("sync").unwrap_or("off"));
+        self.shared.part.report(FAMILY, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
     }

@@ -26,6 +26,8 @@ mod order;
 #[cfg(feature = "sqlite")]
 mod own_tables;
 mod pack;
+#[cfg(all(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
+mod parts;
 mod random;
 #[cfg(feature = "redb")]
 mod redb;

@@ -1,4 +1,5 @@
-//! A table of the user's own in SQLite keeps values as storemark's tables do.
+//! A table of the user's own in SQLite, and a part of another store that a user named, keep values as
+//! storemark's own do.
 
 use model::{Access, How, KeyKind, OwnedKey, Put};
 use storemark_engines::registry;
@@ -11,9 +12,21 @@ fn case(keys: KeyKind, key: &str) -> Case {
     Case { engine, keys, settings: checked(engine, &pairs) }
 }
 
-fn cases() -> [Case; 3] {
+fn cases() -> impl Iterator<Item = Case> {
     use KeyKind::{Integers, Names};
-    [case(Integers, "the key"), case(Names, "name"), case(Names, "first, second")]
+    let tables = [case(Integers, "the key"), case(Names, "name"), case(Names, "first, second")];
+    let parts = [
+        ("lmdb", "database", "photos"),
+        ("lmdb", "database", ""),
+        ("fjall", "keyspace", "photos"),
+        ("rocksdb", "family", "photos"),
+        ("rocksdb", "family", "default"),
+    ];
+    let parts = parts.into_iter().filter_map(|(engine, word, name)| {
+        let engine = registry::blobs(engine).ok()?;
+        Some(Case { engine, keys: Names, settings: checked(engine, &[(word, name)]) })
+    });
+    parts.chain(tables)
 }
 
 #[test]
@@ -32,7 +45,7 @@ fn values_come_back_in_the_order_of_their_keys() {
             assert_eq!(session.length(key.as_key()).unwrap(), Some(100));
         }
         assert_eq!(session.value(&case.key(51)), None);
-        let several = case.settings.get("key").unwrap().contains(',');
+        let several = case.settings.get("key").is_some_and(|key| key.contains(','));
         if !several {
             assert_eq!(session.items_from(&wanted[20].0, 5), wanted[20..25], "{case}");
         }
@@ -61,7 +74,7 @@ fn each_put_does_what_it_may() {
 
 #[test]
 fn a_name_that_is_no_key_of_its_columns_is_refused() {
-    let [.., case] = cases();
+    let case = cases().last().unwrap();
     let place = Place::new();
     let store = case.filled(&place.path, 1);
     let key = OwnedKey::Name((*b"one").into());
