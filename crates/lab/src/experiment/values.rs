@@ -29,16 +29,23 @@ use crate::{
 pub(crate) struct ValuesTrial<'a> {
     pub(crate) input: &'a PassInput<'a>,
     pub(crate) ready: &'a ReadyStore,
+    pub(crate) trial: TrialInput,
+    /// The processes that do the work; `None` if this process does it.
+    pub(crate) processes: Option<&'a Processes<'a>>,
+}
+
+/// The input that differs from trial to trial of a workload.
+#[derive(Clone, Copy)]
+pub(crate) struct TrialInput {
     pub(crate) cache: Cache,
     /// Names the trial, so that its payloads are its own.
     pub(crate) salt: u64,
+    /// The seed from which processes draw operations.
+    pub(crate) seed: u64,
     /// Whether to look how much of what will be written is there already.
     pub(crate) first_round: bool,
     /// Whether values are read after they were written, to be compared.
     pub(crate) read_back: bool,
-    /// The processes that do the work, and the seed from which they draw operations; `None` if this
-    /// process does it.
-    pub(crate) processes: Option<(&'a Processes<'a>, u64)>,
 }
 
 impl ValuesTrial<'_> {
@@ -46,14 +53,15 @@ impl ValuesTrial<'_> {
     /// already; `None` if that was not examined.
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
+        let TrialInput { cache, salt, first_round, .. } = self.trial;
         let keys = input.dataset.round_entries().len() as u64;
         let sends_requests = ready.sends_requests();
-        let passes = passes(&input.workload, keys, self.cache, sends_requests, self.salt);
+        let passes = passes(&input.workload, keys, cache, sends_requests, salt);
         // Later rounds write other bytes than earlier ones; what was there before the run may not.
-        let look = self.first_round && input.work.operation.updates() && ready.retains();
+        let look = first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
         let written_before = look.then(share).transpose()?.map(|(share, _)| share);
-        let before = cache_state::reach(ready, self.cache)?;
+        let before = cache_state::reach(ready, cache)?;
         let as_found = ready.as_found.get();
         let (mut sample, opening) = ready.with(|store| self.open(store, &passes))?;
         sample.open_ns = nanoseconds(opening);
@@ -69,7 +77,7 @@ impl ValuesTrial<'_> {
             ready.filled.set(false);
         }
         let after = cache_state::seen(ready)?;
-        Ok((Sample { cache: self.cache, as_found, before, after, ..sample }, written_before))
+        Ok((Sample { cache, as_found, before, after, ..sample }, written_before))
     }
 
     fn open(&self, store: &dyn Store, passes: &[Pass]) -> Result<Sample> {
@@ -77,8 +85,9 @@ impl ValuesTrial<'_> {
         let measure = |workers: &mut Workers<'_, _, _>| self.measure(store, passes, workers);
         match self.processes {
             None => blobs::with(input, store, measure),
-            Some((processes, seed)) => {
+            Some(processes) => {
                 let (store, workload) = (StoreRequest::new(ready), input.workload);
+                let seed = self.trial.seed;
                 let job = |process| BlobRequest { process, store: store.clone(), workload, seed };
                 processes.with(|process| JobRequest::Blobs(job(process)), measure)
             }
@@ -112,9 +121,9 @@ impl ValuesTrial<'_> {
         let mut processes = store.processes();
         let remote = ready.engine.capabilities().remote;
         let server = remote || !processes.is_empty();
-        let hosts = self.processes.map(|(workers, _)| workers.hosts()).unwrap_or_default();
+        let hosts = self.processes.map(Processes::hosts).unwrap_or_default();
         if hosts.is_empty() {
-            processes.extend(self.processes.iter().flat_map(|(workers, _)| workers.ids()));
+            processes.extend(self.processes.iter().flat_map(|workers| workers.ids()));
         }
         // The device under a remote store cannot be seen.
         let path = (!remote).then_some(&*ready.path);
@@ -166,7 +175,7 @@ impl ValuesTrial<'_> {
             return Ok(());
         }
         let session = &mut *store.session()?;
-        let wrong = if self.read_back { input.read_back(session, pass)? } else { None };
+        let wrong = if self.trial.read_back { input.read_back(session, pass)? } else { None };
         if let Some(key) = wrong {
             return Err(check::not_as_written(&key));
         }

@@ -18,7 +18,7 @@ use super::{
     environment,
     request::{ExperimentPart, ExperimentRequest, Preparation, Request, ResolvedTarget, one_in},
     scratches::in_folder,
-    values::ValuesTrial,
+    values::{TrialInput, ValuesTrial},
 };
 use crate::{
     Progress, Stop,
@@ -233,10 +233,13 @@ impl AgeTrial<'_> {
         let trial = ValuesTrial {
             input: &input,
             ready: &self.ready,
-            cache,
-            salt: step.salt,
-            first_round: self.first_round,
-            read_back: true,
+            trial: TrialInput {
+                cache,
+                salt: step.salt,
+                seed: 0,
+                first_round: self.first_round,
+                read_back: true,
+            },
             processes: None,
         };
         let named = |e: model::Error| e.context(format!("{} at age {}", planned.work, step.age));

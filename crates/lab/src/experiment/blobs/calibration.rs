@@ -175,13 +175,12 @@ impl Blobs<'_> {
         let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
         let in_turns = self.costs_in_turns(work, costs);
         let earlier = part.repeated(&self.job.workload(work, 0, keys), keys);
-        let lengths = Lengths::new(self.job);
         let (settled, slice) = match work.rate {
             _ if !in_turns.is_empty() => {
                 epoch::lengths(keys, &in_turns, stretched(&tried), self.epoch_seconds(share))
             }
-            Some(rate) => (on_schedule(rate, &judged, lengths.scheduled), None),
-            None => (self.operations(keys, &tried, &judged, lengths, share), None),
+            Some(rate) => (on_schedule(rate, &judged, Lengths::new(self.job).scheduled), None),
+            None => (self.operations(keys, &tried, share), None),
         };
         let asked = part.count.or(earlier.map(|workload| workload.count));
         let most = most(work.operation, keys);
@@ -226,8 +225,7 @@ impl Blobs<'_> {
         if asked || tried.is_empty() || self.workloads[index].slice.is_none() {
             return None;
         }
-        let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
-        let settled = self.operations(keys, &tried, &judged, Lengths::new(self.job), share);
+        let settled = self.operations(keys, &tried, share);
         Some(if self.job.touches_all() { settled.max(keys) } else { settled })
     }
 
@@ -246,15 +244,10 @@ impl Blobs<'_> {
         clippy::cast_sign_loss,
         reason = "a float is cast to the nearest integer, and none here is negative"
     )]
-    fn operations(
-        &self,
-        keys: u64,
-        tried: &[&TrialCosts],
-        judged: &[f64],
-        lengths: Lengths,
-        share: f64,
-    ) -> u64 {
-        let all = keys.saturating_mul(repeats(keys as f64, judged, &lengths));
+    fn operations(&self, keys: u64, tried: &[&TrialCosts], share: f64) -> u64 {
+        let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
+        let lengths = Lengths::new(self.job);
+        let all = keys.saturating_mul(repeats(keys as f64, &judged, &lengths));
         if self.job.touches_all() {
             return all;
         }
@@ -323,7 +316,7 @@ impl Blobs<'_> {
             cache_state::reach(ready, cache)?;
         }
         let start = Instant::now();
-        let (sample, _) = self.trial(target, *workload, ops, &input)?;
+        let (sample, _) = self.trial(target, *workload, ops, input)?;
         Ok(TrialCost::from_sample(&sample, start.elapsed()))
     }
 }

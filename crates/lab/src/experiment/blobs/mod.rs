@@ -31,7 +31,7 @@ use super::{
     Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
     request::{ExperimentPart, Preparation},
     store_cache::StoreCache,
-    values::ValuesTrial,
+    values::{TrialInput, ValuesTrial},
 };
 use crate::{
     Recorder,
@@ -140,9 +140,11 @@ fn ready<'a>(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let summary = stores.dataset.summary();
-    let random_percent = if let Data::Generated(of) = &part.data { of.random_percent } else { 100 };
-    let seed = derive(request.seed, Use::Pool, 0);
-    let pool = PoolSpec { seed, largest: summary.largest, random_percent };
+    let pool = PoolSpec {
+        seed: derive(request.seed, Use::Pool, 0),
+        largest: summary.largest,
+        random_percent: part.data.random_percent(),
+    };
     // Generated before the limit holds: it is the tool's memory, not a target's.
     let pool = (pool, Pool::from(pool));
     let hosts = part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
@@ -387,45 +389,24 @@ impl Blobs<'_> {
         target: usize,
         workload: Workload,
         ops: Option<Arc<OpStream>>,
-        trial: &TrialInput,
+        trial: TrialInput,
     ) -> Result<(Sample, Option<f64>)> {
         let (stop, Stores { dataset, targets, .. }) = (self.job.stop, &self.stores);
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
-        let TrialInput { cache, salt, seed, first_round, read_back } = *trial;
         let ready = targets[target].store(input.work.operation);
         // A store that only this process can have open is worked on here.
         let shared = self.job.shares_stores() || ready.can_be_shared();
         let processes = self.processes.as_ref().filter(|_| shared);
-        let tried = ValuesTrial {
-            ready,
-            input: &input,
-            cache,
-            salt,
-            first_round,
-            read_back,
-            processes: processes.map(|processes| (processes, seed)),
-        }
-        .run();
+        let tried = ValuesTrial { ready, input: &input, trial, processes }.run();
         if workload.work.writes() && self.job.part.in_place {
             // The store that is read is the same.
             targets[target].stores().for_each(|ready| ready.filled.set(false));
         } else if workload.work.writes() {
             // It is as all writes find it: nobody reads it to be measured.
-            ready.filled.set(cache == Cache::Warm && tried.is_ok());
+            ready.filled.set(trial.cache == Cache::Warm && tried.is_ok());
         }
         self.limiter.as_ref().map_or(Ok(()), MemoryLimiter::check).and(tried)
     }
-}
-
-/// The input that differs from trial to trial of a workload.
-struct TrialInput {
-    cache: Cache,
-    /// Names the trial, so that its payloads are its own.
-    salt: u64,
-    /// The seed from which operations are drawn.
-    seed: u64,
-    first_round: bool,
-    read_back: bool,
 }
 
 impl Experiment for Blobs<'_> {
@@ -491,7 +472,7 @@ impl Experiment for Blobs<'_> {
         let seed = derive(run_seed, Use::Picks, round);
         let input = TrialInput { cache, salt, seed, first_round: round == 0, read_back: true };
         let prepared = &self.stores.targets[target];
-        let tried = self.trial(target, workload, ops, &input);
+        let tried = self.trial(target, workload, ops, input);
         let (sample, written_before) = match tried {
             Err(error) if self.lost_host().is_some() => return self.go_on(error, output),
             tried => tried.map_err(|e| {

@@ -206,6 +206,11 @@ pub enum Data {
 }
 
 impl Data {
+    /// Returns the percentage of random bytes in what is written.
+    pub(crate) fn random_percent(&self) -> u8 {
+        if let Self::Generated(spec) = self { spec.random_percent } else { 100 }
+    }
+
     pub(crate) fn spec(&self) -> DatasetSpec {
         match self {
             Self::Generated(spec) => DatasetSpec::Generated(*spec),

@@ -60,7 +60,8 @@ impl ExperimentPart for LifeRequest {
         let workloads = workloads(self, &summary, days);
         let plan = request.plan(experiment, targets, workloads, planned_caches(&caches));
         let workloads = plan.workloads.clone();
-        let pool = Pool::new(derive(request.seed, Use::Pool, 0), summary.largest, percent(self));
+        let seed = derive(request.seed, Use::Pool, 0);
+        let pool = Pool::new(seed, summary.largest, self.data.random_percent());
         let drawn = Drawn::new(&dataset, days, request.seed);
         let life = Life {
             request,
@@ -105,11 +106,6 @@ fn source(
         }
         blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),
     }
-}
-
-/// Returns the percentage of random bytes in what is written.
-fn percent(part: &LifeRequest) -> u8 {
-    if let blobs::Data::Generated(spec) = part.data { spec.random_percent } else { 100 }
 }
 
 /// Finds out before anything is written for how many days there is room, and says if they are fewer
