@@ -22,6 +22,31 @@ use crate::{
 };
 use kinds::{Existing, Kind, MARIADB, POSTGRES, VALKEY};
 
+/// A folder is recognised by its files. Which of two servers is installed is known only once it has
+/// run, and nobody asked for one.
+#[test]
+fn no_server_starts_that_nobody_asks_for() {
+    let world = World::new();
+    world.write("values/000001", "one");
+    world.write("values/000002", "two");
+    for program in ["valkey-server", "redis-server"] {
+        let path = format!("bin/{program}");
+        world.write(&path, "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\n");
+        fs::set_permissions(world.path(&path), Permissions::from_mode(0o755)).unwrap();
+    }
+    let run = |line: &str| {
+        let mut command = world.command(line);
+        command.env("STOREMARK_PROGRAMS", world.path("bin")).output().unwrap()
+    };
+    let output = run("run values files: --rounds 1 --keys 2");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let output = run("run values --rounds 1");
+    assert!(output.status.success(), "{output:?}");
+    assert!(!world.path("bin/started").exists());
+    assert!(!run("run valkey: --rounds 1 --keys 2").status.success());
+    assert!(world.path("bin/started").exists(), "the test would see a start");
+}
+
 /// Whether the engine `name` is left out because its server is not installed. A line to standard
 /// error says so, which the harness does not capture.
 pub(crate) fn without(name: &str) -> bool {

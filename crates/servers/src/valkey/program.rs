@@ -6,13 +6,14 @@ use model::{Facet, Result, Settings};
 
 use crate::server::{ServerFolder, Software, own_variables};
 
-/// Returns Valkey, or Redis if Valkey is not installed, which its packages may install under both
+/// Starts the program that is installed to learn which it is, once, and returns Valkey, or Redis if Valkey is not installed, which its packages may install under both
 /// names.
 pub(super) fn software() -> &'static Software {
     if VALKEY.installed().is_ok() { &VALKEY } else { &REDIS }
 }
 
-static VALKEY: Software = software_called("Valkey", &["valkey-server", "redis-server"]);
+/// Valkey; a store of it has the same form as one of Redis.
+pub(super) static VALKEY: Software = software_called("Valkey", &["valkey-server", "redis-server"]);
 static REDIS: Software = software_called("Redis", &["redis-server"]);
 
 const fn software_called(name: &'static str, servers: &'static [&'static str]) -> Software {

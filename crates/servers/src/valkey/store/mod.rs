@@ -4,6 +4,7 @@ mod session;
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
+use kit::refusal::check_value;
 use model::{
     Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions, Result,
     Session, Settings, Store,
@@ -12,10 +13,9 @@ use model::{
 use super::{
     connection::{ValkeyClient, other_failure},
     peer,
-    program::software,
+    program::{VALKEY, software},
     stored::Stored,
 };
-use kit::refusal::check_value;
 
 use crate::server::{
     Address, Answer, AtEnd, Host, Peer, RETURN, ServerFolder, ServerStore, Software, TIMEOUT, TLS,
@@ -49,6 +49,11 @@ impl ServerStore for ValkeyStore {
 
     fn software(_: &Settings) -> &'static Software {
         software()
+    }
+
+    /// Asks for the form of a store alone: which program is installed is known only once it has run.
+    fn recognises(path: &Path) -> bool {
+        ServerFolder::is_one(path, &VALKEY)
     }
 
     fn check(_: Facet, settings: &Settings) -> Result<()> {
