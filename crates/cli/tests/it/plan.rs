@@ -29,6 +29,35 @@ fn a_plan_says_what_flags_say() {
 }
 
 #[test]
+fn a_plan_or_record_with_words_of_kvtest_sets_the_same() {
+    let world = World::new();
+    let run = "--read --keys 5 --size 100 --rounds 1 --seed 5";
+    world.ok(&format!("run sqlite: {run} --set api=blob --set journal=wal --json set.json"));
+    world.ok(&format!("run sqlite: {run} --blob-api --jmode wal --json flags.json"));
+    let words = "targets = 'sqlite:'\nread = true\nkeys = 5\nsize = 100\nrounds = 1\nseed = 5\n\
+                 blob-api = true\njmode = 'wal'\n";
+    world.write("old.toml", words);
+    world.ok("run old.toml --json plan.json");
+    let text = std::fs::read_to_string(world.path("set.json")).unwrap();
+    let set = r#""set":["api=blob","journal=wal"]"#;
+    assert!(text.contains(set), "{text}");
+    world.write("old.json", text.replace(set, r#""blob-api":true,"jmode":["wal"]"#));
+    world.ok("run old.json --json record.json");
+    let set = header(&world, "set.json");
+    for same in ["flags.json", "plan.json", "record.json"] {
+        let same = header(&world, same);
+        assert_eq!(same.spec, set.spec);
+        assert_eq!(same.plan.targets, set.plan.targets);
+    }
+    world.write("wrong.toml", "jmode = 'wal'\nblob-api = 'yes'\n");
+    let said = world.refused("run wrong.toml");
+    assert!(said.contains("wrong.toml:2:12: ") && said.contains("blob-api"), "{said}");
+    world.ok("run old.toml --set journal=delete --json over.json");
+    let over = header(&world, "over.json").spec.unwrap().options;
+    assert_eq!(over["set"].to_string(), r#"["api=blob","journal=delete"]"#);
+}
+
+#[test]
 fn what_stands_beside_a_plan_wins() {
     let world = world();
     world.write("plan.toml", PLAN.to_owned() + "asc = true\n");

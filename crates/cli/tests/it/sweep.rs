@@ -106,6 +106,18 @@ fn settings_that_are_lists_are_targets_of_the_same_rounds() {
     assert_eq!(labels("run sqlite:?page_size=512,4096&mmap=0,1MiB --zip").len(), 2);
     assert!(world.refused("run sqlite:?page_size=512,1000").contains("power of two"));
     assert!(world.refused("run sqlite: --cache-size 10,-10").contains("one list"));
+    assert_eq!(
+        labels("run files: sqlite: --set mmap=0,1MiB --set sqlite:sync=off,full"),
+        [
+            "files",
+            "sqlite mmap=0 sync=off",
+            "sqlite mmap=0 sync=full",
+            "sqlite mmap=1MiB sync=off",
+            "sqlite mmap=1MiB sync=full"
+        ]
+    );
+    assert!(world.refused("run files: --set mmpa=1").contains("did you mean mmap?"));
+    assert!(world.refused("run files: --set mmap").contains("NAME=VALUE"));
 }
 
 #[test]
