@@ -10,9 +10,8 @@ use std::{
     sync::Mutex,
 };
 
-use model::{Error, ErrorKind, Result};
-
 use kit::lock;
+use model::{Error, ErrorKind, Result};
 
 use crate::crashes::{self, LastLine};
 

@@ -15,9 +15,8 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use model::{Access, Error, How, Item, Key, Meta, Put, Result, Try, Visit};
-
 use kit::{lock, meta, refusal};
+use model::{Access, Error, How, Item, Key, Meta, Put, Result, Try, Visit};
 
 use crate::{
     ordered::{self, Library, Txn},

@@ -2,12 +2,11 @@
 
 use std::{path::Path, sync::RwLock};
 
+use kit::lock;
 use model::{
     Blobs, Capabilities, Declaration, Durability, Engine, Error, ErrorKind, How, Item, Key,
     KeyKind, Meta, OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
-
-use kit::lock;
 
 use crate::table::Table;
 

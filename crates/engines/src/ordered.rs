@@ -2,9 +2,8 @@
 
 use std::{cell::Cell, mem, path::Path};
 
-use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
-
 use kit::{first::stop_after, refusal::wrong_kind};
+use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
 
 use crate::caught::StoreName;
 

@@ -8,12 +8,11 @@ use std::{
     sync::RwLock,
 };
 
+use kit::{lock, refusal};
 use model::{
     Access, Blobs, Capabilities, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind,
     OpenOptions, Put, Result, Scan, Session, Store, Visitor, copy_value,
 };
-
-use kit::{lock, refusal};
 
 use crate::{at, fresh, table::Table};
 

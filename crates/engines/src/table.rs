@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Key, KeyKind, Result};
-
 use kit::refusal::wrong_kind;
+use model::{Key, KeyKind, Result};
 
 /// A map of keys of one kind, each with a `V`.
 pub(crate) enum Table<V> {

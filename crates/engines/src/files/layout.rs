@@ -3,12 +3,12 @@
 
 use std::{io, path::Path};
 
+use kit::refusal::wrong_kind;
 use model::{Error, Key, KeyKind, Result};
 use strum::{Display, EnumString, VariantNames};
 use walkdir::{DirEntry, WalkDir};
 
 use super::{name, os};
-use kit::refusal::wrong_kind;
 
 /// The layout of a folder of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]

@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kit::{first::stop_after, refusal};
 use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use super::{
     FilesFolder, name,
     os::{self, Facts, Sync, WriteMethod},
 };
-use kit::{first::stop_after, refusal};
 
 use crate::at;
 

@@ -11,11 +11,10 @@ use fjall::{
     CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, LsmError,
     PersistMode, Readable, Slice, Snapshot, config::CompressionPolicy,
 };
+use kit::refusal;
 use model::{
     Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
-
-use kit::refusal;
 
 use super::KEYSPACE;
 use crate::{

@@ -8,13 +8,13 @@ use std::{
     sync::Mutex,
 };
 
+use kit::lock;
 use model::{Access, Durability, Error, Key, OpenOptions, Result, Store};
 
 use super::{
     INLINE, USUAL_INLINE, database, folder,
     table::{self, TABLES},
 };
-use kit::lock;
 
 use crate::{
     at,

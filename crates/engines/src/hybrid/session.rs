@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use kit::refusal;
 use model::{
     Access, Error, FinishedWork, How, Item, Key, Mode, OwnedKey, Put, Result, Scan, Session,
     ValueType, Visitor, copy_value,
@@ -11,7 +12,6 @@ use super::{
     parts::Parts,
     table::{self, FileReference},
 };
-use kit::refusal;
 
 use crate::{
     files::FilesWorker,

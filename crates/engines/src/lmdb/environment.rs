@@ -6,10 +6,10 @@ use std::{
 };
 
 use heed::{CompactionOption, Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls};
+use kit::refusal;
 use model::{Access, Error, OpenOptions, Result, Settings};
 
 use super::{DATABASE, MAP};
-use kit::refusal;
 
 /// The number of databases: two that a store of names has, and one that is looked for as well.
 const DATABASES: u32 = 3;

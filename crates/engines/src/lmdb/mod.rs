@@ -12,12 +12,11 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
+use kit::lock;
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
     KeyKind, Library, OpenOptions, Result, Setting, Settings, Store, Try,
 };
-
-use kit::lock;
 
 use crate::{at, caught::StoreName, fresh, part};
 use environment::Environment;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use heed::{CommitOrAbort, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
+use kit::{lock, meta, refusal};
 use model::{
     Access, Durability, Error, How, Item, Key, KeyKind, OpenOptions, Put, Result, Session,
     Settings, Store, Visitor,
@@ -19,7 +20,6 @@ use super::{
     environment::Environment,
     os,
 };
-use kit::{lock, meta, refusal};
 
 use crate::{
     at,

@@ -29,9 +29,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use model::{Error, Key, KeyKind, Meta, Result};
-
 use kit::{meta, refusal};
+use model::{Error, Key, KeyKind, Meta, Result};
 
 use crate::{at, table::Table};
 

@@ -16,6 +16,7 @@ use std::{
     sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard},
 };
 
+use kit::{lock, refusal};
 use memmap2::{MmapOptions, MmapRaw};
 use model::{
     Accepts, Access, Blobs, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind, Mode,
@@ -23,7 +24,6 @@ use model::{
 };
 
 use self::format::{Content, HEAD, Slot};
-use kit::{lock, refusal};
 
 use crate::{at, fresh, table::Table};
 

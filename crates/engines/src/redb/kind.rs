@@ -2,10 +2,9 @@
 
 use std::{cmp::Ordering, marker::PhantomData};
 
+use kit::refusal::wrong_kind;
 use model::{Key, KeyKind, Result};
 use redb::{TableDefinition, TypeName, Value};
-
-use kit::refusal::wrong_kind;
 
 /// The definition of a table of values with keys of the type `K`.
 pub(super) type Definition<K> = TableDefinition<'static, K, &'static [u8]>;

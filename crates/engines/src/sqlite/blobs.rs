@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use kit::{lock, refusal};
 use model::{
     Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Error, Facet, FinishedWork,
     FoundValues, How, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
@@ -24,7 +25,6 @@ use super::{
     table::{SqlTable, UsersTable},
     users::{self, RowCheck},
 };
-use kit::{lock, refusal};
 
 use crate::fresh;
 

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kit::sql::{self, split_rows};
 use model::{
     Durability, Error, Facet, Result, Rows, Settings,
     rows::{MULTI_ROWS, NULL, RowSession, RowStore, RowTables, Style},
@@ -16,7 +17,6 @@ use super::{
     ffi::{Connection, Functions, Parameter, Statement},
     library,
 };
-use kit::sql::{self, split_rows};
 
 use crate::row_folder::{RowFile, RowFolder};
 

@@ -9,6 +9,7 @@ use std::{
     sync::Mutex,
 };
 
+use kit::lock;
 use model::{
     BUSY_RETRIES, Durability, Error, Facet, LOCK_WAITS, Result, Settings, Tasks,
     tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
@@ -19,7 +20,6 @@ use super::{
     database::{self, Database},
     ffi::{Connection, Parameter, Statement},
 };
-use kit::lock;
 
 use crate::fresh;
 

@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use kit::{lock, refusal};
 use model::{
     Action, BUSY_RETRIES, BYTES_RECEIVED, BYTES_SENT, DELETES, Error, ErrorKind, GETS,
     LONGEST_SCAN, PUTS, Requests, Result, count_requests, units,
@@ -30,7 +31,6 @@ use super::{
     prices::Prices,
     sums::{Check, Header},
 };
-use kit::{lock, refusal};
 
 use crate::server::{End, at_stop, connect_limit, is_stopped};
 

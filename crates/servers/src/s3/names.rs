@@ -6,9 +6,8 @@
 
 use std::fmt::Write;
 
-use model::{Error, Key, KeyKind, OwnedKey, Result};
-
 use kit::refusal::wrong_kind;
+use model::{Error, Key, KeyKind, OwnedKey, Result};
 
 use crate::server::percent_decode;
 

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kit::lock;
 use model::{Error, ErrorKind, KeyKind, Result, Settings};
 use rusty_s3::{Bucket, Credentials, UrlStyle};
 
@@ -17,7 +18,6 @@ use super::{
     software::{KEY, ServerKind},
     transfer::transfer,
 };
-use kit::lock;
 
 use crate::server::{LOOPBACK, Server, ServerFolder, is_stopped};
 

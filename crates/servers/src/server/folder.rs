@@ -16,13 +16,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kit::lock;
 use model::{Accepts, Account, Error, Facet, Result, Setting};
 use nix::unistd::User;
 use rustix::process::{Pid, test_kill_process};
 use walkdir::WalkDir;
 
 use super::software::Software;
-use kit::lock;
 
 /// The longest time for the server of a killed storemark to end.
 const ENDING: Duration = Duration::from_secs(5);

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use kit::lock;
 use model::{Error, ErrorKind, Facet, Result, Settings};
 
 use super::{
@@ -17,7 +18,6 @@ use super::{
     variables::{Variables, own_variables, variables},
     watch,
 };
-use kit::lock;
 
 /// The server of a store, with a connection to it.
 pub(crate) struct Host<C> {

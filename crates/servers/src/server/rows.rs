@@ -6,6 +6,10 @@ use std::{
     sync::Mutex,
 };
 
+use kit::{
+    lock,
+    sql::{self, split_rows},
+};
 use model::{
     Durability, Engine, Error, Facet, Result, Rows, Settings,
     rows::{MULTI_ROWS, NULL, RowSession, RowStore, RowTables, Style},
@@ -17,10 +21,6 @@ use super::{
     folder::{ServerFolder, VIA},
     host::Host,
     store::{TableStore, in_effect, with_fixed},
-};
-use kit::{
-    lock,
-    sql::{self, split_rows},
 };
 
 const NULLABLE: &str = "SELECT LOWER(MAX(is_nullable)) FROM information_schema.columns \

@@ -18,11 +18,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kit::lock;
 use model::{Accepts, Error, ErrorKind, Facet, Setting, Settings, units};
 use rustix::net::{Shutdown, shutdown, sockopt::socket_type};
 
 use super::dialect::{Answer, Failure, Why};
-use kit::lock;
 
 pub(crate) const TIMEOUT: Setting = Setting::new(
     "timeout",

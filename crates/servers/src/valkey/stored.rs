@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use model::{Error, Key, KeyKind, OwnedKey, Result};
-
 use kit::refusal::wrong_kind;
+use model::{Error, Key, KeyKind, OwnedKey, Result};
 
 /// The strings of a store; a key of the store's own name has the kind of its keys.
 pub(super) struct Stored {

@@ -12,6 +12,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use kit::refusal;
 use model::{
     Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
@@ -25,7 +26,6 @@ use super::{
     DECLARATION, check,
     kind::{Bytes, KeyType},
 };
-use kit::refusal;
 
 use crate::{
     caught::catch,

@@ -2,6 +2,7 @@
 
 use std::{cell::Cell, marker::PhantomData, ops::Bound};
 
+use kit::meta;
 use model::{How, Item, Key, Put, Result, Visitor};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
@@ -10,7 +11,6 @@ use redb::{
 
 use super::RedbStore;
 use crate::redb::kind::{KeyType, Sought};
-use kit::meta;
 
 use crate::ordered::{Library, Txn};
 

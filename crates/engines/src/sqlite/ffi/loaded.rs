@@ -9,11 +9,11 @@ use std::{
     thread::{self, ThreadId},
 };
 
+use kit::lock;
 use libloading::Library;
 use model::{Error, Result};
 
 use super::table::{Functions, LINKED};
-use kit::lock;
 
 /// The first SQLite that moves blob handles from row to row.
 const LEAST_VERSION: (i32, &str) = (3_007_004, "3.7.4");

@@ -4,6 +4,7 @@ mod session;
 
 use std::{path::Path, sync::atomic::AtomicU8};
 
+use kit::refusal;
 use model::{
     Access, Action, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions,
     Requests, Result, Session, Settings, Store,
@@ -20,7 +21,6 @@ use super::{
     sums::CHECK,
     transfer::transfer,
 };
-use kit::refusal;
 
 use crate::server::{ServerStore, Software, TIMEOUT, limit_in_effect};
 use session::ObjectSession;

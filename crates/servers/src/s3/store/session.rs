@@ -2,6 +2,7 @@
 
 use std::{cmp::min, ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
+use kit::{first::stop_after, refusal};
 use model::{
     Access, Error, ErrorKind, How, Item, Key, KeyKind, Meta, OwnedKey, Put, Result, Scan, Session,
     ValueType, Visitor,
@@ -13,7 +14,6 @@ use crate::s3::{
     names,
     sums::{self, Header},
 };
-use kit::{first::stop_after, refusal};
 
 /// The header of a put that writes only if there is no such object.
 const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));

@@ -5,6 +5,10 @@ use std::{
     ops::ControlFlow,
 };
 
+use kit::{
+    first::stop_after,
+    refusal::{read_only, wrong_kind},
+};
 use model::{
     Access, Error, Facet, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store,
     Visit, Visitor, copy_value,
@@ -14,10 +18,6 @@ use super::TableStore;
 use crate::server::{
     dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why, statistics},
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
-};
-use kit::{
-    first::stop_after,
-    refusal::{read_only, wrong_kind},
 };
 
 /// The most times that an operation is repeated that lost against another session.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, mem};
 
+use kit::{meta, refusal::read_only};
 use model::{
     Access, Error, How, Item, Key, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan, Session,
     Store, Visitor, copy_value,
@@ -13,7 +14,6 @@ use crate::valkey::{
     batch::{BatchedKey, CommandBatch},
     connection::{ValkeyClient, bytes, pack, unexpected},
 };
-use kit::{meta, refusal::read_only};
 
 use crate::server::Answer;
 
