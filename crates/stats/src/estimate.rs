@@ -48,6 +48,13 @@ impl Estimate {
         Self { point, low, high, ..self }
     }
 
+    /// Returns the inverse of a ratio.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        let [point, low, high] = [self.point, self.high, self.low].map(f64::recip);
+        Self { point, low, high, ..self }
+    }
+
     /// Reports whether the interval shows anything: that of one value does not, nor that of two or
     /// three whose ends are a factor of thousands apart.
     pub fn has_width(&self) -> bool {

@@ -102,7 +102,8 @@ fn off_cpu(record: &Record, row: &Figures, cpu: f64) -> Option<f64> {
     (workload.workers() == 1).then_some(rest.max(0.0))
 }
 
-fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option<f64> {
+/// Returns the mean percentage of pages in memory; `None` if no trial reports it.
+pub(crate) fn cached(samples: &[&Sample], when: fn(&Sample) -> Option<Residency>) -> Option<f64> {
     let shares: Vec<f64> = samples.iter().filter_map(|s| when(s)?.resident_share()).collect();
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64 * 100.0)
 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, Plan, Residency, Sample, record::Record};
+use model::{Case, Plan, record::Record};
 use spec::study::{Claim, Figure, StudyCommand};
 use stats::Estimate;
 
 use super::{
-    Figures, figures,
+    Figures,
+    explained::cached,
+    figures,
     sweep::{TargetBreakEven, break_evens},
 };
 use crate::series::{Series, facts};
@@ -203,6 +205,7 @@ fn is_about(claim: &Claim, record: &Record, row: &Figures) -> bool {
 
 fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> Option<Here> {
     let series = Series::new(record, row.case, row.target);
+    let resident = |when| cached(&series.samples().collect::<Vec<_>>(), when).map(Here::Exact);
     match claim.figure {
         Figure::TimeRatio => {
             let over = over(step, claim, series)?;
@@ -215,8 +218,8 @@ fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> O
         }
         Figure::Microseconds => row.us_per_op.map(Here::Estimate),
         Figure::MbPerSecond => row.mb_per_s.map(Here::Estimate),
-        Figure::ResidentBefore => resident(series, |sample| sample.before),
-        Figure::ResidentAfter => resident(series, |sample| sample.after),
+        Figure::ResidentBefore => resident(|sample| sample.before),
+        Figure::ResidentAfter => resident(|sample| sample.after),
         Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven => None,
     }
 }
@@ -247,14 +250,6 @@ fn over<'a>(step: &StudyCommand, claim: &Claim, series: Series<'a>) -> Option<Se
 /// Returns the target that the ratios of a step are over, whatever the baseline became without it.
 fn reference(step: &StudyCommand, plan: &Plan) -> Option<usize> {
     step.reference().map_or(Some(plan.baseline), |label| position(plan, &label))
-}
-
-/// Returns the mean percentage of pages in memory; `None` if no trial reports it.
-fn resident(series: Series<'_>, when: fn(&Sample) -> Option<Residency>) -> Option<Here> {
-    let shares: Vec<f64> =
-        series.samples().filter_map(|sample| when(sample)?.resident_share()).collect();
-    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-    (!shares.is_empty()).then_some(Here::Exact(mean * 100.0))
 }
 
 fn position(plan: &Plan, label: &str) -> Option<usize> {

@@ -147,8 +147,9 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
 type Family<'a> = BTreeMap<u64, &'a PlannedTarget>;
 
 fn matrix(group: &[SizedRun<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {
-    let ratio =
-        |run: &SizedRun<'_>, target: &PlannedTarget| run.row(case, target)?.ratio.map(turned);
+    let ratio = |run: &SizedRun<'_>, target: &PlannedTarget| {
+        run.row(case, target)?.ratio.map(Estimate::inverse)
+    };
     let row = |(pages, target): (&u64, &&PlannedTarget)| {
         (*pages, group.iter().map(|run| ratio(run, target)).collect())
     };
@@ -166,9 +167,4 @@ fn family(target: &PlannedTarget) -> String {
     let others = target.settings.0.iter().filter(|(name, _)| *name != "page_size");
     let others = others.map(|(name, value)| format!("{name}={value}"));
     [target.engine.clone()].into_iter().chain(others).join(" ")
-}
-
-/// Returns `1 / ratio`, with its interval.
-fn turned(ratio: Estimate) -> Estimate {
-    Estimate { point: 1.0 / ratio.point, low: 1.0 / ratio.high, high: 1.0 / ratio.low, n: ratio.n }
 }

@@ -16,16 +16,14 @@ pub(crate) fn name(plan: &Plan, target: usize) -> String {
     }
 }
 
-/// Returns the name of a target with its settings: `SQLite (blob API, memory-mapped)`.
+/// Returns the name of a target with its settings: `SQLite (api=blob mmap=1GiB)`.
 pub(crate) fn full_name(plan: &Plan, target: usize) -> String {
     let Some(own) = plan.targets.get(target) else { return String::new() };
     let Some(settings) = own_settings(own) else { return own.label.clone() };
-    if settings.is_empty() {
-        return title(own).to_owned();
+    match settings {
+        "" => title(own).to_owned(),
+        settings => format!("{} ({settings})", title(own)),
     }
-    let settings: Vec<_> = settings.split(' ').map(setting).collect();
-    let between = if settings.iter().any(|word| word.contains(' ')) { ", " } else { " " };
-    format!("{} ({})", title(own), settings.join(between))
 }
 
 /// Returns the name of a target with all settings that a program opens it with, those of its
@@ -54,30 +52,16 @@ fn own_settings(target: &PlannedTarget) -> Option<&str> {
     (settings.is_empty() || settings.starts_with(' ')).then(|| settings.trim())
 }
 
-fn setting(written: &str) -> &str {
-    match written {
-        "api=blob" => "blob API",
-        mapped if mapped.starts_with("mmap=") => "memory-mapped",
-        other => other,
-    }
-}
-
 /// Describes a ratio of times and its interval: `3.7× faster` and `3.5 to 4.0×`.
 pub(crate) fn ratio_words(ratio: &Estimate) -> [String; 2] {
-    let [by, interval] = times(&if ratio.point < 1.0 { inverse(ratio) } else { *ratio });
+    let [by, interval] = times(&if ratio.point < 1.0 { ratio.inverse() } else { *ratio });
     let word = if ratio.point < 1.0 { "faster" } else { "slower" };
     [format!("{by} {word}"), interval]
 }
 
 /// Describes by how much a store is faster still, and the interval: `1.3×` and `1.2 to 1.4×`.
 pub(crate) fn times_still(ratio: &Estimate) -> [String; 2] {
-    times(&inverse(ratio))
-}
-
-/// Returns the inverse of a ratio, with its interval.
-fn inverse(ratio: &Estimate) -> Estimate {
-    let [point, low, high] = [ratio.point, ratio.high, ratio.low].map(f64::recip);
-    Estimate { point, low, high, n: ratio.n }
+    times(&ratio.inverse())
 }
 
 /// Returns a ratio and its interval in words: `3.7×` and `3.5 to 4.0×`.
