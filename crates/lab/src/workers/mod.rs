@@ -12,6 +12,7 @@ pub(crate) mod processes;
 pub(crate) mod rows;
 mod serve;
 pub(crate) mod threads;
+pub(crate) mod worker_process;
 
 use model::Result;
 

@@ -5,48 +5,24 @@
 
 use std::{
     cell::RefCell,
-    ffi::OsString,
-    io::{self, BufRead, BufReader, BufWriter, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    thread,
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
 };
 
 use host::{now_ns, unix_ns};
-use model::{Error, HostClock, Order, Result, count_requests, units, variables};
+use model::{Error, HostClock, Order, Result, count_requests, variables};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Workers,
     blobs::StoreRequest,
-    message::{JobRequest, PROTOCOL, Reply, VERSION, WorkerRequest, parse, send},
+    message::{JobRequest, PROTOCOL, Reply, VERSION, WorkerRequest, parse},
+    worker_process::{ENDING, Launch, WorkerProcess},
 };
 use crate::{
     Stop,
     dataset::{Dataset, Part, PoolSpec},
 };
-
-/// A command that starts a worker process.
-#[derive(Clone)]
-pub(crate) struct Launch {
-    /// The program and its arguments.
-    pub(crate) command: Vec<OsString>,
-    /// The host that it runs on; `None` for this one, whose clock it has.
-    pub(crate) host: Option<String>,
-    /// How long it may say nothing.
-    pub(crate) limit: Duration,
-}
-
-/// How long a worker may take to start, or send nothing, if no limit is set.
-pub(crate) const SILENCE: Duration = Duration::from_secs(60);
-
-impl Launch {
-    /// Returns `count` launches on this host.
-    pub(crate) fn here(command: &[OsString], count: u32) -> Vec<Self> {
-        vec![Self { command: command.to_vec(), host: None, limit: SILENCE }; count as usize]
-    }
-}
 
 /// The worker processes, which are started and use the same protocol.
 pub(crate) struct Processes<'a> {
@@ -354,198 +330,3 @@ fn outcomes<O>(reply: Reply<O>) -> Result<Vec<O>> {
         Reply::Failed(why) => Err(Error::failed(why)),
     }
 }
-
-/// A process that ends with its owner.
-struct WorkerProcess {
-    child: Child,
-    /// Its standard input; none once it is to end.
-    input: Option<ChildStdin>,
-    command: Vec<OsString>,
-    /// The host that it runs on; `None` for this one.
-    host: Option<String>,
-    /// The clock of that host.
-    clock: HostClock,
-    /// How long it may say nothing, and how long it has.
-    limit: Duration,
-    silent: Duration,
-}
-
-/// How long a process may take to end by itself before it is killed.
-const ENDING: Duration = Duration::from_secs(2);
-
-impl WorkerProcess {
-    /// Starts process number `number`; the lines that it writes go to `lines`, `None` at their end.
-    fn start(
-        number: usize,
-        launch: &Launch,
-        lines: &Sender<(usize, Option<String>)>,
-    ) -> Result<Self> {
-        let (program, arguments) = launch
-            .command
-            .split_first()
-            .ok_or_else(|| Error::usage("no command starts a worker"))?;
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        leave_group(&mut command);
-        let mut child = command.spawn().map_err(|e| {
-            Error::io(format!("a worker process ({}) cannot be started", program.display()), e)
-        })?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let lines = lines.clone();
-        let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
-        output.map(|output| thread::spawn(move || pass_on(output)));
-        input.iter().for_each(do_not_block);
-        let Launch { command, host, limit } = launch.clone();
-        let (clock, silent) = (HostClock::default(), Duration::ZERO);
-        Ok(Self { child, input, command, host, clock, limit, silent })
-    }
-
-    /// Returns the name of the process in errors.
-    fn name(&self, process: usize) -> String {
-        let here = || format!("worker process {}", process + 1);
-        self.host.as_ref().map_or_else(here, |host| format!("host {host}"))
-    }
-
-    fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Sends a request. A process that has ended cannot be asked; why it ended is found when it
-    /// does not reply.
-    fn ask<P: Serialize>(&mut self, request: &WorkerRequest<P>, stop: &Stop) {
-        let _ = self.input(stop).map(|mut input| send(&mut input, request));
-    }
-
-    /// Returns the standard input of the process; `None` if it is to end.
-    fn input<'a>(&'a mut self, stop: &'a Stop) -> Option<Input<'a>> {
-        let Self { input, limit, silent, .. } = self;
-        Some(Input { pipe: input.as_mut()?, limit: *limit, silent, stop })
-    }
-
-    /// Sends what [`WorkerRequest::Start`] announced.
-    fn send_data(&mut self, dataset: &Dataset, stop: &Stop) {
-        let Some(input) = self.input(stop) else { return };
-        let mut to = BufWriter::with_capacity(1 << 16, input);
-        // As in `ask`.
-        let _ = dataset.send(&mut to).and_then(|()| to.flush());
-    }
-
-    /// Waits until it has ended, and kills it if it has not by `until`.
-    fn wait(&mut self, until: Instant) {
-        while let Ok(None) = self.child.try_wait() {
-            if Instant::now() >= until {
-                return self.kill();
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    /// Ends it, and what it has started to reach a host.
-    fn kill(&mut self) {
-        kill_group(&self.child);
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
-    /// Ends a process that says nothing, and returns its error.
-    fn given_up(&mut self) -> Error {
-        drop(self.input.take());
-        self.kill();
-        let limit = units::show_duration(self.limit);
-        let option = if self.host.is_some() { " (--host-timeout is the limit)" } else { "" };
-        Error::failed(format!("has said nothing for {limit}{option}"))
-    }
-
-    /// Returns the error of a process that ended before its work was done.
-    fn lost(&mut self) -> Error {
-        // The program that carries its output may still run.
-        drop(self.input.take());
-        self.wait(Instant::now() + ENDING);
-        let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
-        Error::failed(format!("ended before its work was done ({how})"))
-    }
-}
-
-/// The standard input of a process that may not read it.
-struct Input<'a> {
-    pipe: &'a mut ChildStdin,
-    limit: Duration,
-    /// How long the process has said nothing.
-    silent: &'a mut Duration,
-    stop: &'a Stop,
-}
-
-impl Write for Input<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const PAUSE: Duration = Duration::from_millis(1);
-        let mut waited = Duration::ZERO;
-        loop {
-            match self.pipe.write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                written => return written,
-            }
-            if waited > self.limit {
-                // The next wait for its reply ends at once.
-                *self.silent = waited;
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            if self.stop.is_set() {
-                return Err(io::Error::other("the user wishes to stop"));
-            }
-            thread::sleep(PAUSE);
-            waited += PAUSE;
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.pipe.flush()
-    }
-}
-
-fn read(output: ChildStdout, pass_on: impl Fn(Option<String>) -> bool) {
-    for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
-        if !pass_on(Some(line)) {
-            return;
-        }
-    }
-    pass_on(None);
-}
-
-impl Drop for WorkerProcess {
-    /// Lets it end, and kills it if it does not.
-    fn drop(&mut self) {
-        drop(self.input.take());
-        self.wait(Instant::now() + ENDING);
-    }
-}
-
-/// Puts the process into a group of its own, so that a terminal's Ctrl-C reaches only the first
-/// process, which ends the others.
-#[cfg(unix)]
-fn leave_group(command: &mut Command) {
-    std::os::unix::process::CommandExt::process_group(command, 0);
-}
-
-/// Ends all processes in the group of one that has not been waited for.
-#[cfg(unix)]
-fn kill_group(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    // It may have ended.
-    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-}
-
-#[cfg(not(unix))]
-fn kill_group(_: &Child) {}
-
-#[cfg(not(unix))]
-fn leave_group(_: &mut Command) {}
-
-/// Lets what is written fail instead of waiting for a process that does not read.
-#[cfg(unix)]
-fn do_not_block(pipe: &ChildStdin) {
-    // Without that it waits.
-    let _ = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
-}
-
-#[cfg(not(unix))]
-fn do_not_block(_: &ChildStdin) {}

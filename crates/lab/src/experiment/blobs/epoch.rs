@@ -28,7 +28,8 @@ use crate::{
     workers::{
         blobs::{EpochDone, EpochRequest, StoreRequest},
         message::JobRequest,
-        processes::{Launch, Processes},
+        processes::Processes,
+        worker_process::Launch,
     },
     workload::{
         PassInput, drawn, index,

@@ -38,10 +38,7 @@ use crate::{
     budget::{Budget, shares},
     dataset::{Part, Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
-    workers::{
-        blobs::StoreRequest,
-        processes::{Launch, Processes},
-    },
+    workers::{blobs::StoreRequest, processes::Processes, worker_process::Launch},
     workload::{OpStream, PassInput, drawn},
 };
 pub(super) use calibration::own_loop;

@@ -10,7 +10,7 @@ use model::{
 use crate::{
     Amount,
     experiment::request::{Request, ResolvedTarget},
-    workers::processes::{Launch, SILENCE},
+    workers::worker_process::{Launch, SILENCE},
 };
 
 /// The request of `storemark run`: values under keys.

@@ -19,8 +19,9 @@ use crate::{
     workers::{
         Workers,
         message::JobRequest,
-        processes::{Launch, Processes},
+        processes::Processes,
         rows::{ADDED, Contents, RowPass, RowRequest},
+        worker_process::Launch,
     },
     workload::WorkerReport,
 };
