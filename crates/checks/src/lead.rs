@@ -53,7 +53,7 @@ pub fn leads<'a>(run: &'a Record, figures: &'a [Figures]) -> impl Iterator<Item 
 }
 
 /// Reports whether a target has the baseline's engine with other settings, and other engines are
-/// compared: then only the baseline stands for its engine.
+/// compared: then the baseline alone is compared with them.
 pub(crate) fn is_variant(plan: &Plan, target: usize) -> bool {
     let engine = |target: usize| plan.targets.get(target).map(|target| &target.engine);
     let own = engine(plan.baseline);
