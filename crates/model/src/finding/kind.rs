@@ -421,6 +421,11 @@ findings! {
         updated: bool = "Whether it is copied only because it is written to.",
     } => "figures are those of a scratch copy, not of the store itself: {why}";
 
+    [Warning] OpenToWrite {
+        writers: String = "The programs.",
+    } => "reads may have waited for others, or have seen what they wrote: {writers} has it open to write; \
+        end it, or measure a copy";
+
     [Warning] CacheKept =>
         "not the same memory: its target string sets the cache, and not --memory as for the \
         others; leave the setting out";

@@ -272,12 +272,16 @@ fn finish(
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
 }
 
-/// Returns why a copy of the user's own store is measured, with the processes that write to it;
-/// `None` if the store itself is measured.
+/// Returns why a copy of the user's own store is measured, with the processes that write to it; or these
+/// alone if the store itself is measured.
 fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
     let path = target.location.as_ref()?;
     let copied = |operation: &Operation| job.is_scratch(target, *operation);
-    let operation = job.operations().into_iter().find(copied)?;
+    let Some(operation) = job.operations().into_iter().find(copied) else {
+        let writers = host::writers(&target.engine.files(path)).join(", ");
+        let kind = FindingKind::OpenToWrite { writers: writers.clone() };
+        return (!writers.is_empty()).then(|| Finding::target(kind, &target.label));
+    };
     let updated = operation.writes();
     let why = if updated {
         "it is written to, and --in-place was not given".to_owned()
