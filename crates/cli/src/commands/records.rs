@@ -8,7 +8,7 @@ use std::{
 
 use checks::Gate;
 use clap::{Args, ValueEnum};
-use model::{DatasetSpec, Error, ErrorKind, Owner, Result, record::Record, units};
+use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record, units};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 
 use crate::{
@@ -191,7 +191,10 @@ fn measured(record: &Record) -> Vec<PathBuf> {
         _ => None,
     });
     let places = stores.map(|target| target.location.as_str()).chain(data).map(PathBuf::from);
-    places.filter(|path| path.exists()).collect()
+    let without_settings = |path: PathBuf| {
+        if path.exists() { path } else { TypedTarget::parse(path).location.into() }
+    };
+    places.map(without_settings).filter(|path| path.exists()).collect()
 }
 
 #[derive(Debug, Args)]

@@ -18,15 +18,15 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
     let plan = &run.header.plan;
     let own = plan.targets.iter().find(|target| target.owner != Owner::Scratch);
     let source = match plan.experiment.dataset()? {
-        DatasetSpec::Directory { path } => path,
-        DatasetSpec::Targets => &own?.location,
+        DatasetSpec::Directory { path } => path.clone(),
+        DatasetSpec::Targets => with_table(own?),
         DatasetSpec::Generated(_) => {
             let command = plan.experiment.command();
             return plan.study.is_none().then(|| sentences::measure_own_files(command));
         }
     };
     let target = plan.targets.get(recommended?).filter(|target| target.owner == Owner::Scratch)?;
-    let new = new_store(run, target, source)?;
+    let new = new_store(run, target, &without_settings(&source))?;
     // Most settings are how a program opens a store, and no copy carries those.
     let is_set = new.contains('?');
     let [source, new] = [source.as_str(), &new].map(quoted);
@@ -35,6 +35,24 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
     } else {
         sentences::move_data(source, new)
     })
+}
+
+/// Returns the location of a user's own store, with the settings that name a table in it.
+fn with_table(own: &PlannedTarget) -> String {
+    let named = ["table", "key", "value", "where"];
+    let words = named.iter().filter_map(|name| Some(format!("{name}={}", own.settings.get(name)?)));
+    match words.collect::<Vec<_>>().join("&") {
+        words if words.is_empty() => own.location.clone(),
+        words => format!("{}?{words}", own.location),
+    }
+}
+
+/// Returns the path of data that may be named with settings.
+pub(crate) fn without_settings(source: &str) -> String {
+    match source.rsplit_once('?') {
+        Some((path, settings)) if settings.contains('=') => path.to_owned(),
+        _ => source.to_owned(),
+    }
 }
 
 /// Returns a new store like `target` next to `source`, with its settings:

@@ -214,7 +214,12 @@ impl Data {
     pub(crate) fn spec(&self) -> DatasetSpec {
         match self {
             Self::Generated(spec) => DatasetSpec::Generated(*spec),
-            Self::Store { path, .. } => DatasetSpec::Directory { path: path.display().to_string() },
+            Self::Store { engine, path, settings } => {
+                let path = path.display().to_string();
+                let is_plain = engine.capabilities().paths || settings.is_empty();
+                let path = if is_plain { path } else { format!("{path}?{settings}") };
+                DatasetSpec::Directory { path }
+            }
             Self::Targets => DatasetSpec::Targets,
         }
     }
