@@ -335,16 +335,23 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Fo
 /// Returns the error for a path without an engine that is no store.
 pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
-    Error::usage(match registry::marked(path) {
-        Some((engine, file)) => format!(
+    if let Some((engine, file)) = registry::marked(path) {
+        return Error::usage(format!(
             "{shown}: has {file}, as a store of {engine} has, but is not a whole one; files:{shown} \
              takes its files as values"
-        ),
-        None => format!(
-            "{shown}: is no store of a kind that storemark knows; name the engine, as in \
-             ENGINE:{shown}"
-        ),
-    })
+        ));
+    }
+    let ending = path.extension().and_then(OsStr::to_str);
+    let own = |engine: &&'static dyn Blobs| engine.declaration().extension == ending;
+    let like = registry::all_blobs().find(|engine| ending.is_some() && own(engine));
+    let like = like.map_or_else(String::new, |engine| {
+        let title = engine.declaration().title;
+        format!(" (it does not start as a store of {title}: is it encrypted, or damaged?)")
+    });
+    Error::usage(format!(
+        "{shown}: is no store of a kind that storemark knows{like}; name the engine, as in \
+         ENGINE:{shown}"
+    ))
 }
 
 /// Follows a link: a store's other files are next to what it leads to, not next to the link.

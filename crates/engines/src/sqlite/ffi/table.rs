@@ -165,6 +165,10 @@ impl Functions {
             sys::SQLITE_CANTOPEN => ErrorKind::Missing,
             _ => ErrorKind::Failed,
         };
-        Error::new(kind, message)
+        let cause = match code & 0xff {
+            sys::SQLITE_NOTADB => ", or it is encrypted",
+            _ => "",
+        };
+        Error::new(kind, message + cause)
     }
 }
