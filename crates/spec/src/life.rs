@@ -16,8 +16,8 @@ options! {
     pub struct LifeSpec {
         targets = "What to measure; none: files and SQLite";
 
-        /// Take keys and bytes from the files below DIR (read only)
-        data: Option<Name> = "DIR" [help_heading = "Data"],
+        /// Take keys and bytes from a folder, or from any other target (read only)
+        data: Option<Name> = "TARGET" [help_heading = "Data"],
         /// Days of changes, fewer if there is no room for them; on each, 1 % of the values are replaced
         /// by new bytes in the size of another value; default: 30
         days: Option<GivenValue<UpTo<3650>>> = "N" [help_heading = "Workload"],

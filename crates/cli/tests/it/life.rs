@@ -114,8 +114,8 @@ fn bad_input_is_refused_in_one_line() {
     fs::create_dir(world.path("empty")).unwrap();
     for (line, said) in [
         ("life files:one", "leave out the location"),
-        ("life --data nowhere", "nowhere: no such folder"),
-        ("life --data one/a", "is not a folder"),
+        ("life --data nowhere", "nowhere: no such file or folder"),
+        ("life --data one/a", "is no store of a kind that storemark knows"),
         ("life --data one --keys 5", "--data has its own"),
         ("life --data one", "fewer than 2 values"),
         ("life --data empty", "fewer than 2 values"),

@@ -1,6 +1,12 @@
 //! Tables of the user's own, in databases that another program made.
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    process::{Command, Stdio},
+};
+
+use model::DatasetSpec;
 
 use crate::world::World;
 
@@ -347,4 +353,58 @@ fn stat_and_cache_take_a_table() {
         let out = world.ok("cache app.db?table=photos").out;
         assert!(out.contains("Files: 1"), "{out}");
     }
+}
+
+#[test]
+fn a_program_that_has_the_database_open_is_named() {
+    let world = kinds();
+    let mut shell = Command::new("sqlite3");
+    shell.arg("app.db").current_dir(world.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
+    let mut input = shell.stdin.take().unwrap();
+    let mut output = BufReader::new(shell.stdout.take().unwrap());
+    let mut ask = |sql: &str| {
+        writeln!(input, "{sql}; SELECT 'done';").unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "done\n");
+    };
+    ask("BEGIN; UPDATE photos SET name='x'; COMMIT");
+    let out = world.ok("run app.db --rounds 1 -v").words();
+    let said = format!("sqlite3 (process {}) has it open to write", shell.id());
+    assert!(out.contains(&said), "{out}");
+    ask("BEGIN EXCLUSIVE");
+    let said = world.run("run app.db --rounds 1");
+    assert!(said.err.contains("app.db: "), "{}", said.err);
+    assert_eq!((said.code, said.err.lines().count()), (Some(1), 1), "{}", said.err);
+    ask("ROLLBACK");
+    drop(input);
+    shell.wait().unwrap();
+}
+
+#[test]
+fn what_is_encrypted_is_refused() {
+    let world = World::new();
+    let noise: Vec<u8> =
+        (0..8192_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
+    world.write("secret.db", noise);
+    world.refuses([
+        ("run secret.db", "it does not start as a store of SQLite: is it encrypted, or damaged?"),
+        ("run sqlite:secret.db", "secret.db: file is not a database, or it is encrypted"),
+    ]);
+}
+
+#[test]
+fn a_record_names_the_table_that_the_data_came_from() {
+    let world = kinds();
+    world.ok("run --data kinds.db?table=texts&value=data files: lmdb: --rounds 5 --json run.json");
+    let record = world.record("run.json");
+    let DatasetSpec::Directory { path } = record.header.plan.experiment.dataset().unwrap() else {
+        panic!("the data are in a store of the user's");
+    };
+    assert_eq!(path, "kinds.db?key=name&table=texts&value=data");
+    let out = world.ok("report run.json").words();
+    let moves = out.split("storemark copy ").nth(1);
+    assert!(moves.is_none_or(|moves| moves.starts_with(&format!("'{path}' "))), "{out}");
+    assert!(world.refused("report run.json --html kinds.db").contains("kinds.db"));
 }

@@ -280,7 +280,7 @@ fn say_hard_links(folder: &Path) -> Result<()> {
 }
 
 /// Returns the data in a store of the user: a folder, or any other target.
-fn stored(text: &OsStr) -> Result<Data> {
+pub(super) fn stored(text: &OsStr) -> Result<Data> {
     if is_folder(text) {
         return directory(Path::new(text));
     }

@@ -193,7 +193,7 @@ fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
     let data = match &spec.data {
         Some(folder) => {
             spec.generated.check_unused("--data")?;
-            blobs::directory(folder.path())?
+            blobs::stored(folder.as_ref())?
         }
         None => Data::Generated(spec.generated.dataset(seed)),
     };
