@@ -9,7 +9,7 @@ use model::{
 
 use crate::{
     common::{Output, Placing, Running, caches},
-    generated::DEFAULT_DATA,
+    generated::{DEFAULT_DATA, DataSource},
     options::options,
     shared_setting::SharedSetting,
     value::{
@@ -49,6 +49,7 @@ options! {
         targets = "What to measure; none: files, the other engines of this program, each with the \
             settings that read fastest, and pack. One may be a plan file or a record, which is \
             measured as it says";
+        ..source: DataSource,
         ..data: DataOptions,
         ..work: WorkOptions,
         ..clients: ClientOptions,
@@ -60,10 +61,8 @@ options! {
         ..extras: Extras,
     }
 
-    /// Where values come from, and which of them are touched.
+    /// Which values are generated, and which of them are touched.
     pub struct DataOptions under "Data" {
-        /// Take keys and bytes from a folder, or from any other target (read only)
-        data: Option<Name> = "TARGET",
         /// Blobs in a generated dataset
         keys: Vec<GivenValue<Size>> = "N",
         /// As many blobs as fit into so many bytes together

@@ -1,10 +1,10 @@
-//! Options on generated data.
+//! Options on where values come from, and on generated ones.
 
 use model::{Error, Generated, Result};
 
 use crate::{
     options::options,
-    value::{GivenValue, Size, given_value},
+    value::{GivenValue, Name, Size, given_value},
 };
 
 /// The generated data if the user gives none: the article's sizes, and as many blobs as can be
@@ -14,6 +14,12 @@ pub(crate) const DEFAULT_DATA: Generated =
     Generated { seed: 0, count: 4_000, size: 10_000, variance: 2_000, random_percent: 100 };
 
 options! {
+    /// The values that exist already.
+    pub struct DataSource under "Data" {
+        /// Take keys and bytes from a folder, or from any other target (read only)
+        data: Option<Name> = "TARGET",
+    }
+
     /// The number and the sizes of generated values.
     pub struct GeneratedOptions under "Data" {
         /// Values in a generated dataset; default: 4000

@@ -26,7 +26,7 @@ pub use age::AgeSpec;
 pub use backup::BackupSpec;
 pub use blobs::{BlobsSpec, ClientOptions, Extras, LostHost};
 pub use common::{ColdStart, Output, Placing, Running, ScratchAndSeed, Talk};
-pub use generated::GeneratedOptions;
+pub use generated::{DataSource, GeneratedOptions};
 pub use life::LifeSpec;
 pub use plan_file::{PLAN_HEAD, PlanFile};
 pub use queue::{QueueSpec, TaskLoad};

@@ -12,7 +12,7 @@ use engines::registry;
 use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
 use model::{Batch, Blobs, Durability, Error, Result, units};
 use report::pages;
-use spec::{BlobsSpec, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
+use spec::{BlobsSpec, DataSource, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
 
 use super::{measure, worker};
 use crate::{
@@ -36,9 +36,8 @@ pub(crate) struct AdviseOptions {
     #[arg(value_name = "STORE", conflicts_with = "data")]
     pub(crate) store: Option<OsString>,
 
-    /// Take keys and bytes from a folder, or from any other target (read only)
-    #[arg(long, value_name = "TARGET", help_heading = "Data")]
-    pub(crate) data: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) source: DataSource,
     #[command(flatten)]
     pub(crate) generated: GeneratedOptions,
 
@@ -141,11 +140,12 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
 /// Returns where the values are, and a store like it.
 fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn Blobs>)> {
     let folder = || ResolvedTarget::scratch(&now(registry::folders().name()), registry::folders());
-    if let Some(path) = options.data.as_ref().filter(|path| measure::is_folder(path)) {
+    let named = options.source.data.as_ref().map(AsRef::as_ref);
+    if let Some(path) = named.filter(|path| measure::is_folder(path)) {
         options.generated.check_unused("--data")?;
         return Ok((measure::directory(Path::new(path))?, folder()));
     }
-    let Some(text) = options.data.as_ref().or(options.store.as_ref()) else {
+    let Some(text) = named.or(options.store.as_deref()) else {
         return Ok((Data::Generated(options.generated.dataset(seed)), folder()));
     };
     options.generated.check_unused(&text.to_string_lossy())?;

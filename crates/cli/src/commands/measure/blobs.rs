@@ -246,7 +246,7 @@ const SHAPES: &str = "--keys, --bytes, --size, --variance and --compressible sha
 fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
     let located = resolved.iter().find(|target| target.location.is_some());
     let shaped = spec.data.shapes_data();
-    match (&spec.data.data, located) {
+    match (&spec.source.data, located) {
         (Some(_), Some(target)) => Err(Error::usage(format!(
             "--data names the data, so {} cannot have its own: leave out its location",
             target.text
