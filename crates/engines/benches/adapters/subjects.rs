@@ -137,6 +137,14 @@ const S3_GET: Recipe = Recipe {
 const RECIPES: &[Recipe] = &[
     SQLITE_READ,
     Recipe {
+        name: "sqlite get, own table",
+        place: "own.db",
+        fill: "journal=off&sync=off&table=photos&key=id&value=data",
+        open: "api=sql&table=photos&key=id&value=data",
+        bare: |path, _| some(sqlite::Select::by(path, "", "SELECT data FROM photos WHERE id=?1")?),
+        ..SQLITE_READ
+    },
+    Recipe {
         name: "sqlite get, SQL, mmap",
         open: "api=sql&mmap=2000000000",
         bare: |path, _| some(sqlite::Select::open(path, MAP_PRAGMA)?),

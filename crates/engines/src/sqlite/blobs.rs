@@ -420,8 +420,12 @@ impl SqliteSession {
         read: impl FnOnce(&Statement) -> T,
     ) -> Result<Option<T>> {
         let Self { get, table, room, .. } = self;
-        let key = table.key_columns.values(key, room)?;
-        get.row(key.iter(), read)
+        // One parameter stays in registers; room for several does not.
+        match (key, &table.key_columns) {
+            (Key::Int(key), KeyColumns::Integer) => get.row([Parameter::Integer(key)], read),
+            (Key::Name(name), KeyColumns::Text) => get.row([Parameter::Text(name)], read),
+            (key, columns) => get.row(columns.values(key, room)?.iter(), read),
+        }
     }
 
     /// Reads the row of `key` by a statement of the caller's on this session's connection, whose
