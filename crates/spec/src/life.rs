@@ -4,9 +4,9 @@ use model::Durability;
 
 use crate::{
     common::{ColdStart, Output, Running},
-    generated::GeneratedOptions,
+    generated::{DataSource, GeneratedOptions},
     options::options,
-    value::{GivenValue, Name, UpTo, given_value},
+    value::{GivenValue, UpTo, given_value},
 };
 
 options! {
@@ -16,13 +16,12 @@ options! {
     pub struct LifeSpec {
         targets = "What to measure; none: files and SQLite";
 
-        /// Take keys and bytes from a folder, or from any other target (read only)
-        data: Option<Name> = "TARGET" [help_heading = "Data"],
         /// Days of changes, fewer if there is no room for them; on each, 1 % of the values are replaced
         /// by new bytes in the size of another value; default: 30
         days: Option<GivenValue<UpTo<3650>>> = "N" [help_heading = "Workload"],
         /// Set each engine up for this class: none, consistent or durable; default: consistent
         durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
+        ..source: DataSource,
         ..generated: GeneratedOptions,
         ..cold: ColdStart,
         ..running: Running,

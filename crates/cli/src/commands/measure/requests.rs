@@ -190,7 +190,7 @@ pub(crate) fn catalogue(text: &OsStr) -> Result<ResolvedTarget<dyn Blobs>> {
 fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
     let texts = targets::or_default(&spec.targets, &LifeSpec::TARGETS);
     let targets = scratch_targets(texts, "stores live and end")?;
-    let data = match &spec.data {
+    let data = match &spec.source.data {
         Some(folder) => {
             spec.generated.check_unused("--data")?;
             blobs::stored(folder.as_ref())?
