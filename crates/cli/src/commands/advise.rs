@@ -119,7 +119,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let scratch = scratch.or(path.and_then(Path::parent)).filter(|folder| *folder != Path::new(""));
     let scratch = scratch.map(Path::to_owned);
     Ok(AdviseRequest {
-        source: path.map(|path| path.display().to_string()),
+        source: data.store_name(),
         data,
         now,
         engines: registry::plainest_first().collect(),

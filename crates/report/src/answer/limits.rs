@@ -26,7 +26,7 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
         }
     };
     let target = plan.targets.get(recommended?).filter(|target| target.owner == Owner::Scratch)?;
-    let new = new_store(run, target, &without_settings(&source))?;
+    let new = new_store(run, target, &source)?;
     // Most settings are how a program opens a store, and no copy carries those.
     let is_set = new.contains('?');
     let [source, new] = [source.as_str(), &new].map(quoted);
@@ -48,7 +48,7 @@ fn with_table(own: &PlannedTarget) -> String {
 }
 
 /// Returns the path of data that may be named with settings.
-pub(crate) fn without_settings(source: &str) -> String {
+fn without_settings(source: &str) -> String {
     match source.rsplit_once('?') {
         Some((path, settings)) if settings.contains('=') => path.to_owned(),
         _ => source.to_owned(),
@@ -71,6 +71,7 @@ pub(crate) fn store_of(
     settings: &[String],
     source: &str,
 ) -> Option<String> {
+    let source = &without_settings(source);
     // The current folder has no name, and nothing goes into what is copied.
     let name = Path::new(source).file_stem().map(OsStr::to_string_lossy)?;
     let settings = settings.join("&");

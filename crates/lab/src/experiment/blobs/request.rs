@@ -206,6 +206,15 @@ pub enum Data {
 }
 
 impl Data {
+    /// Returns the path of the store that the data are in, with the settings that find them there;
+    /// `None` if they are in none.
+    pub fn store_name(&self) -> Option<String> {
+        let Self::Store { engine, path, settings } = self else { return None };
+        let path = path.display();
+        let is_plain = engine.capabilities().paths || settings.is_empty();
+        Some(if is_plain { path.to_string() } else { format!("{path}?{settings}") })
+    }
+
     /// Returns the percentage of random bytes in what is written.
     pub(crate) fn random_percent(&self) -> u8 {
         if let Self::Generated(spec) = self { spec.random_percent } else { 100 }
@@ -214,11 +223,8 @@ impl Data {
     pub(crate) fn spec(&self) -> DatasetSpec {
         match self {
             Self::Generated(spec) => DatasetSpec::Generated(*spec),
-            Self::Store { engine, path, settings } => {
-                let path = path.display().to_string();
-                let is_plain = engine.capabilities().paths || settings.is_empty();
-                let path = if is_plain { path } else { format!("{path}?{settings}") };
-                DatasetSpec::Directory { path }
+            Self::Store { .. } => {
+                DatasetSpec::Directory { path: self.store_name().unwrap_or_default() }
             }
             Self::Targets => DatasetSpec::Targets,
         }
