@@ -79,7 +79,8 @@ pub struct CasePair<'a> {
     pub old: (&'a Record, Case),
     /// The new record and its case.
     pub new: (&'a Record, Case),
-    /// The indices of the control in both plans; `None` if targets are compared by their times alone.
+    /// The indices in both plans of the control: the time of each other target is divided by its
+    /// time. `None` if targets are compared by their times alone.
     pub control: Option<[usize; 2]>,
 }
 
@@ -104,29 +105,32 @@ impl<'a> CasePair<'a> {
         let tried =
             targets.iter().filter(|places| self.series(**places).iter().any(Series::is_tried));
         let rows: Vec<_> = tried
-            .map(|places| Both {
+            .map(|places| TargetPair {
                 series: self.series(*places),
                 control: self.control.filter(|own| own != places),
             })
             .collect();
-        let values: Vec<_> = rows.iter().map(Both::values).collect();
-        let changes = rows.iter().zip(&values).zip(judged(&rows, &values, self.control));
+        let values: Vec<_> = rows.iter().map(TargetPair::values).collect();
+        let changes = rows.iter().zip(&values).zip(judge_rows(&rows, &values, self.control));
         changes.map(|((row, values), judged)| row.change(values, judged)).collect()
     }
 }
 
 /// Returns the verdict on each row of a case with the interval that decides it. A row whose verdict
 /// is known without its ratio does not count in the joint confidence level.
-fn judged(
-    rows: &[Both<'_>],
+fn judge_rows(
+    rows: &[TargetPair<'_>],
     values: &[[Values; 2]],
     control: Option<[usize; 2]>,
 ) -> Vec<(Verdict, Judgement)> {
-    let is_control = |row: &Both<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
-    let known =
-        |row: &Both<'_>| if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() };
-    let known: Vec<_> = rows.iter().map(known).collect();
+    let is_control =
+        |row: &TargetPair<'_>| control.is_some_and(|[_, is]| row.series[1].target == is);
+    let known_verdict = |row: &TargetPair<'_>| {
+        if is_control(row) { Some(Verdict::Baseline) } else { row.unjudged() }
+    };
+    let known: Vec<_> = rows.iter().map(known_verdict).collect();
     let table = known.iter().zip(values).map(|(known, [old, new])| match known {
+        // A row without values does not count.
         Some(_) => Default::default(),
         None => [new.clone(), old.clone()],
     });
@@ -140,25 +144,26 @@ fn judged(
 }
 
 /// A target in the old record and in the new one.
-struct Both<'a> {
+struct TargetPair<'a> {
     series: [Series<'a>; 2],
     /// The indices of the control in both plans; `None` if the target is compared by its times
     /// alone.
     control: Option<[usize; 2]>,
 }
 
-impl Both<'_> {
-    /// Returns the compared values of the old and the new record, one for each round or run.
+impl TargetPair<'_> {
+    /// Returns the times per operation in the old and the new record, divided by the control's if
+    /// there is one: one value for each round, or for each run of a record with several.
     fn values(&self) -> [Values; 2] {
         let times = |(series, control): (Series<'_>, Option<usize>)| match control {
             Some(control) => series.ratios_to(series.with_target(control)),
             None => series.unit_times(),
         };
-        self.divided().map(times)
+        self.series_with_controls().map(times)
     }
 
     /// Returns each series with its control.
-    fn divided(&self) -> [(Series<'_>, Option<usize>); 2] {
+    fn series_with_controls(&self) -> [(Series<'_>, Option<usize>); 2] {
         let [old, new] = self.series;
         [(old, self.control.map(|[was, _]| was)), (new, self.control.map(|[_, is]| is))]
     }
@@ -167,7 +172,7 @@ impl Both<'_> {
     /// if the ratio decides.
     fn unjudged(&self) -> Option<Verdict> {
         let [old, new] = self.series;
-        let rounds = self.divided().map(|(series, control)| {
+        let rounds = self.series_with_controls().map(|(series, control)| {
             series.rounds_with(control.map_or(series, |control| series.with_target(control)))
         });
         Verdict::without_change(old, new, rounds)

@@ -144,6 +144,8 @@ fn drift(times: &[f64]) -> Option<FindingKind> {
     Some(FindingKind::Drift { change: trend.change })
 }
 
+/// Returns a finding if the times fall into two groups with means that differ by more than the
+/// share `MATTERS`.
 fn modes(times: &[f64]) -> Option<FindingKind> {
     let ratio = two_modes(times)?.ratio();
     (ratio > 1.0 + MATTERS).then_some(FindingKind::TwoModes { ratio })

@@ -52,7 +52,7 @@ pub fn is_mount_point(path: &Path) -> bool {
 /// Fails if something exists at `path`, or its parent does not.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
-    os::with_mode(&mut builder, mode);
+    os::set_creation_mode(&mut builder, mode);
     builder.create(path)
 }
 

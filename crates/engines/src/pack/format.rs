@@ -96,6 +96,8 @@ impl Slot {
         Some(Self { offset, room, content: AtomicU64::new(content.word()), meta })
     }
 
+    /// Returns the length and the checksum of the value. While a session overwrites the value, the
+    /// bytes in the file may not match them.
     pub(super) fn content(&self) -> Content {
         Content::of_word(self.content.load(Relaxed))
     }

@@ -110,10 +110,12 @@ pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
 }
 
 impl RocksStore {
+    /// Creates a database in the empty folder `path`, with a column family for the dataset, and
+    /// opens it to write. Fails if the folder already has a database.
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let library = options::build(&options.settings, true)?;
         let part = Part::new(FAMILY, &options.settings, options.keys)?;
-        // The library has the default one in any case.
+        // RocksDB requires the default column family.
         let own = Some(&*part.name).filter(|name| *name != DEFAULT_COLUMN_FAMILY_NAME);
         let columns = [DEFAULT_COLUMN_FAMILY_NAME].into_iter().chain(own);
         let columns = columns.map(|name| (name, library.clone()));

@@ -38,7 +38,7 @@ pub(crate) fn chown(_: &Path, _: Option<u32>, _: Option<u32>) -> io::Result<()> 
 
 pub(crate) fn create_private() {}
 
-pub(crate) fn with_mode(_: &mut DirBuilder, _: u32) {}
+pub(crate) fn set_creation_mode(_: &mut DirBuilder, _: u32) {}
 
 pub(crate) fn is_writable(_: &Path) -> bool {
     true

@@ -1,4 +1,4 @@
-//! Functions that Linux, macOS and the BSDs have in common.
+//! Functions that Linux, macOS and the BSDs have in common. `other` has them for Windows.
 
 use std::{
     fs::{self, DirBuilder, Metadata},
@@ -53,7 +53,7 @@ pub(crate) fn create_private() {
 }
 
 /// Sets the mode of the folders that `builder` creates.
-pub(crate) fn with_mode(builder: &mut DirBuilder, mode: u32) {
+pub(crate) fn set_creation_mode(builder: &mut DirBuilder, mode: u32) {
     builder.mode(mode);
 }
 

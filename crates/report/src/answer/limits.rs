@@ -136,15 +136,15 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
         (plan.first_workload(Work::writes).is_none() && has("update"))
             .then_some("updates (--update)"),
         (together && has("batch")).then_some("reads that each begin a transaction (--batch 1)"),
-        (is_lost(run, plan) && has("durability"))
+        (writes_may_be_lost(run, plan) && has("durability"))
             .then_some("writes that survive a power cut (--durability durable)"),
     ];
     let lacking: Vec<_> = lacking.into_iter().flatten().collect();
     sentences::list(&lacking).map(sentences::not_covered)
 }
 
-/// Reports whether the run wrote to a store that loses the writes in a power cut.
-fn is_lost(run: &Record, plan: &Plan) -> bool {
+/// Reports whether the run wrote to a store that may lose acknowledged writes in a power cut.
+fn writes_may_be_lost(run: &Record, plan: &Plan) -> bool {
     let stores = run.stores.iter().filter(|store| !plan.is_reference(store.target));
     plan.first_workload(Work::writes).is_some()
         && stores.map(|store| store.durability).any(|class| class < Durability::Durable)

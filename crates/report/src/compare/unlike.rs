@@ -17,7 +17,7 @@ use model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{experiment::room, number::NONE, words};
+use crate::{experiment::experiment_report, number::NONE, words};
 
 /// An aspect in which several records differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -198,7 +198,7 @@ pub(crate) fn record_difference(one: &[Record], other: &[Record]) -> Option<Stri
 
 /// Compares the data of the plans.
 pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
-    Unlike::compare_each("data", all, |plan| room(plan).compared_data())
+    Unlike::compare_each("data", all, |plan| experiment_report(plan).data_for_comparison())
 }
 
 /// Compares the conditions under which the plans do the same work with the same data.

@@ -1,5 +1,5 @@
 //! What a report shows of each experiment: a folder for each, with its figures, tables, charts and
-//! words. [`room`] is the only list of them.
+//! words. [`experiment_report`] is the only list of them.
 
 pub(crate) mod age;
 pub(crate) mod backup;
@@ -20,12 +20,13 @@ use crate::{
 };
 
 /// What a report shows of an experiment, whose data `self` is.
-pub(crate) trait Room {
+pub(crate) trait ExperimentReport {
     /// Describes the data of a plan, and where it comes from.
     fn data(&self, plan: &Plan) -> String;
 
-    /// Describes what is the same in records of the same data, wherever it is.
-    fn compared_data(&self) -> String;
+    /// Returns the text by which a comparison of records shows their data and decides whether it is
+    /// the same. The seed and the location are not in it.
+    fn data_for_comparison(&self) -> String;
 
     /// Returns the question that a page answers.
     fn question(&self, part: &Part<'_>) -> String;
@@ -45,7 +46,7 @@ pub(crate) trait Room {
 }
 
 /// Returns what a report shows of the experiment of a plan.
-pub(crate) fn room(plan: &Plan) -> &dyn Room {
+pub(crate) fn experiment_report(plan: &Plan) -> &dyn ExperimentReport {
     match &plan.experiment {
         Experiment::Blobs(data) => data,
         Experiment::Rows(data) => data,
@@ -63,7 +64,7 @@ pub(crate) fn about(record: &Record, published: Option<[&String; 3]>) -> Block {
         .map(|[title, source, machine]| format!("published: “{title}”, {source} ({machine})"));
     let lines = [machine(&record.header.environment)].into_iter().chain(published);
     let lines = lines.map(|line| Line::new("", line).tone(Tone::Dim));
-    Lines::new(room(plan).data(plan), lines).into()
+    Lines::new(experiment_report(plan).data(plan), lines).into()
 }
 
 /// Returns what explains the figures of each case, if that is asked for.
@@ -111,6 +112,7 @@ fn compared_values(dataset: &DatasetSpec, count: u64, bytes: u64) -> String {
     }
 }
 
+/// Describes generated values for a comparison, without their seed.
 fn compared_generated(data: &Generated) -> String {
     let [count, size, variance] = [data.count, data.size, data.variance].map(show_count);
     let random = match data.random_percent {

@@ -17,7 +17,7 @@ use crate::{
     charts::{Part, Run},
     compare::{unlike::ASPECTS, unlike::EnvironmentAspect},
     environment_differences,
-    experiment::room,
+    experiment::experiment_report,
     table::{Cell, Column, Table},
     tables, words,
 };
@@ -155,7 +155,7 @@ fn measured(part: &Part<'_>) -> Table {
     let data = if part.is_sweep() {
         tables::sweep_title(part.sides[0].records)
     } else {
-        room(plan).data(plan)
+        experiment_report(plan).data(plan)
     };
     let row = |name: &str, value: String| (name.to_owned(), value);
     let mut rows = vec![row("data", data)];

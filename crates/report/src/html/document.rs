@@ -17,7 +17,7 @@ use super::{HTML_HEAD, chart, details, findings, table};
 use crate::{
     Answer, StudyStep, answer,
     charts::{Chart, Part, Side},
-    experiment::room,
+    experiment::experiment_report,
     pages::{study_answer, study_claims},
     words,
 };
@@ -132,7 +132,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
 
 /// Shows the answer of each machine, and what was measured.
 fn answered(part: &Part<'_>) -> Markup {
-    let data = room(part.plan()).data(part.plan());
+    let data = experiment_report(part.plan()).data(part.plan());
     let answers: Vec<_> = part.sides.iter().map(answer_of).collect();
     let more = part.each_once(answers.iter().map(|answer| answer.more.clone()));
     html! {

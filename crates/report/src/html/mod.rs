@@ -15,7 +15,7 @@ use spec::study::Study;
 use crate::{
     charts::{Chart, Machine, Make, Part, StudyStep},
     compare::record_difference,
-    experiment::room,
+    experiment::experiment_report,
 };
 use document::Chapter;
 
@@ -39,7 +39,7 @@ pub fn html(machines: &[Machine<'_>]) -> Result<String> {
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
     check_same_plan(machines)?;
     let part = Part::new(machines, None);
-    let question = room(part.plan()).question(&part);
+    let question = experiment_report(part.plan()).question(&part);
     let charts = charts(&part, "");
     let chapter = Chapter { part: Some(part), step: None, charts };
     Ok(document::page(&question, None, &[chapter], script))
@@ -78,7 +78,7 @@ fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
 
 /// Returns the charts of a part that have data; `prefix` makes their ids unique.
 fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
-    let makers: &[Make] = room(part.plan()).charts(part);
+    let makers: &[Make] = experiment_report(part.plan()).charts(part);
     let all = makers.iter().flat_map(|make| {
         let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
         (1_u32..).zip(shown).map(|(number, mut chart)| {

@@ -27,7 +27,7 @@ pub use crate::table::Detail;
 use crate::{
     Answer, Comparison, answer,
     compare::tables as compared,
-    experiment::{Room, room},
+    experiment::{ExperimentReport, experiment_report},
     table::{Block, Line, Lines, Tone},
     tables, words,
 };
@@ -107,13 +107,13 @@ pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail
 /// Returns the blocks of a run: the answer, what was measured, the tables of the experiment,
 /// findings, and how it ended.
 fn run(record: &Record, detail: Detail) -> Vec<Block> {
-    run_in(room(&record.header.plan), record, detail)
+    run_in(experiment_report(&record.header.plan), record, detail)
 }
 
-/// Returns the blocks of a run, whose experiment `room` shows.
-fn run_in(room: &dyn Room, record: &Record, detail: Detail) -> Vec<Block> {
+/// Returns the blocks of a run, whose experiment `report` shows.
+fn run_in(report: &dyn ExperimentReport, record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
-    let tables = room.page(record, &figures, detail);
+    let tables = report.page(record, &figures, detail);
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
 

@@ -10,7 +10,7 @@ use spec::study::{Study, StudyCommand};
 use super::{Detail, Page, around, run, together};
 use crate::{
     charts::StudyStep,
-    experiment::{about, room},
+    experiment::{about, experiment_report},
     table::{Block, Line, Lines, Table},
     tables, words,
 };
@@ -53,7 +53,7 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
 
 /// Returns every published figure of a step with the one measured here.
 pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
-    let of_tables = |record: &Record| room(&record.header.plan).claims(record);
+    let of_tables = |record: &Record| experiment_report(&record.header.plan).claims(record);
     let claims = study_figures(step, records).into_iter().filter(|row| row.published.is_some());
     records.iter().flat_map(of_tables).chain(claims).collect()
 }

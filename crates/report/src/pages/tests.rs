@@ -8,18 +8,18 @@ use super::run_in;
 use crate::{
     Machine,
     charts::Part,
-    experiment::Room,
+    experiment::ExperimentReport,
     table::{Block, Detail, Line, Lines},
 };
 
 struct Tiny;
 
-impl Room for Tiny {
+impl ExperimentReport for Tiny {
     fn data(&self, plan: &Plan) -> String {
         format!("tiny data, seed {}", plan.seed)
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         "tiny data".to_owned()
     }
 

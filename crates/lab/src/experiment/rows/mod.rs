@@ -209,8 +209,8 @@ impl Servers {
 }
 
 impl Group {
-    /// Processes that share a database.
-    fn sharing(self) -> u32 {
+    /// Returns the number of processes that work on one database.
+    fn processes_per_database(self) -> u32 {
         if self.own_databases { 1 } else { self.processes }
     }
 }
@@ -223,7 +223,10 @@ impl RowTarget {
     /// Returns why the target cannot work in `group`, whose processes may have to share a database;
     /// `None` if it can.
     fn unfit(&self, group: Group) -> Option<&'static str> {
-        self.target.engine.alone(&self.target.settings).filter(|_| group.sharing() > 1)
+        self.target
+            .engine
+            .alone(&self.target.settings)
+            .filter(|_| group.processes_per_database() > 1)
     }
 
     fn planned(&self, request: &Request) -> Result<PlannedTarget> {
@@ -266,5 +269,5 @@ impl RowsRequest {
 /// Returns the number of processes whose rows each process of a group touches: it sums and changes
 /// the rows of all that share its database.
 fn touched(operation: RowOperation, group: Group) -> u32 {
-    if operation == RowOperation::Insert { 1 } else { group.sharing() }
+    if operation == RowOperation::Insert { 1 } else { group.processes_per_database() }
 }

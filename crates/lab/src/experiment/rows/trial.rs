@@ -100,24 +100,24 @@ impl RowTrial<'_> {
 
     /// Returns the rows of all processes in a database.
     fn all_rows(&self) -> u64 {
-        self.part.rows * u64::from(self.group.sharing())
+        self.part.rows * u64::from(self.group.processes_per_database())
     }
 
     /// Databases of the group; on one, each process has its own part of the rows.
     fn databases(&self) -> u32 {
-        self.group.processes / self.group.sharing()
+        self.group.processes / self.group.processes_per_database()
     }
 
     fn job(&self, process: u32) -> RowRequest {
         let rows = self.part.rows.cast_signed();
-        let sharing = self.group.sharing();
-        let first = rows.saturating_mul((process % sharing).into());
+        let per_database = self.group.processes_per_database();
+        let first = rows.saturating_mul((process % per_database).into());
         RowRequest {
             process,
             engine: self.target.target.engine.name().to_owned(),
             location: self.store.location().into_os_string(),
             settings: self.settings.clone(),
-            database: process / sharing,
+            database: process / per_database,
             rows: first..first.saturating_add(rows),
             style: self.target.style,
             batch: self.target.batch(self.part),
@@ -139,7 +139,8 @@ impl RowTrial<'_> {
         contents: &[WorkerReport<Contents>],
     ) -> Result<()> {
         let before = expected(self.all_rows());
-        let changed = before.count.cast_signed() * ADDED * i64::from(self.group.sharing());
+        let changed =
+            before.count.cast_signed() * ADDED * i64::from(self.group.processes_per_database());
         let after = Contents { sum: before.sum + changed, ..before };
         let (answer, left) = match operation {
             RowOperation::Insert => (Contents::default(), before),

@@ -6,14 +6,14 @@ mod tables;
 use checks::{Figures, age_groups, age_spaces};
 use model::{AgeData, Plan, record::Record};
 
-use super::{Room, about, compared_generated, details, question};
+use super::{ExperimentReport, about, compared_generated, details, question};
 use crate::{
     charts::{Make, Part},
     table::{Block, Detail},
     words,
 };
 
-impl Room for AgeData {
+impl ExperimentReport for AgeData {
     fn data(&self, _plan: &Plan) -> String {
         words::describe_values(
             &self.summary,
@@ -22,7 +22,7 @@ impl Room for AgeData {
         )
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         compared_generated(&self.data)
     }
 

@@ -9,14 +9,14 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{Room, about, details, question};
+use super::{ExperimentReport, about, details, question};
 use crate::{
     charts::{Make, Part, cases, study},
     table::{Block, Detail},
     words::counted,
 };
 
-impl Room for BackupData {
+impl ExperimentReport for BackupData {
     fn data(&self, _plan: &Plan) -> String {
         let what = match self.copies {
             None => "backups".to_owned(),
@@ -35,7 +35,7 @@ impl Room for BackupData {
         }
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         let copies = self.copies.map(|copies| format!(", a replay for {copies} of it"));
         let (files, bytes) = (show_count(self.files), show_size(self.bytes));
         format!("a folder of {files} files ({bytes}){}", copies.unwrap_or_default())

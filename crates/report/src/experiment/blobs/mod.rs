@@ -4,7 +4,7 @@ use checks::{Figures, cases, requests, stores};
 use itertools::Itertools;
 use model::{BlobsData, Plan, record::Record};
 
-use super::{Room, about, compared_values, explained, fastest_question};
+use super::{ExperimentReport, about, compared_values, explained, fastest_question};
 use crate::{
     charts::{Make, Part, cases, over_time, parts, space, study, sweep},
     table::{Block, Detail},
@@ -30,7 +30,7 @@ const SWEEP: &[Make] = &[
     space::by_run,
 ];
 
-impl Room for BlobsData {
+impl ExperimentReport for BlobsData {
     fn data(&self, _plan: &Plan) -> String {
         let source = words::describe_source(&self.dataset);
         match self.sampled_from {
@@ -42,7 +42,7 @@ impl Room for BlobsData {
         }
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         compared_values(&self.dataset, self.available, self.summary.bytes)
     }
 

@@ -6,14 +6,14 @@ pub(crate) mod tables;
 use checks::{Figures, life_figures, life_spaces};
 use model::{LifeData, Plan, record::Record};
 
-use super::{Room, about, compared_values, details, question};
+use super::{ExperimentReport, about, compared_values, details, question};
 use crate::{
     charts::{Make, Part, cases},
     table::{Block, Detail},
     words,
 };
 
-impl Room for LifeData {
+impl ExperimentReport for LifeData {
     fn data(&self, _plan: &Plan) -> String {
         words::describe_values(
             &self.summary,
@@ -22,7 +22,7 @@ impl Room for LifeData {
         )
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         let values = compared_values(&self.dataset, self.summary.count, self.summary.bytes);
         format!("{values}, {} days", self.days)
     }

@@ -10,14 +10,14 @@ use model::{
     units::{show_count, show_size},
 };
 
-use super::{Room, about, explained, fastest_question};
+use super::{ExperimentReport, about, explained, fastest_question};
 use crate::{
     charts::{Make, Part},
     table::{Block, Detail},
     words::counted,
 };
 
-impl Room for QueueData {
+impl ExperimentReport for QueueData {
     fn data(&self, plan: &Plan) -> String {
         let workers = plan.workloads.first().map_or(0, |workload| workload.threads);
         format!(
@@ -29,7 +29,7 @@ impl Room for QueueData {
         )
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         let [tasks, rewrites, output] = [self.tasks, self.rewrites, self.output].map(show_count);
         format!("{tasks} tasks a worker, {rewrites} rewrites of {output} bytes")
     }

@@ -7,7 +7,7 @@ use checks::{Figures, RowGroup, StudyFigure, ratio_claim, row_groups, studies};
 use itertools::Itertools;
 use model::{Batch, Plan, RowsData, RowsWork, record::Record, units::show_count};
 
-use super::{Room, about, explained, fastest_question};
+use super::{ExperimentReport, about, explained, fastest_question};
 use crate::{
     charts::{Make, Part},
     table::{Block, Detail},
@@ -18,7 +18,7 @@ const ONE_SCREEN: usize = 10;
 
 const RATIOS: &str = "-v has the ratios with their intervals and verdicts";
 
-impl Room for RowsData {
+impl ExperimentReport for RowsData {
     fn data(&self, plan: &Plan) -> String {
         let batch = match plan.workloads.first().map(|workload| workload.batch) {
             Some(Batch::Of(batch)) => format!("{} a transaction", show_count(batch)),
@@ -27,7 +27,7 @@ impl Room for RowsData {
         format!("{} rows of two integers by each process, {batch}", show_count(self.rows))
     }
 
-    fn compared_data(&self) -> String {
+    fn data_for_comparison(&self) -> String {
         format!("{} rows a process", show_count(self.rows))
     }
 

@@ -16,7 +16,7 @@ use model::{
 use super::Page;
 use crate::{
     answer::display::full_name,
-    experiment::{life::tables as life_tables, room},
+    experiment::{experiment_report, life::tables as life_tables},
     sentences,
     table::{Block, Line, Lines},
 };
@@ -45,7 +45,7 @@ fn nothing_measured(time: Duration) -> [String; 2] {
 /// Returns the sizes of stores and of their backups over the life of a few values.
 fn life(record: &Record) -> Vec<Block> {
     let plan = &record.header.plan;
-    let data = Line::dim(room(plan).data(plan));
+    let data = Line::dim(experiment_report(plan).data(plan));
     let table = life_tables::life_spaces(record, &life_spaces(record)).map(Block::from);
     let title = Lines::new("The life of the data, as `storemark life` measures it", [data]);
     table.map_or_else(Vec::new, |table| vec![title.into(), table])
