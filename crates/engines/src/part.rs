@@ -120,7 +120,8 @@ pub(crate) fn find(
     if asked.get(word).is_some() {
         return Ok(None);
     }
-    let mut found = sizes()?;
+    // What is wrong with a store is said when it is opened.
+    let Ok(mut found) = sizes() else { return Ok(None) };
     let is_own = |size: &Size| KeyKind::ALL.iter().any(|keys| keys.as_str() == size.name);
     if found.iter().any(is_own) {
         return Ok(None);

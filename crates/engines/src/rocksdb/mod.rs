@@ -119,8 +119,8 @@ impl Blobs for RocksDb {
     }
 
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
-        at::check(self, location)?;
         part::find(FAMILY, asked, location, || {
+            at::check(self, location)?;
             StoreName::intern(location).at_work(|| store::sizes(location))
         })
     }
