@@ -188,7 +188,9 @@ fn into_table(from: StoreLocation, options: &CopyOptions, stop: &Stop) -> Result
 /// Returns the lines with the statements that replace the values of a table by the paths of their copies;
 /// empty if they are in no table, or the copies are no files.
 fn moved_out(from: &StoreLocation, to: &StoreLocation, suffix: Option<&str>) -> Result<String> {
-    if to.engine.name() != registry::folders().name() {
+    // The statements have paths of one folder.
+    let in_one_folder = !to.settings.is("layout", "tree");
+    if to.engine.name() != registry::folders().name() || !in_one_folder {
         return Ok(String::new());
     }
     let StoreLocation { engine, path, settings } = from;

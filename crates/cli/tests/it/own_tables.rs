@@ -408,3 +408,27 @@ fn a_record_names_the_table_that_the_data_came_from() {
     assert!(moves.is_none_or(|moves| moves.starts_with(&format!("'{path}' "))), "{out}");
     assert!(world.refused("report run.json --html kinds.db").contains("kinds.db"));
 }
+
+#[test]
+fn a_tree_of_files_is_no_folder_that_statements_could_name() {
+    let world = World::new();
+    world.application();
+    assert!(world.ok("copy app.db files:flat").out.contains("ALTER TABLE"));
+    assert!(!world.ok("copy app.db files:tree?layout=tree").out.contains("ALTER TABLE"));
+}
+
+#[test]
+fn a_key_that_is_there_stops_an_insert_also_without_an_index() {
+    let world = World::new();
+    world.sqlite3(&[
+        "n.db",
+        "CREATE TABLE t(name TEXT, data BLOB); INSERT INTO t VALUES('b', x'01')",
+    ]);
+    for name in ["a", "b"] {
+        world.write(&format!("src/{name}"), "new");
+    }
+    let copy = "copy src n.db?table=t&key=name&value=data --in-place";
+    let refused = world.run(copy);
+    assert!(refused.code != Some(0) && refused.err.contains('b'), "{}", refused.err);
+    assert_eq!(world.sqlite3(&["n.db", "SELECT count(*) FROM t"]).trim(), "1");
+}

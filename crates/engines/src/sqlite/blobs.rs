@@ -483,6 +483,11 @@ impl SqliteSession {
     }
 
     fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        // No index of the user's refuses a key that is there.
+        let may_repeat = self.table.users.as_ref().is_some_and(|users| !users.is_unique);
+        if may_repeat && put.how == How::Insert && self.length(key)?.is_some() {
+            return Ok(false);
+        }
         let Self { db, table, room, writes, .. } = self;
         let writes = writes.as_mut().map_err(|why| Error::usage(why.clone()))?;
         if let Some(column) = table.users.as_ref().and_then(|users| users.needs.as_ref()) {
