@@ -97,7 +97,7 @@ pub(super) fn unusual(environment: &Environment, name: &str, how: &str) -> Error
 
 /// Returns whether an entry of the unnamed database is the name of another one.
 pub(super) fn is_name(env: &Env<WithoutTls>, key: &[u8], value: &[u8]) -> bool {
-    Head::read(value).is_some() && str::from_utf8(key).is_ok_and(|name| is_database(env, name))
+    Head::read(value).is_some() && str::from_utf8(key).map_or(true, |name| is_database(env, name))
 }
 
 /// Returns how much each database of the environment holds.
@@ -117,6 +117,8 @@ pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
                     let (name, bytes) = (name.to_owned(), Some(pages.saturating_mul(page)));
                     sizes.push(Size { name, values: Some(values), how: "", bytes });
                 }
+                // A database whose name no target can have.
+                None if Head::read(value).is_some() && str::from_utf8(key).is_err() => {}
                 None => others = true,
             }
         }

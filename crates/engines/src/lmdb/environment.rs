@@ -188,6 +188,11 @@ fn opening(path: &Path, settings: &Settings, error: heed::Error) -> Error {
             Error::io(what, cause)
         }
         heed::Error::Io(cause) => Error::io(path, cause),
+        heed::Error::Mdb(MdbError::VersionMismatch) => Error::unsupported(
+            "another program has it open, or made it, with another version of LMDB's format; end that \
+             program, or measure a copy",
+        )
+        .at(&path),
         other => Error::corrupt(format!("{other}")).at(&path),
     }
 }
