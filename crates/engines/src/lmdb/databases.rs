@@ -111,15 +111,14 @@ pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
         let page = u64::from(stat.page_size);
         for entry in unnamed.iter(&txn)?.take(ENTRIES) {
             let (key, value) = entry?;
-            let named = Head::read(value).zip(str::from_utf8(key).ok());
-            match named.filter(|(_, name)| is_database(env, name)) {
-                Some((Head { pages, values, .. }, name)) => {
+            match (Head::read(value), str::from_utf8(key)) {
+                (Some(Head { pages, values, .. }), Ok(name)) if is_database(env, name) => {
                     let (name, bytes) = (name.to_owned(), Some(pages.saturating_mul(page)));
                     sizes.push(Size { name, values: Some(values), how: "", bytes });
                 }
                 // A database whose name no target can have.
-                None if Head::read(value).is_some() && str::from_utf8(key).is_err() => {}
-                None => others = true,
+                (Some(_), Err(_)) => {}
+                _ => others = true,
             }
         }
         if others {
