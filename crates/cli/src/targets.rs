@@ -10,7 +10,7 @@ use engines::registry;
 use host::Placements;
 use model::{
     Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
-    scratch_label, without_password,
+    scratch_label, settings_text, without_password,
 };
 use spec::{Name, SharedSetting, combinations};
 
@@ -145,8 +145,8 @@ impl FoundTarget {
         let settings: Vec<_> = names.zip(values.iter().map(&mut one)).collect();
         let head = self.text.rsplit_once('?').filter(|(_, tail)| tail.contains('='));
         let head = head.map_or(self.text.as_str(), |(head, _)| head);
-        let tail: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Self { text: format!("{head}?{}", tail.join("&")), settings, ..self.clone() }
+        let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Self { text: format!("{head}?{}", settings_text(pairs)), settings, ..self.clone() }
     }
 }
 

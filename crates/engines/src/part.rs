@@ -6,6 +6,7 @@ use std::path::Path;
 
 use model::{
     Accepts, Error, Facet, FoundValues, KeyKind, Result, Setting, Settings, Shown, no_such,
+    settings_text, shell_quoted,
     units::{show_count, show_size},
 };
 
@@ -97,7 +98,8 @@ impl Size {
     /// Shows it as `2,000 values, about 7.5 kB on average`.
     fn show(&self) -> String {
         let Some(count) = self.values else { return "an unknown number of values".to_owned() };
-        let values = format!("{}{} values", self.how, show_count(count));
+        let values = if count == 1 { "value" } else { "values" };
+        let values = format!("{}{} {values}", self.how, show_count(count));
         match self.bytes.and_then(|bytes| bytes.checked_div(count)) {
             Some(mean) => format!("{values}, about {} on average", show_size(mean)),
             None => values,
@@ -128,7 +130,10 @@ pub(crate) fn find(
     }
     found.retain(|size| size.values != Some(0));
     let at = path.display();
-    let one = |size: &Size| format!("'{at}?{word}={}' ({})", size.name, size.show());
+    let one = |size: &Size| {
+        let target = format!("{at}?{}", settings_text([(word, size.name.as_str())]));
+        format!("{} ({})", shell_quoted(&target), size.show())
+    };
     match &found[..] {
         [] => Err(Error::usage(format!("no {word} of it has values")).at(&at)),
         [only] => {

@@ -80,7 +80,7 @@ pub use store::{
     Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
-pub use target::{TypedTarget, scratch_label};
+pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};
 pub use text::{Shown, harmless, is_hostile};
 pub use variables::{Variables, give_variables, variable, variables};
 pub use words::{did_you_mean, nearest, no_such};

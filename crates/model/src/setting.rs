@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, no_such, units};
+use crate::{Error, Result, no_such, target::settings_text, units};
 
 /// The kind of data that an engine stores: an engine has a facet for each experiment that it can
 /// take part in.
@@ -228,13 +228,12 @@ impl Settings {
     }
 }
 
-/// Shows the settings as `name=value&…`, sorted by name.
+/// Shows the settings as a target has them, `name=value&…`, sorted by name.
 impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, value)) in self.0.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { "" } else { "&" })?;
-        }
-        Ok(())
+        f.write_str(&settings_text(
+            self.0.iter().map(|(name, value)| (name.as_str(), value.as_str())),
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Target strings: `engine:location?name=value&…`.
 
 use std::{
+    borrow::Cow,
     ffi::{OsStr, OsString},
     fmt,
 };
@@ -30,7 +31,9 @@ impl TypedTarget {
     /// | `some/dir` or `C:\dir` | a bare path (one letter before a colon is a drive) |
     /// | `some/dir?layout=tree` | a bare path with a setting |
     ///
-    /// What follows the last `?` is settings if it holds a `=`, otherwise part of the path.
+    /// What follows the last `?` is settings if it holds a `=`, otherwise part of the path. In a value
+    /// of a setting, `%26`, `%3F`, `%0A` and `%25` are `&`, `?`, a new line and `%`; any other `%` is
+    /// itself, and so is each one outside of settings.
     pub fn parse(text: impl AsRef<OsStr>) -> Self {
         let text = text.as_ref().as_encoded_bytes();
         let (head, settings) = match split_settings(text) {
@@ -95,8 +98,75 @@ fn settings(text: &str) -> Vec<(String, String)> {
     text.split('&')
         .filter(|pair| !pair.is_empty())
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .map(|(name, value)| (name.to_owned(), unescaped(value)))
         .collect()
+}
+
+/// The characters that would end the value of a setting or its line, and `%` itself, with what is written
+/// for each.
+const ESCAPED: [(char, &str); 4] = [('&', "26"), ('?', "3F"), ('\n', "0A"), ('%', "25")];
+
+/// Returns what `digits` stand for behind a `%`.
+fn escaped_char(digits: &str) -> Option<char> {
+    let digits = digits.get(..2)?;
+    let found = ESCAPED.iter().find(|(_, code)| code.eq_ignore_ascii_case(digits));
+    found.map(|(character, _)| *character)
+}
+
+/// Returns the value that a target has as `text`.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut value, part| {
+        match escaped_char(part) {
+            Some(character) => {
+                value.push(character);
+                value.push_str(&part[2..]);
+            }
+            None => {
+                value.push('%');
+                value.push_str(part);
+            }
+        }
+        value
+    })
+}
+
+/// Returns a setting's value as a target has it, so that it is read back as it is.
+pub(crate) fn escaped(value: &str) -> Cow<'_, str> {
+    if !value.contains(ESCAPED.map(|(character, _)| character)) {
+        return value.into();
+    }
+    let mut text = String::with_capacity(value.len() + 2);
+    for (at, character) in value.char_indices() {
+        let code = ESCAPED.iter().find(|(other, _)| *other == character).map(|(_, code)| code);
+        match code {
+            Some(_) if character == '%' && escaped_char(&value[at + 1..]).is_none() => {
+                text.push('%');
+            }
+            Some(code) => {
+                text.push('%');
+                text.push_str(code);
+            }
+            None => text.push(character),
+        }
+    }
+    text.into()
+}
+
+/// Returns the settings as a target has them behind its `?`.
+pub fn settings_text<'s>(settings: impl IntoIterator<Item = (&'s str, &'s str)>) -> String {
+    let one = |(name, value)| format!("{name}={}", escaped(value));
+    settings.into_iter().map(one).collect::<Vec<_>>().join("&")
+}
+
+/// Quotes a text for a shell if the shell would interpret any of it.
+pub fn shell_quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn is_engine_word(word: &str) -> bool {
@@ -111,10 +181,11 @@ impl fmt::Display for TypedTarget {
             write!(f, "{engine}:")?;
         }
         write!(f, "{}", self.location.display())?;
-        for (i, (name, value)) in self.settings.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { '?' } else { '&' })?;
+        if self.settings.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let pairs = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        write!(f, "?{}", settings_text(pairs))
     }
 }
 
@@ -138,6 +209,15 @@ mod tests {
         assert_eq!(TypedTarget::parse("what?").location, "what?");
         assert_eq!(TypedTarget::parse("./a:b").engine, None);
         assert_eq!(TypedTarget::parse("memory:").location, "");
+    }
+
+    #[test]
+    fn a_percent_sign_is_itself_unless_it_stands_for_a_character_that_ends_a_value() {
+        let target =
+            TypedTarget::parse("50%26.db?where=n LIKE '%de%'&table=a%26b%3fc%0a%2526&x=%2");
+        assert_eq!(target.location, "50%26.db");
+        let values: Vec<_> = target.settings.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!(values, ["n LIKE '%de%'", "a&b?c\n%26", "%2"]);
     }
 
     #[test]
@@ -172,9 +252,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn printing_and_parsing_agree(text in "[a-z:/?=&.]{0,40}") {
+        fn printing_and_parsing_agree(text in "[a-z:/?=&.%0-6F]{0,40}") {
             let once = TypedTarget::parse(&text);
             prop_assert_eq!(TypedTarget::parse(once.to_string()), once);
+        }
+
+        #[test]
+        fn any_value_is_read_back(value in "([%&?\n=,'0-6AF]|\\PC){0,20}") {
+            let text = format!("a.db?{}", settings_text([("table", value.as_str())]));
+            let target = TypedTarget::parse(&text);
+            prop_assert_eq!((target.check().is_ok(), &target.location), (true, &OsString::from("a.db")));
+            prop_assert_eq!(target.settings, [("table".to_owned(), value)]);
         }
 
         #[test]

@@ -94,7 +94,8 @@ pub fn no_such<'a>(
     word: &str,
     accepted: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    let list = accepted.clone().into_iter().collect::<Vec<_>>().join(", ");
+    let shown = |name: &'a str| if name.is_empty() { "\"\"" } else { name };
+    let list = accepted.clone().into_iter().map(shown).collect::<Vec<_>>().join(", ");
     if list.is_empty() {
         return format!("no {what} {word:?}: there are none here");
     }

@@ -28,7 +28,7 @@ mod terminal;
 mod text;
 mod words;
 
-pub use answer::{Answer, answer, limits::quoted};
+pub use answer::{Answer, answer};
 pub use charts::{Machine, StudyStep};
 pub use compare::{
     ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison,

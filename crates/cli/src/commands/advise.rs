@@ -170,7 +170,7 @@ fn now(label: &str) -> String {
 fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> String {
     let data = match &request.data {
         Data::Store { engine, path, .. } if engine.name() == registry::folders().name() => {
-            format!("--data {}", report::quoted(&path.display().to_string()))
+            format!("--data {}", model::shell_quoted(&path.display().to_string()))
         }
         Data::Generated(of) => format!(
             "--keys {} --size {} --variance {} --seed {}",
@@ -183,7 +183,7 @@ fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> Str
     let work = work.collect::<Vec<_>>().join(" ");
     let cache = if options.cold { " --cache data-cold" } else { "" };
     let others = found.candidates.iter().filter(|of| of.label != found.now);
-    let targets = others.map(|of| report::quoted(&of.target));
+    let targets = others.map(|of| model::shell_quoted(&of.target));
     let now = format!("{}:", request.now.engine.name());
     let targets = [now].into_iter().chain(targets).collect::<Vec<_>>().join(" ");
     let AdviseOptions { durability, batch, threads, .. } = options;

@@ -5,7 +5,7 @@ use std::{ffi::OsStr, path::Path};
 use checks::MergedFinding;
 use model::{
     Batch, Cache, DatasetSpec, Durability, Owner, Plan, PlannedTarget, Severity, Work, Workload,
-    record::Record,
+    record::Record, shell_quoted,
 };
 use spec::RunSpec;
 
@@ -29,7 +29,7 @@ pub(super) fn next_step(run: &Record, recommended: Option<usize>) -> Option<Stri
     let new = new_store(run, target, &source)?;
     // Most settings are how a program opens a store, and no copy carries those.
     let is_set = new.contains('?');
-    let [source, new] = [source.as_str(), &new].map(quoted);
+    let [source, new] = [source.as_str(), &new].map(shell_quoted);
     Some(if is_set {
         sentences::move_and_open(source, new)
     } else {
@@ -98,15 +98,6 @@ fn settings(run: &Record, target: &PlannedTarget) -> Vec<String> {
     let others = target.settings.0.iter().filter(|(name, _)| !is_left_out(name));
     let others = others.map(|(name, value)| format!("{name}={value}"));
     own.iter().cloned().chain(others).collect()
-}
-
-/// Quotes a text for a shell if the shell would interpret any of it.
-pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Lists what a program gives up if it takes `one` instead of `other`.

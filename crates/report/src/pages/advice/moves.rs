@@ -1,12 +1,9 @@
 //! The target to open, and the commands that move the data there.
 
 use checks::Decision;
-use model::PlannedTarget;
+use model::{PlannedTarget, shell_quoted};
 
-use crate::{
-    answer::limits::{quoted, store_of},
-    sentences,
-};
+use crate::{answer::limits::store_of, sentences};
 
 /// Returns the target that a program opens, with the settings of the durability class; `None` if
 /// it is the present store, which is open already.
@@ -18,7 +15,7 @@ pub(super) fn target(decision: &Decision<'_>) -> Option<String> {
         let separator = if target.contains('?') { '&' } else { '?' };
         target = format!("{target}{separator}{name}={value}");
     }
-    (Some(chosen) != decision.now).then(|| sentences::target(quoted(&target)))
+    (Some(chosen) != decision.now).then(|| sentences::target(shell_quoted(&target)))
 }
 
 /// Returns the commands that move and check the data, or the one that measures the user's own.
@@ -39,7 +36,7 @@ fn moving_from(decision: &Decision<'_>, source: &str) -> Option<[String; 2]> {
     let settings = settings.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty());
     let settings: Vec<_> = settings.map(str::to_owned).collect();
     let store = |settings: &[String]| store_of(engine, extension, settings, source);
-    let [written, read] = [store(&settings)?, store(&[])?].map(|store| quoted(&store));
-    let source = quoted(source);
+    let [written, read] = [store(&settings)?, store(&[])?].map(|store| shell_quoted(&store));
+    let source = shell_quoted(source);
     Some([sentences::move_data(&source, written), sentences::check_data(&source, read)])
 }
