@@ -1,7 +1,7 @@
 //! The databases of an environment that another program made.
 
 use heed::{CommitOrAbort, Database, Env, WithoutTls, types::Bytes};
-use model::{Error, Result};
+use model::{Error, Result, Shown};
 
 use super::{DATABASE, environment::Environment};
 use crate::part::Size;
@@ -101,11 +101,15 @@ pub(super) fn is_name(env: &Env<WithoutTls>, key: &[u8], value: &[u8]) -> bool {
 }
 
 /// Returns how much each database of the environment holds.
+///
+/// # Errors
+///
+/// Fails if it cannot be read, or if none of its databases has a name that a target can have.
 pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
     let env = &environment.env;
     let list = || {
-        let (mut sizes, mut others) = (Vec::new(), false);
-        let Some(unnamed) = find(env, "")? else { return Ok(sizes) };
+        let (mut sizes, mut others, mut nameless) = (Vec::new(), false, None);
+        let Some(unnamed) = find(env, "")? else { return Ok((sizes, nameless)) };
         let txn = env.read_txn()?;
         let stat = unnamed.stat(&txn)?;
         let page = u64::from(stat.page_size);
@@ -116,8 +120,8 @@ pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
                     let (name, bytes) = (name.to_owned(), Some(pages.saturating_mul(page)));
                     sizes.push(Size { name, values: Some(values), how: "", bytes });
                 }
-                // A database whose name no target can have.
-                (Some(_), Err(_)) => {}
+                // No target can name it.
+                (Some(_), Err(_)) => nameless = Some(Shown(key).to_string()),
                 _ => others = true,
             }
         }
@@ -127,7 +131,13 @@ pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
             let values = Some(values as u64);
             sizes.push(Size { name: String::new(), values, how: "", bytes });
         }
-        Ok(sizes)
+        Ok((sizes, nameless))
     };
-    list().map_err(|e| environment.failed(e))
+    match list().map_err(|e| environment.failed(e))? {
+        (sizes, Some(name)) if sizes.is_empty() => Err(Error::unsupported(format!(
+            "its database {name} has a name that is not UTF-8, which no target can have"
+        ))
+        .at(environment.path.display())),
+        (sizes, _) => Ok(sizes),
+    }
 }

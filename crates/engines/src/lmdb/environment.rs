@@ -9,7 +9,7 @@ use heed::{CompactionOption, Env, EnvFlags, EnvOpenOptions, MdbError, WithoutTls
 use kit::refusal;
 use model::{Access, Error, OpenOptions, Result, Settings};
 
-use super::{DATABASE, MAP};
+use super::{DATABASE, MAP, data_file};
 
 /// The number of databases: two that a store of names has, and one that is looked for as well.
 const DATABASES: u32 = 3;
@@ -35,12 +35,14 @@ impl Environment {
         shared: bool,
     ) -> Result<Self> {
         let alone = access == Access::Read && !shared;
+        let mut flags = flags(settings, access, alone);
+        flags.set(EnvFlags::NO_SUB_DIR, path.is_file());
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.max_dbs(DATABASES).max_readers(READERS).map_size(map_size(settings)?);
         // SAFETY: the file is changed by LMDB alone, under its locks. Without them it is read
         // only while no other process has it open (nothing guards against one that comes
         // later). The flags that leave out flushes endanger the file in a power cut only.
-        let env = unsafe { options.flags(flags(settings, access, alone)).open(path) };
+        let env = unsafe { options.flags(flags).open(path) };
         let env = env.map_err(|error| opening(path, settings, error))?;
         if !shared {
             check_whole(path, &env)?;
@@ -76,7 +78,9 @@ impl Environment {
 
     /// Writes a copy next to the data file, and flushes it; after a failure there is none.
     pub(super) fn copy_without_free_pages(&self) -> Result<PathBuf> {
-        let copy = self.path.join("data.mdb.new");
+        let mut copy = data_file(&self.path).into_os_string();
+        copy.push(".new");
+        let copy = PathBuf::from(copy);
         let write = || {
             let mut file = File::create(&copy)?;
             self.env.copy_to_file(&mut file, CompactionOption::Enabled)?;
@@ -149,8 +153,11 @@ fn check_whole(path: &Path, env: &Env<WithoutTls>) -> Result<()> {
     if length >= extent(env) {
         return Ok(());
     }
-    Err(Error::corrupt(format!("is cut short: data.mdb has {length} of {} bytes", extent(env)))
-        .at(path.display()))
+    Err(Error::corrupt(format!(
+        "is cut short: its data file has {length} of {} bytes",
+        extent(env)
+    ))
+    .at(path.display()))
 }
 
 /// Returns the settings of an environment, whichever database is used.

@@ -1,6 +1,7 @@
 //! `lmdb:DIR` is an LMDB environment: `data.mdb` and `lock.mdb` in a folder of their own. Values
 //! are in its named database `integers` or `names`, in the order of their keys; mode and time of
-//! named ones are in `meta`. Those of another program are in any database of it.
+//! named ones are in `meta`. Those of another program are in any database of it, also in an environment without
+//! a folder (`MDB_NOSUBDIR`): a data file with its lock file next to it.
 
 mod databases;
 mod environment;
@@ -8,7 +9,7 @@ mod os;
 mod store;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, Weak},
 };
 
@@ -115,13 +116,20 @@ impl Engine for Lmdb {
 }
 
 impl Blobs for Lmdb {
-    /// Returns whether the folder's data file starts as one: its first page is a header, whose
+    /// Returns whether the data file starts as one: its first page is a header, whose
     /// length depends on the word size, and the magic number `MDB_MAGIC` of `mdb.c`, both in the
     /// machine's order.
     fn recognises(&self, path: &Path) -> bool {
         const AT: usize = size_of::<usize>() + 8;
-        let start: Option<[u8; AT + 4]> = at::start(&path.join("data.mdb"));
+        let start: Option<[u8; AT + 4]> = at::start(&data_file(path));
         start.is_some_and(|start| start[AT..] == 0xBEEF_C0DE_u32.to_ne_bytes())
+    }
+
+    fn files(&self, location: &Path) -> Vec<PathBuf> {
+        if location.is_file() {
+            return vec![location.to_owned(), lock_file(location)];
+        }
+        vec![location.to_owned()]
     }
 
     fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
@@ -156,6 +164,21 @@ impl Blobs for Lmdb {
     }
 }
 
+/// Returns the data file of an environment: in its folder, or the location itself if that is a file.
+fn data_file(location: &Path) -> PathBuf {
+    if location.is_file() { location.to_owned() } else { location.join("data.mdb") }
+}
+
+/// Returns the lock file that belongs to the data file.
+fn lock_file(location: &Path) -> PathBuf {
+    if !location.is_file() {
+        return location.join("lock.mdb");
+    }
+    let mut name = location.as_os_str().to_owned();
+    name.push("-lock");
+    name.into()
+}
+
 /// Opens the store at `location`; `joined` is whether another process has it open.
 fn opened(location: &Path, options: &OpenOptions, joined: bool) -> Result<Box<dyn Store>> {
     StoreName::intern(location).at_work(|| {
@@ -188,5 +211,5 @@ static OPENED: Mutex<Vec<Weak<Environment>>> = Mutex::new(Vec::new());
 /// without locks, which changes nothing; a writer that comes meanwhile is not guarded against.
 fn is_shared(location: &Path) -> bool {
     let own = || heed::env_closing_event(location.canonicalize().ok()?);
-    own().is_some() || os::is_open_elsewhere(&location.join("lock.mdb"))
+    own().is_some() || os::is_open_elsewhere(&lock_file(location))
 }

@@ -15,7 +15,7 @@ use model::{
 };
 
 use super::{
-    DATABASE, DECLARATION,
+    DATABASE, DECLARATION, data_file,
     databases::{self, Values},
     environment::Environment,
     os,
@@ -255,9 +255,9 @@ impl Store for LmdbStore {
         let path = self.environment.path.clone();
         let copy = self.environment.copy_without_free_pages()?;
         self.close()?;
-        let renamed = fs::rename(&copy, path.join("data.mdb"));
+        let renamed = fs::rename(&copy, data_file(&path));
         renamed.map_err(|e| Error::io(copy.display(), e))?;
-        at::flush_folder(&path)
+        at::flush_folder_of(&copy)
     }
 
     /// Closes the store; the last one of an environment closes that.
