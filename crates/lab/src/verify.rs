@@ -11,11 +11,14 @@ use std::{
 };
 
 use model::{
-    Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
+    Entry, EntryKind, Error, ErrorKind, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
 };
 
 use crate::{
-    Amount, Progress, Stop, StoreLocation, copy::Readable, dataset::push_sorted, progress::tick,
+    Amount, Progress, Stop, StoreLocation,
+    copy::{Readable, Suffixed},
+    dataset::push_sorted,
+    progress::tick,
 };
 
 /// The contents of one side of a comparison.
@@ -84,28 +87,36 @@ impl Differences {
 
 /// Compares two stores key by key: by the BLAKE3 hashes of their values, by types, and by modes and
 /// times where both keep them; then what they hold besides values.
+/// The keys of the first count with `key_suffix` at their ends, as a copy with that ending has them.
 /// A store that reading would change is read as a copy, in `scratch` (default: next to it).
 pub fn verify(
     [a, b]: [&StoreLocation; 2],
+    key_suffix: Option<&str>,
     scratch: Option<&Path>,
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Verified> {
     let [first, second] =
         [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
-    let verified =
-        verify_readable([&first.place, &second.place], [&*a.path, &*b.path], progress, stop);
+    let verified = verify_readable(
+        [&first.place, &second.place],
+        [&*a.path, &*b.path],
+        key_suffix,
+        (progress, stop),
+    );
     verified.map_err(|error| first.names(second.names(error)))
 }
 
 fn verify_readable(
     places: [&StoreLocation; 2],
     paths: [&Path; 2],
-    progress: &dyn Progress,
-    stop: &Stop,
+    key_suffix: Option<&str>,
+    (progress, stop): (&dyn Progress, &Stop),
 ) -> Result<Verified> {
     let stores = [places[0].open()?, places[1].open()?];
-    let [kind, other] = [stores[0].keys(), stores[1].keys()];
+    let suffixed = key_suffix.map(|suffix| Suffixed { store: &*stores[0], suffix });
+    let first = suffixed.as_ref().map_or(&*stores[0], |first| first as &dyn Store);
+    let [kind, other] = [first.keys(), stores[1].keys()];
     let shown = paths.map(Path::display);
     if kind != other {
         return Err(Error::usage(format!(
@@ -116,7 +127,11 @@ fn verify_readable(
     progress.stage("counting", None);
     let count = Amount::measure(&*stores[0], stop)?.count;
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
-    let mut verified = compare([(&*stores[0], paths[0]), (&*stores[1], paths[1])], progress, stop)?;
+    let readers = [
+        Reader { store: first, path: paths[0], in_order: suffixed.is_none(), stop },
+        Reader { store: &*stores[1], path: paths[1], in_order: true, stop },
+    ];
+    let mut verified = compare(readers, progress)?;
     verified.compare_entries([entries(&*stores[0])?, entries(&*stores[1])?]);
     for store in stores {
         store.close()?;
@@ -215,9 +230,9 @@ fn check_readable(
     progress.stage(&format!("reading {}", path.display()), Some(count));
     let (sender, receiver) = sync_channel::<Vec<Row>>(4);
     let (totals, digest) = thread::scope(|scope| {
-        let store = &*store;
+        let reader = Reader { store: &*store, path, in_order: true, stop };
         // The rows end with the sender, which ends with the thread.
-        let reader = scope.spawn(move || hash(store, path, &sender, stop));
+        let reader = scope.spawn(move || reader.hash(&sender));
         let rows = receiver.into_iter().flatten();
         rows.zip(1..).for_each(|(_, done)| tick(progress, done));
         crate::join(reader)
@@ -228,16 +243,11 @@ fn check_readable(
 }
 
 /// Compares two stores. Each is read and hashed on a thread of its own; this one merges.
-fn compare(
-    stores: [(&dyn Store, &Path); 2],
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Verified> {
+fn compare(readers: [Reader<'_>; 2], progress: &dyn Progress) -> Result<Verified> {
     thread::scope(|scope| {
-        let [(left, a), (right, b)] = stores.map(|(store, path)| {
+        let [(left, a), (right, b)] = readers.map(|reader| {
             let (sender, receiver) = sync_channel(4);
-            let reader = move || hash(store, path, &sender, stop);
-            (scope.spawn(reader), receiver.into_iter().flatten())
+            (scope.spawn(move || reader.hash(&sender)), receiver.into_iter().flatten())
         });
         let verified = merge(a, b, progress);
         // A reader that failed ends its rows early.
@@ -272,41 +282,58 @@ type Row = (OwnedKey, Print);
 
 const ROWS: usize = 256;
 
-/// Sends the prints of all items; returns the digest of the dataset.
-fn hash(
-    store: &dyn Store,
-    path: &Path,
-    sender: &SyncSender<Vec<Row>>,
-    stop: &Stop,
-) -> Result<(StoreTotals, String)> {
-    let mut whole = blake3::Hasher::new();
-    let (mut rows, mut totals) = (Vec::new(), StoreTotals::default());
-    store.session()?.scan(Scan::ALL, &mut |item| {
-        stop.check()?;
-        let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
-        let print = Print { length, digest, of: item.value_type, meta: item.meta };
-        absorb(&mut whole, &item, &print);
-        totals.values += 1;
-        totals.bytes += length;
-        push_sorted(&mut rows, item.key, print).map_err(|e| e.at(path.display()))?;
-        if rows.len() > ROWS {
-            // The last one stays: the next key has to come after it.
-            let _ = sender.send(rows.drain(..ROWS).collect());
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let _ = sender.send(rows);
-    Ok((totals, whole.finalize().to_hex().to_string()))
+/// A store that is read and hashed.
+struct Reader<'s> {
+    store: &'s dyn Store,
+    path: &'s Path,
+    /// Whether it shows its keys in their order. Otherwise all prints are sorted in memory.
+    in_order: bool,
+    stop: &'s Stop,
 }
 
-fn absorb(whole: &mut blake3::Hasher, item: &Item<'_>, print: &Print) {
-    match item.key {
+impl Reader<'_> {
+    /// Sends the prints of all items in the order of their keys; returns the digest of the dataset.
+    fn hash(&self, sender: &SyncSender<Vec<Row>>) -> Result<(StoreTotals, String)> {
+        let mut whole = blake3::Hasher::new();
+        let (mut rows, mut totals) = (Vec::new(), StoreTotals::default());
+        let mut send = |rows: Vec<Row>| {
+            rows.iter().for_each(|(key, print)| absorb(&mut whole, key.as_key(), print));
+            // Nobody receives the rest after a failure on the other side.
+            let _ = sender.send(rows);
+        };
+        self.store.session()?.scan(Scan::ALL, &mut |item| {
+            self.stop.check()?;
+            let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
+            let print = Print { length, digest, of: item.value_type, meta: item.meta };
+            totals.values += 1;
+            totals.bytes += length;
+            if !self.in_order {
+                rows.push((item.key.into(), print));
+                return Ok(ControlFlow::Continue(()));
+            }
+            push_sorted(&mut rows, item.key, print).map_err(|e| e.at(self.path.display()))?;
+            if rows.len() > ROWS {
+                // The last one stays: the next key has to come after it.
+                send(rows.drain(..ROWS).collect());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if !self.in_order {
+            rows.sort_unstable_by(|(key, _), (other, _)| key.cmp(other));
+        }
+        send(rows);
+        Ok((totals, whole.finalize().to_hex().to_string()))
+    }
+}
+
+fn absorb(whole: &mut blake3::Hasher, key: Key<'_>, print: &Print) {
+    match key {
         Key::Int(key) => whole.update(&key.to_le_bytes()),
         Key::Name(name) => whole.update(&(name.len() as u64).to_le_bytes()).update(name),
     };
     whole.update(&print.length.to_le_bytes()).update(print.digest.as_bytes());
-    if item.value_type != ValueType::Bytes {
-        whole.update(item.value_type.as_str().as_bytes());
+    if print.of != ValueType::Bytes {
+        whole.update(print.of.as_str().as_bytes());
     }
 }
 

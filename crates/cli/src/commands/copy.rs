@@ -95,7 +95,7 @@ pub(crate) struct CopyOptions {
     /// The store to make: a target with an engine, such as sqlite:new.db or files:new?layout=tree
     pub(crate) to: OsString,
     /// Put this behind each key
-    #[arg(long, value_name = "TEXT", conflicts_with = "resume")]
+    #[arg(long, value_name = "TEXT")]
     pub(crate) key_suffix: Option<String>,
     /// Put the values into an existing table of your own, in one transaction; --force replaces those
     /// that are there
@@ -145,6 +145,9 @@ pub(crate) struct VerifyOptions {
     pub(crate) a: OsString,
     /// The other; without it, the one is checked for damage
     pub(crate) b: Option<OsString>,
+    /// Put this behind each key of A, as copy does
+    #[arg(long, value_name = "TEXT", requires = "b")]
+    pub(crate) key_suffix: Option<String>,
     /// Open the stores for writing first, so that what a killed writer left is repaired or removed
     #[arg(long)]
     pub(crate) in_place: bool,
@@ -348,13 +351,26 @@ pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> 
 }
 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
-    let (a, scratch) = (source(&options.a)?, options.reading.scratch.as_deref());
+    match compare_or_check(options, stop) {
+        // A damaged store may not even show where its values are.
+        Err(Failure::Error(error)) if error.kind() == ErrorKind::Corrupt => {
+            Err(report_damage(&[error.to_string()])?)
+        }
+        done => done,
+    }
+}
+
+fn compare_or_check(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
+    let scratch = options.reading.scratch.as_deref();
+    let a = source(&options.a)?;
     let other = options.b.as_ref().map(|b| source(b)).transpose()?;
     if options.in_place {
         [Some(&a), other.as_ref()].into_iter().flatten().try_for_each(repair)?;
     }
     let (Some(b), Some(other)) = (&options.b, other) else { return check(options, &a, stop) };
-    let verify = |listener: &Listener| lab::verify([&a, &other], scratch, listener, stop);
+    let verify = |listener: &Listener| {
+        lab::verify([&a, &other], options.key_suffix.as_deref(), scratch, listener, stop)
+    };
     let verified = Listener::during(options.reading.talk, verify)?;
     let names = [&options.a, b].map(|name| name.display().to_string());
     output::print_lines(&show(&verified, &names))?;
@@ -379,10 +395,7 @@ fn check(options: &VerifyOptions, place: &StoreLocation, stop: &Stop) -> Result<
     let Checked { totals, damage, digest } = Listener::during(options.reading.talk, check)?;
     let name = options.a.display().to_string();
     let Some(digest) = digest else {
-        for what in &damage {
-            output::print_lines(&format!("damaged: {}\n", harmless(what)))?;
-        }
-        return Err(Failure::GATE);
+        return Err(report_damage(&damage)?);
     };
     let by = match place.engine.declaration().integrity {
         Some(check) => format!("checked by {check}: no damage found"),
@@ -390,6 +403,13 @@ fn check(options: &VerifyOptions, place: &StoreLocation, stop: &Stop) -> Result<
     };
     let text = format!("{name}: {}; {by}\nblake3 {digest} {name}\n", amount(totals));
     Ok(output::print_lines(&text)?)
+}
+
+/// Prints each damage, and returns the failure of the check.
+fn report_damage(damage: &[String]) -> Result<Failure> {
+    let line = |what: &String| format!("damaged: {}\n", harmless(what));
+    output::print_lines(&damage.iter().map(line).collect::<String>())?;
+    Ok(Failure::GATE)
 }
 
 fn show(verified: &Verified, stores: &[String; 2]) -> String {

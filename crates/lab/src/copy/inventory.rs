@@ -1,7 +1,7 @@
 //! The inventory of an interrupted copy: every key with the identity of its value, so that only
 //! what is missing or differs is copied again. It takes some 60 bytes a key.
 
-use std::{iter::Peekable, ops::ControlFlow, vec::IntoIter};
+use std::ops::ControlFlow;
 
 use model::{Error, How, Item, Meta, OwnedKey, Result, Scan, Store, ValueType};
 
@@ -33,20 +33,14 @@ impl Mark {
     }
 }
 
-/// The contents of the destination, which are compared with the source while that is read in key
-/// order.
+/// The contents of the destination, which are compared with the source in any order.
+#[derive(Default)]
 pub(super) struct Inventory {
-    /// The keys that are not compared yet.
-    there: Peekable<IntoIter<(OwnedKey, Mark)>>,
-    /// Keys that the source does not have.
-    extra: Vec<OwnedKey>,
+    /// The keys in order, each with whether the source has it as well.
+    there: Vec<(OwnedKey, (Mark, bool))>,
 }
 
 impl Inventory {
-    pub(super) fn none() -> Self {
-        Self { there: Vec::new().into_iter().peekable(), extra: Vec::new() }
-    }
-
     /// Reads all of `store`. Fails if it does not pass its integrity check: damage by a power cut
     /// need not show in its values.
     pub(super) fn read(store: &dyn Store, stop: &Stop) -> Result<Self> {
@@ -56,25 +50,25 @@ impl Inventory {
         let mut rows = Vec::new();
         store.session()?.scan(Scan::ALL, &mut |item| {
             stop.check()?;
-            push_sorted(&mut rows, item.key, Mark::from_item(&item))?;
+            push_sorted(&mut rows, item.key, (Mark::from_item(&item), false))?;
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(Self { there: rows.into_iter().peekable(), extra: Vec::new() })
+        Ok(Self { there: rows })
     }
 
-    /// Returns how the next item of the source has to be put; `None` if it is already copied.
+    /// Returns how an item of the source has to be put; `None` if it is already copied.
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
-        while let Some((key, mark)) = self.there.next_if(|(key, _)| key.as_key() <= item.key) {
-            if key.as_key() == item.key {
-                return (!mark.matches(item)).then_some(How::Upsert);
-            }
-            self.extra.push(key);
-        }
-        Some(How::Insert)
+        let Ok(place) = self.there.binary_search_by(|(key, _)| key.as_key().cmp(&item.key)) else {
+            return Some(How::Insert);
+        };
+        let (_, (mark, is_in_source)) = &mut self.there[place];
+        *is_in_source = true;
+        (!mark.matches(item)).then_some(How::Upsert)
     }
 
     /// Returns the keys that the source does not have. Call it once all of the source was compared.
     pub(super) fn extra(self) -> impl Iterator<Item = OwnedKey> {
-        self.extra.into_iter().chain(self.there.map(|(key, _)| key))
+        let extra = self.there.into_iter().filter(|(_, (_, is_in_source))| !is_in_source);
+        extra.map(|(key, _)| key)
     }
 }

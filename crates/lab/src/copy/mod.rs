@@ -25,7 +25,7 @@ use inventory::Inventory;
 pub use location::{Amount, StoreLocation, generated};
 pub(crate) use location::{Readable, clone_store};
 use partial::Partial;
-use suffixed::Suffixed;
+pub(crate) use suffixed::Suffixed;
 
 /// Returns the folder that an interrupted copy to `destination` left; `None` if there is none.
 pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
@@ -121,7 +121,7 @@ impl Copier<'_> {
         let fresh = resumed.is_none();
         let (store, inventory) = match resumed {
             Some(resumed) => resumed,
-            None => (self.start(partial, &fill)?, Inventory::none()),
+            None => (self.start(partial, &fill)?, Inventory::default()),
         };
         // A part of what is resumed is there already, and must not be lost for want of room.
         let needs_room = fresh.then_some(&fill);

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use model::{Entry, Error, Item, Key, KeyKind, Put, Result, Scan, Session, Store, Visitor};
 
 /// A store to be read, each of whose keys is a name with the same ending; an integer is in digits.
-pub(super) struct Suffixed<'s> {
-    pub(super) store: &'s dyn Store,
-    pub(super) suffix: &'s str,
+pub(crate) struct Suffixed<'s> {
+    pub(crate) store: &'s dyn Store,
+    pub(crate) suffix: &'s str,
 }
 
 impl Store for Suffixed<'_> {

@@ -55,7 +55,7 @@ pub(crate) fn run(job: &CopyJob) -> Result<Copied> {
 }
 
 pub(crate) fn verify(a: &str, b: &str) -> Verified {
-    lab::verify([&place(a), &place(b)], None, &Silent, &Stop::new()).unwrap()
+    lab::verify([&place(a), &place(b)], None, None, &Silent, &Stop::new()).unwrap()
 }
 
 pub(crate) fn assert_equal(a: &str, b: &str) {

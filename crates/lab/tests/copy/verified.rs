@@ -70,7 +70,7 @@ fn names_and_integers_do_not_compare() {
     let [a, b] = ["a", "b"].map(|name| at("pack", folder.path(), name));
     integers(&a, 2);
     names(&b);
-    let result = lab::verify([&place(&a), &place(&b)], None, &Silent, &Stop::new());
+    let result = lab::verify([&place(&a), &place(&b)], None, None, &Silent, &Stop::new());
     let (kind, line) = complaint(result);
     assert_eq!(kind, ErrorKind::Usage);
     assert!(line.contains("a holds integers and ") && line.contains("b holds names"), "{line}");
@@ -83,7 +83,7 @@ fn comparing_can_be_interrupted() {
     integers(&a, 2);
     let stop = Stop::new();
     stop.set();
-    let (kind, _) = complaint(lab::verify([&place(&a), &place(&a)], None, &Silent, &stop));
+    let (kind, _) = complaint(lab::verify([&place(&a), &place(&a)], None, None, &Silent, &stop));
     assert_eq!(kind, ErrorKind::Interrupted);
 }
 
@@ -98,6 +98,6 @@ fn a_damaged_store_is_an_error_and_not_a_difference() {
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0xa5);
     std::fs::write(&path, bytes).unwrap();
-    let result = lab::verify([&place(&a), &place(&b)], None, &Silent, &Stop::new());
+    let result = lab::verify([&place(&a), &place(&b)], None, None, &Silent, &Stop::new());
     assert_eq!(complaint(result).0, ErrorKind::Corrupt);
 }
