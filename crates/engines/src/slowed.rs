@@ -169,6 +169,7 @@ impl Store for SlowedStore {
         fn background_work(&self) -> Option<Vec<&'static str>>;
         fn flush_writes(&self) -> Result<()>;
         fn integrity(&self) -> Result<Option<Vec<String>>>;
+        fn check_unlocked(&self) -> Result<()>;
         fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
         fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;

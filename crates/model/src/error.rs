@@ -133,6 +133,21 @@ impl Error {
         self
     }
 
+    /// Returns what it says, with its cause, without its place.
+    pub fn said(&self) -> String {
+        let Inner { message, source, .. } = &*self.0;
+        let cause = source.as_ref().map(ToString::to_string).unwrap_or_default();
+        join([message, without_number(&cause)])
+    }
+
+    /// Replaces what it says by what `words` returns for that; its place stays.
+    #[must_use]
+    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+        self.0.message = words(&self.said());
+        self.0.source = None;
+        self
+    }
+
     /// Returns the target, store or file that it is about; empty if it is not known.
     pub fn location(&self) -> &str {
         &self.0.place
@@ -175,9 +190,8 @@ fn join<const N: usize>(parts: [&str; N]) -> String {
 /// The parts on one line: context, place, sentence, cause.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { context, place, message, source, .. } = &*self.0;
-        let cause = source.as_ref().map(ToString::to_string).unwrap_or_default();
-        f.write_str(&join([context, place, message, without_number(&cause)]))
+        let Inner { context, place, .. } = &*self.0;
+        f.write_str(&join([context, place, &self.said()]))
     }
 }
 

@@ -46,6 +46,15 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// Checks that a batch of writes could start at once.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process keeps its lock for some seconds.
+    fn check_unlocked(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Checks that the store can hold a key, and a value of this length.
     ///
     /// # Errors

@@ -34,6 +34,7 @@ mod moving;
 #[cfg(unix)]
 #[cfg(feature = "s3")]
 mod object_stores;
+mod odd_tables;
 mod outputs;
 mod over_time;
 mod own_tables;

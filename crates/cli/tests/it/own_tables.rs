@@ -208,7 +208,7 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
     world.refuses([
         (
             "run odd.db",
-            "6 columns can have the values; name one: 'odd.db?table=nokey&value=data' (1 values",
+            "6 columns can have the values; name one: 'odd.db?table=nokey&value=data' (1 value",
         ),
         (
             "run odd.db?table=nokey",

@@ -1,35 +1,28 @@
-//! Values in SQLite: an open database, with a connection of its own for settings and checkpoints, and
-//! each worker's connection with its prepared statements and blob handles.
+//! Values in SQLite: an open database, with a connection of its own for settings and checkpoints.
 
 use std::{
     ffi::c_int,
-    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
 use kit::{lock, refusal};
 use model::{
-    Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Error, Facet, FinishedWork,
-    FoundValues, How, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
-    Store, ValueType, Visitor, copy_value,
+    Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Facet, FoundValues, Key,
+    KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
 
 use super::{
     Sqlite,
     database::{self, Database, Header},
-    ffi::{Blob, Connection, LINKED, Open, Parameter, Statement},
-    inspect,
-    key_columns::{KeyColumns, KeyValues},
-    library, stored,
-    table::{SqlTable, UsersTable},
-    users::{self, RowCheck},
+    ffi::{Connection, LINKED, Open},
+    inspect, library,
+    session::SqliteSession,
+    table::SqlTable,
+    users,
 };
 
 use crate::fresh;
-
-/// The first SQLite that has `ON CONFLICT`.
-const ON_CONFLICT: i32 = 3_024_000;
 
 impl Blobs for Sqlite {
     /// Returns the bytes of each connection's cache, in whole KiB.
@@ -72,18 +65,11 @@ impl Blobs for Sqlite {
         Ok(database::lacks_log_index(location))
     }
 
-    /// Finds the values by the database file alone: what is only in its log is not seen.
+    /// Finds the values. A log that nobody has open is not read for that, as its index would be rebuilt.
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
         database::check(location, Access::Read)?;
-        let unseen = database::lacks_log_index(location);
-        let opening =
-            if unseen { Open::Immutable } else { database::opening(location, Access::Read) };
-        let db = Connection::open(&LINKED, location, opening)?;
-        let found = db.with_short_waits(|db| users::find(db, asked));
-        if unseen && found.is_err() {
-            return Ok(None);
-        }
-        found.map_err(|error| if error.location().is_empty() { error.at(db.file()) } else { error })
+        let find = |db: &Connection| db.with_short_waits(|db| users::find(db, asked));
+        read_schema(location, find)
     }
 
     fn replace_by_paths(
@@ -96,8 +82,7 @@ impl Blobs for Sqlite {
         if !users::is_named(settings) {
             return Ok(None);
         }
-        let db = Connection::open(&LINKED, location, database::opening(location, Access::Read))?;
-        users::replace_by_paths(&db, settings, to, suffix)
+        read_schema(location, |db| users::replace_by_paths(db, settings, to, suffix))
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
@@ -128,8 +113,24 @@ impl Blobs for Sqlite {
     }
 }
 
-/// The longest name in bytes.
-const LONGEST_NAME: usize = 1 << 16;
+/// Calls `read` with a connection by which nothing changes next to the database. Returns `None` if it fails
+/// and does not see what is in a log alone.
+fn read_schema<T>(
+    location: &Path,
+    read: impl FnOnce(&Connection) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    let opening = match database::lacks_log_index(location) {
+        true => Open::Immutable,
+        false => database::opening(location, Access::Read),
+    };
+    let is_part = opening == Open::Immutable && database::is_filled(location, "-wal");
+    let db = Connection::open(&LINKED, location, opening)?;
+    match read(&db) {
+        Err(_) if is_part => Ok(None),
+        Err(error) if error.location().is_empty() => Err(error.at(db.file())),
+        done => done,
+    }
+}
 
 /// The longest row: `SQLITE_MAX_LENGTH` as it is by default, less what a row needs in addition to
 /// name and value.
@@ -171,10 +172,7 @@ impl SqliteStore {
         let table = control.with_short_waits(find)?;
         let by_blob = settings.is("api", "blob");
         if let (true, None, Some(users)) = (by_blob, &table.rowid, &table.users) {
-            return Err(users::refused(
-                users,
-                "api=blob needs a rowid, which its rows do not have",
-            ));
+            return Err(users.refused("api=blob needs a rowid, which its rows do not have"));
         }
         Self::new(database, table, control)
     }
@@ -259,6 +257,13 @@ impl Store for SqliteStore {
         database::checkpoint(&lock::hold(&self.control))
     }
 
+    fn check_unlocked(&self) -> Result<()> {
+        lock::hold(&self.control).with_short_waits(|db| {
+            db.execute("BEGIN IMMEDIATE")?;
+            db.execute("ROLLBACK")
+        })
+    }
+
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let mut complaints = lock::hold(&self.control).column("PRAGMA integrity_check", 0)?;
         complaints.retain(|row| row != "ok");
@@ -281,421 +286,11 @@ impl Store for SqliteStore {
     }
 }
 
-/// A worker's session.
-pub(crate) struct SqliteSession {
-    /// Whether values are read and overwritten through blob handles.
-    by_blob: bool,
-    table: Arc<SqlTable>,
-    /// The room for the values of a key in other bytes than the key's.
-    room: Vec<u8>,
-    /// Whether a batch is open: between `begin` and `commit`. Outside, a blob handle would keep its
-    /// transaction open after the operation, so it is dropped there.
-    in_batch: bool,
-    reader: Option<Blob>,
-    writer: Option<Blob>,
-    get: Statement,
-    length: Statement,
-    /// Finds the rowid of a key; `None` if rows have none.
-    rowid: Option<Statement>,
-    /// What writes; or why nothing does.
-    writes: Result<Writes, String>,
-    delete: Result<Statement, String>,
-    scans: Scans,
-    begin_read: Statement,
-    begin_write: Statement,
-    commit: Statement,
-    db: Connection,
-}
-
-/// The statements that put values.
-struct Writes {
-    insert: Statement,
-    update: Statement,
-    /// The upsert; `None` in old builds and in tables of the user's own, where an update that finds no
-    /// row is followed by an insert.
-    upsert: Option<Statement>,
-}
-
-impl Writes {
-    fn new(db: &Connection, table: &SqlTable) -> Result<Self> {
-        let SqlTable { name, unique, insert, set, at, .. } = table;
-        let old = db.version_number() < ON_CONFLICT;
-        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
-        Ok(Self {
-            insert: prepare(if old {
-                insert.replacen("INSERT", "INSERT OR IGNORE", 1)
-            } else {
-                format!("{insert} ON CONFLICT DO NOTHING")
-            })?,
-            update: prepare(format!("UPDATE {name} SET {set} WHERE {at}"))?,
-            upsert: (!old && table.users.is_none())
-                .then(|| prepare(format!("{insert} ON CONFLICT({unique}) DO UPDATE SET {set}")))
-                .transpose()?,
-        })
-    }
-}
-
-/// The statements that visit rows.
-struct Scans {
-    /// All rows with their values.
-    whole: Statement,
-    /// All rows with lengths and types of their values.
-    list: Statement,
-    /// The rows from a key on, as `whole` and `list`; `None` if none of the two uses an index.
-    from: Option<[Statement; 2]>,
-    /// Reads the value of a rowid.
-    value: Option<Statement>,
-}
-
-/// A condition for all rows: those that are no values may be before the smallest key.
-const ALL: &str = "(?1 OR 1)";
-
-impl Scans {
-    fn new(db: &Connection, table: &SqlTable) -> Result<Self> {
-        let SqlTable { name, key, order, value, length, facts, filter, from, rowid, .. } = table;
-        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
-        let scan = |shown: &str, first: &str| {
-            let rows = format!("{name} WHERE {first} AND {filter} ORDER BY {order} LIMIT ?2");
-            prepare(format!("SELECT {key}, {shown}, {facts} FROM {rows}"))
-        };
-        // The value itself has its length and type, without SQLite's functions for each row.
-        let whole = format!("{value}, NULL, NULL");
-        let list = format!("NULL, {length}, typeof({value})");
-        let by_rowid = rowid.as_ref().filter(|_| table.users.is_some());
-        Ok(Self {
-            from: from
-                .as_ref()
-                .map(|from| Ok::<_, Error>([scan(&whole, from)?, scan(&list, from)?]))
-                .transpose()?,
-            whole: scan(&whole, ALL)?,
-            list: scan(&list, ALL)?,
-            value: by_rowid
-                .map(|rowid| prepare(format!("SELECT {value} FROM {name} WHERE {rowid}=?1")))
-                .transpose()?,
-        })
-    }
-}
-
-impl SqliteSession {
-    fn new(db: Connection, table: Arc<SqlTable>, by_blob: bool) -> Result<Self> {
-        let SqlTable { name, value, length, at, .. } = &*table;
-        let prepare = |sql: String| db.prepare(&db.adapt_sql(&sql));
-        let rowid = table.rowid.as_ref();
-        Ok(Self {
-            by_blob,
-            room: Vec::with_capacity(match table.key_columns {
-                KeyColumns::Others(_) => LONGEST_NAME,
-                KeyColumns::Integer | KeyColumns::Text => 0,
-            }),
-            in_batch: false,
-            reader: None,
-            writer: None,
-            get: prepare(format!("SELECT {value} FROM {name} WHERE {at}"))?,
-            length: prepare(format!("SELECT {length} FROM {name} WHERE {at}"))?,
-            rowid: rowid
-                .map(|rowid| prepare(format!("SELECT {rowid} FROM {name} WHERE {at}")))
-                .transpose()?,
-            // A view, or a trigger with a function of the user's program, lets only reads through.
-            writes: Writes::new(&db, &table).map_err(|error| error.to_string()),
-            delete: prepare(format!("DELETE FROM {name} WHERE {at}"))
-                .map_err(|error| error.to_string()),
-            scans: Scans::new(&db, &table)?,
-            begin_read: db.prepare("BEGIN")?,
-            begin_write: db.prepare("BEGIN IMMEDIATE")?,
-            commit: db.prepare("COMMIT")?,
-            table,
-            db,
-        })
-    }
-
-    fn get_by_sql(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        self.read(key, |row| copy_value(row.blob(0), into))
-    }
-
-    /// Reads the row of `key`, whose only column is the value.
-    #[inline]
-    pub(crate) fn read<T>(
-        &mut self,
-        key: Key<'_>,
-        read: impl FnOnce(&Statement) -> T,
-    ) -> Result<Option<T>> {
-        let Self { get, table, room, .. } = self;
-        // One parameter stays in registers; room for several does not.
-        match (key, &table.key_columns) {
-            (Key::Int(key), KeyColumns::Integer) => get.row([Parameter::Integer(key)], read),
-            (Key::Name(name), KeyColumns::Text) => get.row([Parameter::Text(name)], read),
-            (key, columns) => get.row(columns.values(key, room)?.iter(), read),
-        }
-    }
-
-    /// Reads the row of `key` by a statement of the caller's on this session's connection, whose
-    /// only parameter is the key.
-    pub(crate) fn read_by<T>(
-        &self,
-        statement: &mut Statement,
-        key: Key<'_>,
-        read: impl FnOnce(&Statement) -> T,
-    ) -> Result<Option<T>> {
-        statement.row(self.table.key_columns.values(key, &mut Vec::new())?.iter(), read)
-    }
-
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement> {
-        self.db.prepare(&self.db.adapt_sql(sql))
-    }
-
-    /// Undoes the batch, also after an error that ended it already.
-    pub(crate) fn roll_back(&mut self) {
-        self.in_batch = false;
-        let _ = self.db.execute("ROLLBACK");
-    }
-
-    fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
-        let blobs = (&*self.table.blobs.0, &*self.table.blobs.1);
-        let found = match self.db.move_blob(&mut self.reader, blobs, rowid, false) {
-            Ok(None) => Ok(None),
-            Ok(Some(blob)) => match into.get_mut(..blob.len()) {
-                Some(room) => blob.read(room).map(|()| Some(room.len())),
-                None => Ok(Some(blob.len())),
-            },
-            // A value that is NULL or a number has no blob handle.
-            Err(_) => self.get_by_sql(key, into),
-        };
-        if !self.in_batch {
-            self.reader = None;
-        }
-        found
-    }
-
-    /// Overwrites through a blob handle; returns `false` if that cannot be done (no such row,
-    /// another length) and SQL has to.
-    fn overwrite(&mut self, key: Key<'_>, value: &[u8]) -> Result<bool> {
-        let Some(rowid) = self.rowid_of(key)? else { return Ok(false) };
-        let blobs = (&*self.table.blobs.0, &*self.table.blobs.1);
-        let written = match self.db.move_blob(&mut self.writer, blobs, rowid, true) {
-            Ok(Some(blob)) if blob.len() == value.len() => blob.write(value).map(|()| true),
-            _ => Ok(false),
-        };
-        if !self.in_batch {
-            self.writer = None;
-        }
-        written
-    }
-
-    fn put_by_sql(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        // No index of the user's refuses a key that is there.
-        let may_repeat = self.table.users.as_ref().is_some_and(|users| !users.is_unique);
-        if may_repeat && put.how == How::Insert && self.length(key)?.is_some() {
-            return Ok(false);
-        }
-        let Self { db, table, room, writes, .. } = self;
-        let writes = writes.as_mut().map_err(|why| Error::usage(why.clone()))?;
-        if let Some(column) = table.users.as_ref().and_then(|users| users.needs.as_ref()) {
-            check_insert(table, column, put)?;
-        }
-        let of = match &table.users {
-            Some(users) if users.of_text => ValueType::Text,
-            _ => put.value_type,
-        };
-        let bound = (table.key_columns.values(key, room)?, stored::value(value, of)?);
-        let run = |statement: &mut Statement| write(db, table, statement, &bound, put);
-        match (put.how, &mut writes.upsert) {
-            (How::Insert, _) => run(&mut writes.insert),
-            (How::Update, _) => run(&mut writes.update),
-            (How::Upsert, Some(upsert)) => run(upsert),
-            (How::Upsert, None) => Ok(run(&mut writes.update)? || run(&mut writes.insert)?),
-        }
-    }
-
-    /// Puts by a statement of the caller's on this session's connection, with the parameters of those that
-    /// update; returns whether it changed a row.
-    pub(crate) fn put_by(
-        &self,
-        statement: &mut Statement,
-        key: Key<'_>,
-        value: &[u8],
-        put: &Put,
-    ) -> Result<bool> {
-        let room = &mut Vec::new();
-        let key = self.table.key_columns.values(key, room)?;
-        write(&self.db, &self.table, statement, &(key, stored::value(value, put.value_type)?), put)
-    }
-
-    /// Deletes by a statement of the caller's on this session's connection, whose only parameter is the
-    /// key; returns whether there was a row.
-    pub(crate) fn delete_by(&self, statement: &mut Statement, key: Key<'_>) -> Result<bool> {
-        statement.run(self.table.key_columns.values(key, &mut Vec::new())?.iter())?;
-        Ok(self.db.changes() > 0)
-    }
-
-    fn rowid_of(&mut self, key: Key<'_>) -> Result<Option<i64>> {
-        let Self { rowid, table, room, .. } = self;
-        match (key, rowid) {
-            (Key::Int(key), _) if table.rowid.as_ref() == Some(&table.key) => Ok(Some(key)),
-            (_, None) => Ok(None),
-            (_, Some(rowid)) => {
-                rowid.row(table.key_columns.values(key, room)?.iter(), |row| row.integer(0))
-            }
-        }
-    }
-
-    /// Visits rows, whose values are read by their keys or rowids if SQLite sorted the rows with them
-    /// otherwise.
-    fn scan_users(
-        &mut self,
-        users: &UsersTable,
-        scan: Scan<'_>,
-        visit: &mut Visitor<'_>,
-    ) -> Result<()> {
-        let Self { table, room, scans, get, .. } = self;
-        let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
-        let apart = users.sorts && scan.values;
-        let (from, rows) = match (scan.from, &mut scans.from) {
-            (None, _) if scan.values && !apart => (None, &mut scans.whole),
-            (None, _) => (None, &mut scans.list),
-            (Some(from), Some([_, list])) if apart || !scan.values => (Some(from), list),
-            (Some(from), Some([whole, _])) => (Some(from), whole),
-            (Some(_), None) => {
-                let why = "rows from a key on are not read by a key of several columns";
-                return Err(users::refused(users, why));
-            }
-        };
-        let mut bytes = Vec::new();
-        let from = from.map(|from| table.key_columns.values(from, &mut bytes)).transpose()?;
-        let first = from.map_or_else(|| vec![Parameter::Null], |from| from.iter().collect());
-        let (mut number, mut check) = ([0; 8], RowCheck::new(users));
-        let value = &mut scans.value;
-        rows.rows(first.into_iter().chain([limit]), |row| {
-            let item = check.item(row, stored::item(row, table.keys, &mut number)?)?;
-            if !apart {
-                return visit(item);
-            }
-            let mut visited = Ok(ControlFlow::Continue(()));
-            let mut show = |row: &Statement| {
-                let value = row.blob(0);
-                visited = visit(Item { value, length: value.len() as u64, ..item });
-            };
-            match value {
-                Some(value) => value.row([Parameter::Integer(users::rowid(row))], &mut show)?,
-                None => get.row(table.key_columns.values(item.key, room)?.iter(), &mut show)?,
-            };
-            visited
-        })
-    }
-}
-
-/// Fails if `put` may insert a row of the user's own table, which needs a value in `column` as well.
-fn check_insert(table: &SqlTable, column: &str, put: &Put) -> Result<()> {
-    match &table.users {
-        Some(users) if put.how != How::Update => Err(users::refused(
-            users,
-            &format!("an insert needs a value for {column}, which is NOT NULL and has no default"),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Runs a statement that puts a value; returns whether it changed a row.
-fn write(
-    db: &Connection,
-    table: &SqlTable,
-    statement: &mut Statement,
-    (key, value): &(KeyValues<'_>, Parameter<'_>),
-    put: &Put,
-) -> Result<bool> {
-    let parameters = key.iter().chain([*value]);
-    if table.keys == KeyKind::Integers || table.users.is_some() {
-        statement.run(parameters)?;
-    } else {
-        let mode = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.mode.into()));
-        let time = put.meta.map_or(Parameter::Null, |meta| Parameter::Integer(meta.seconds));
-        statement.run(parameters.chain([mode, time]))?;
-    }
-    Ok(db.changes() > 0)
-}
-
-impl Session for SqliteSession {
-    #[inline]
-    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        if let Some(users) = &self.table.users
-            && let Some(why) = &users.unindexed
-        {
-            return Err(users::refused(users, why));
-        }
-        if self.by_blob { self.get_by_blob(key, into) } else { self.get_by_sql(key, into) }
-    }
-
-    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        let Self { length, table, room, .. } = self;
-        length.row(table.key_columns.values(key, room)?.iter(), |row| row.integer(0).unsigned_abs())
-    }
-
-    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        let bytes = put.meta.is_none() && put.value_type == ValueType::Bytes;
-        // A handle leaves the type of a value as it is: only what replaces the bytes of a value that is
-        // known may use one, not an upsert.
-        let in_place = self.by_blob && put.how == How::Update && bytes;
-        if in_place && self.overwrite(key, value)? {
-            return Ok(true);
-        }
-        self.put_by_sql(key, value, put)
-    }
-
-    fn delete(&mut self, key: Key<'_>) -> Result<bool> {
-        let Self { delete, table, room, .. } = self;
-        let delete = delete.as_mut().map_err(|why| Error::usage(why.clone()))?;
-        delete.run(table.key_columns.values(key, room)?.iter())?;
-        Ok(self.db.changes() > 0)
-    }
-
-    fn begin(&mut self, mode: Mode) -> Result<()> {
-        let begin = match mode {
-            Mode::Read => &mut self.begin_read,
-            Mode::Write => &mut self.begin_write,
-        };
-        begin.run([])?;
-        self.in_batch = true;
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        self.in_batch = false;
-        self.reader = None;
-        self.writer = None;
-        self.commit.run([])
-    }
-
-    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        let table = Arc::clone(&self.table);
-        if let Some(users) = &table.users {
-            return self.scan_users(users, scan, visit);
-        }
-        let from = scan.from.unwrap_or(Key::smallest(table.keys));
-        let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
-        let Scans { from: rows, whole, list, .. } = &mut self.scans;
-        let [whole, list] = rows.as_mut().map_or([whole, list], |[whole, list]| [whole, list]);
-        let rows = if scan.values { whole } else { list };
-        let mut number = [0; 8];
-        let key = table.key_columns.values(from, &mut self.room)?;
-        rows.rows(key.iter().chain([limit]), |row| {
-            visit(stored::item(row, table.keys, &mut number)?)
-        })
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, i64)> {
-        self.db.cache_counters().chain(self.db.waits()).collect()
-    }
-
-    fn background_work(&self) -> Vec<FinishedWork> {
-        self.db.checkpoints()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
 
-    use model::Item;
+    use model::{How, Item, Put, Scan, ValueType};
 
     use super::*;
 

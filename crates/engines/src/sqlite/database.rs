@@ -11,7 +11,7 @@ use model::{Access, Durability, EngineFacts, Error, Facet, Result, Settings};
 use super::{
     Sqlite,
     ffi::{Connection, Open},
-    library,
+    library, os,
 };
 use crate::at;
 
@@ -187,10 +187,13 @@ pub(super) fn is_filled(location: &Path, suffix: &str) -> bool {
     fs::metadata(with_suffix(location, suffix)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Returns whether opening the database to read would create its index of the log, which nobody has
-/// open.
+/// Returns whether opening the database to read would create or rebuild its index of the log, as no
+/// process has it open.
 pub(crate) fn lacks_log_index(location: &Path) -> bool {
-    is_filled(location, "-wal") && !with_suffix(location, "-shm").exists()
+    /// The byte of the index that each connection locks: `UNIX_SHM_DMS` of SQLite's `os_unix.c`.
+    const CONNECTED: u64 = 128;
+    let index = with_suffix(location, "-shm");
+    (index.exists() || is_filled(location, "-wal")) && !os::is_locked(&index, CONNECTED)
 }
 
 /// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).

@@ -8,7 +8,10 @@ mod ffi;
 mod inspect;
 mod key_columns;
 mod library;
+mod os;
 mod rows;
+mod session;
+mod statements;
 mod stored;
 mod table;
 mod tasks;
@@ -19,7 +22,7 @@ use model::{
     Setting, Settings, Try, rows::NULL,
 };
 
-pub(crate) use blobs::{SqliteSession, SqliteStore};
+pub(crate) use blobs::SqliteStore;
 pub use built::folder as builds_folder;
 pub(crate) use database::{lacks_log_index, with_suffix};
 pub(crate) use ffi::Statement;
@@ -28,6 +31,7 @@ pub use inspect::Stat;
 pub(crate) use inspect::stat;
 pub(crate) use key_columns::KeyColumns;
 pub use library::{Build, build, builds};
+pub(crate) use session::SqliteSession;
 pub(crate) use table::{SqlTable, names, part};
 pub(crate) use users::find_table;
 

@@ -68,6 +68,11 @@ pub(crate) struct UsersTable {
     pub(super) needs: Option<String>,
 }
 
+/// Why texts in UTF-16 are refused, and what to do.
+pub(super) const UTF_16: &str = "this database keeps texts in UTF-16, with other lengths and in another order than \
+                                 those of the bytes that are read; `sqlite3 OLD .dump | sqlite3 NEW` makes a copy \
+                                 in UTF-8";
+
 /// Returns a part of a statement that is known beforehand.
 pub(crate) const fn part(text: &'static str) -> Part {
     Cow::Borrowed(text)
@@ -182,6 +187,11 @@ impl SqlTable {
             }
             probe => probe.map_err(|e| e.with_kind(ErrorKind::Usage))?,
         };
+        if table.keys == KeyKind::Names && db.is_utf_16()? {
+            return Err(
+                db.add_file_name(Error::unsupported(format!("its keys are texts: {UTF_16}")))
+            );
+        }
         // kvtest's key is the rowid itself, whose column has the name of the key then; anything else
         // would be looked up by another path.
         if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {

@@ -38,11 +38,14 @@ fn add_all(
     let amount = survey::survey((source, &from.path), &*to, can, stop)?;
     progress.stage("copying", Some(amount.count));
     let mut copied = Copied { left_out: source.left_out()?, ..Copied::default() };
-    let mut session = to.session()?;
-    session.begin(Mode::Write)?;
-    put_all(source, &mut *session, job.force, &mut copied, (progress, stop))?;
-    session.commit()?;
-    drop(session);
+    let mut put = || {
+        to.check_unlocked()?;
+        let mut session = to.session()?;
+        session.begin(Mode::Write)?;
+        put_all(source, &mut *session, job.force, &mut copied, (progress, stop))?;
+        session.commit()
+    };
+    put().map_err(|error: Error| error.reworded(|said| format!("{said}; nothing was written")))?;
     to.close()?;
     Ok(copied)
 }
@@ -59,8 +62,7 @@ fn put_all(
         stop.check()?;
         let put = Put { how, meta: item.meta, value_type: item.value_type };
         if !session.put(item.key, item.value, &put)? {
-            let what =
-                format!("{} is there; --force replaces its value; nothing was written", item.key);
+            let what = format!("{} is there; --force replaces its value", item.key);
             return Err(Error::new(ErrorKind::Exists, what));
         }
         copied.count += 1;

@@ -93,9 +93,14 @@ impl Statement {
             };
             sqlite.check(self.db, code)?;
         }
-        // SAFETY: the statement is alive.
-        debug_assert_eq!(index, unsafe { self.sqlite.sqlite3_bind_parameter_count(self.raw) });
+        debug_assert_eq!(index, self.parameter_count());
         Ok(())
+    }
+
+    /// Returns the number of its parameters.
+    pub(crate) fn parameter_count(&self) -> c_int {
+        // SAFETY: the statement is alive.
+        unsafe { self.sqlite.sqlite3_bind_parameter_count(self.raw) }
     }
 
     /// Steps; returns whether there is a row.

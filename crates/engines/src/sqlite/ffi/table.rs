@@ -111,6 +111,7 @@ functions! {
     newer:
     fn sqlite3_close_v2 = sqlite3_close_v2: (*mut sqlite3) -> c_int;
     fn sqlite3_prepare_v3 = sys::sqlite3_prepare_v3: (*mut sqlite3, *const c_char, c_int, c_uint, *mut *mut sqlite3_stmt, *mut *const c_char) -> c_int;
+    fn sqlite3_table_column_metadata = sys::sqlite3_table_column_metadata: (*mut sqlite3, *const c_char, *const c_char, *const c_char, *mut *const c_char, *mut *const c_char, *mut c_int, *mut c_int, *mut c_int) -> c_int;
     fn sqlite3_status64 = sys::sqlite3_status64: (c_int, *mut i64, *mut i64, c_int) -> c_int;
 }
 

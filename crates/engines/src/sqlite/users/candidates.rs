@@ -1,18 +1,18 @@
 //! Which tables and columns of a database can have the values. Only the schema, statistics and a few rows
 //! are read, so that it takes no time in a large database.
 
-use std::fmt;
+use std::{fmt, ops::ControlFlow};
 
 use model::{
-    Error, Result, Settings,
+    Error, Result, Settings, settings_text, shell_quoted,
     units::{show_count, show_size},
 };
 
 use super::{
     TABLE, VALUE,
-    schema::{self, Relation, RelationKind, quoted},
+    schema::{self, Column, Relation, RelationKind, quoted},
 };
-use crate::sqlite::ffi::{Connection, Parameter};
+use crate::sqlite::ffi::{Connection, Parameter, Statement};
 
 /// The columns of tiles in `MBTiles` (<https://github.com/mapbox/mbtiles-spec>) and in `GeoPackage`
 /// (<https://www.geopackage.org/spec/#tiles>): the key, then the value.
@@ -67,7 +67,7 @@ pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
         let mut found = Vec::new();
         for (name, value) in group {
             let candidate = named(db, name, &value)?;
-            let estimate = candidate.estimate(db)?;
+            let estimate = candidate.estimate(db, "1")?;
             found.push((candidate, estimate));
         }
         if found.iter().any(|(_, estimate)| estimate.mean.is_some()) {
@@ -101,14 +101,39 @@ fn groups<'t>(
             continue;
         }
         let own = relation.own_key().unwrap_or_default();
-        for column in relation.columns.iter().filter(|column| !own.contains(&column.name)) {
-            let of = if column.is_for_bytes() { &mut of_bytes } else { &mut of_text };
-            if is_asked(&column.name) && (column.is_for_bytes() || column.is_for_text()) {
-                of.push((name, column.name.clone()));
-            }
-        }
+        let is_asked = |column: &&Column| !own.contains(&column.name) && is_asked(&column.name);
+        let (texts, others): (Vec<_>, Vec<_>) =
+            relation.columns.iter().filter(is_asked).partition(|column| column.is_for_text());
+        let (bytes, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|column| column.is_for_bytes());
+        let bytes = bytes.into_iter().chain(with_bytes(db, name, others));
+        of_bytes.extend(bytes.map(|column| (name, column.name.clone())));
+        of_text.extend(texts.into_iter().map(|column| (name, column.name.clone())));
     }
     [of_known, of_bytes, of_text]
+}
+
+/// Returns those columns that have bytes in one of the first rows, whatever they are declared for.
+fn with_bytes<'c>(db: &Connection, table: &str, mut columns: Vec<&'c Column>) -> Vec<&'c Column> {
+    let shown: Vec<_> =
+        columns.iter().map(|column| format!("typeof({})", quoted(&column.name))).collect();
+    let sql = format!("SELECT {} FROM {} LIMIT {ROWS}", shown.join(","), quoted(table));
+    let mut found = vec![false; columns.len()];
+    let look = |row: &Statement| {
+        for (found, column) in found.iter_mut().zip(0..) {
+            *found |= row.text(column) == b"blob";
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    // Rows that cannot be read show nothing.
+    if !columns.is_empty()
+        && let Ok(mut rows) = db.prepare(&sql)
+    {
+        let _ = rows.rows([], look);
+    }
+    let mut found = found.into_iter();
+    columns.retain(|_| found.next().unwrap_or(false));
+    columns
 }
 
 fn none(tables: &[String], asked: &Settings) -> Error {
@@ -124,8 +149,8 @@ fn none(tables: &[String], asked: &Settings) -> Error {
 
 fn several(db: &Connection, found: &[(Candidate, Estimate)]) -> Error {
     let one = |(Candidate { relation, value, .. }, estimate): &(Candidate, Estimate)| {
-        let (file, table) = (db.file(), &relation.name);
-        format!("'{file}?{TABLE}={table}&{VALUE}={value}' ({estimate})")
+        let settings = settings_text([(TABLE, relation.name.as_str()), (VALUE, value)]);
+        format!("{} ({estimate})", shell_quoted(&format!("{}?{settings}", db.file())))
     };
     let more = if found.len() > NAMED { ", …" } else { "" };
     let list = found.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
@@ -134,7 +159,7 @@ fn several(db: &Connection, found: &[(Candidate, Estimate)]) -> Error {
 
 /// Returns whether `key` has the columns of the key of tiles.
 pub(super) fn is_tile(key: &str) -> bool {
-    key.split(',').map(str::trim).eq(TILES[..3].iter().copied())
+    schema::column_names(key) == TILES[..3]
 }
 
 /// Returns the key and the value of a table whose form is known.
@@ -150,16 +175,17 @@ fn known(relation: &Relation) -> Option<(Vec<String>, String)> {
 }
 
 impl Candidate {
-    /// Estimates how many values it has, and of what size.
-    pub(super) fn estimate(&self, db: &Connection) -> Result<Estimate> {
+    /// Estimates how many values it has, and of what size, in rows for which `filter` is true.
+    pub(super) fn estimate(&self, db: &Connection, filter: &str) -> Result<Estimate> {
         let table = quoted(&self.relation.name);
-        let mut estimate = self.count(db, &table)?;
+        let mut estimate = self.count(db, &table, filter)?;
         let (mut values, mut bytes) = (0, 0);
         for rows in self.places(db, &table)? {
             let column = quoted(&self.value);
             let sql = format!(
                 "SELECT count(*), ifnull(sum(octet_length(it)),0) FROM \
-                 (SELECT {column} AS it FROM {table} {rows} LIMIT {ROWS}) WHERE typeof(it) IN ('blob','text')"
+                 (SELECT {column} AS it, {filter} AS ok FROM {table} {rows} LIMIT {ROWS}) \
+                 WHERE ok AND typeof(it) IN ('blob','text')"
             );
             let mut rows = db.prepare(&db.adapt_sql(&sql))?;
             let found = rows.row([], |row| (row.integer(0), row.integer(1)))?;
@@ -182,9 +208,9 @@ impl Candidate {
         Ok(places)
     }
 
-    /// Returns the number of rows: counted if they are few, otherwise by the statistics of `ANALYZE`, or by
-    /// rowids.
-    fn count(&self, db: &Connection, table: &str) -> Result<Estimate> {
+    /// Returns the number of rows for which `filter` is true: counted if the table is small, otherwise at
+    /// most all rows, by the statistics of `ANALYZE`, or by rowids.
+    fn count(&self, db: &Connection, table: &str, filter: &str) -> Result<Estimate> {
         // The first number of a line is that of all rows.
         const ANALYSED: &str = "SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE tbl=?1 AND stat>'' \
                                 ORDER BY idx IS NOT NULL LIMIT 1";
@@ -192,7 +218,7 @@ impl Candidate {
         let rows =
             rows.transpose()?.map(|[first, last]| last.saturating_sub(first).saturating_add(1));
         if rows.is_some_and(|rows| rows <= COUNTED) {
-            let count = db.number(&format!("SELECT count(*) FROM {table}"))?;
+            let count = db.number(&format!("SELECT count(*) FROM {table} WHERE {filter}"))?;
             return Ok(Estimate { count, ..Estimate::default() });
         }
         let analysed = db.prepare(ANALYSED).ok().and_then(|mut rows| {
@@ -200,15 +226,20 @@ impl Candidate {
             rows.row(name, |row| row.integer(0)).ok().flatten()
         });
         if let Some(count) = analysed.filter(|count| *count > 0) {
-            return Ok(Estimate { count, how: "about ", mean: None });
+            let how = if filter == "1" { "about " } else { "up to " };
+            return Ok(Estimate { count, how, mean: None });
         }
         if let Some(count) = rows {
             return Ok(Estimate { count, how: "up to ", mean: None });
         }
         let some = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {})", COUNTED + 1);
         let count = db.number(&some)?;
-        let how = if count > COUNTED { "more than " } else { "" };
-        Ok(Estimate { count: count.min(COUNTED), how, mean: None })
+        if count <= COUNTED {
+            let count = db.number(&format!("SELECT count(*) FROM {table} WHERE {filter}"))?;
+            return Ok(Estimate { count, ..Estimate::default() });
+        }
+        let how = if filter == "1" { "more than " } else { "some of more than " };
+        Ok(Estimate { count: COUNTED, how, mean: None })
     }
 }
 
@@ -221,7 +252,8 @@ fn ends(db: &Connection, table: &str, rowid: &str) -> Result<[i64; 2]> {
 /// Shows them as `about 2,000 values, about 7.5 kB on average`.
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{} values", self.how, show_count(self.count.unsigned_abs()))?;
+        let values = if self.count == 1 { "value" } else { "values" };
+        write!(f, "{}{} {values}", self.how, show_count(self.count.unsigned_abs()))?;
         match self.mean {
             Some(mean) => write!(f, ", about {} on average", show_size(mean)),
             None => Ok(()),

@@ -6,12 +6,12 @@ use model::{Error, ErrorKind, Result, Settings, no_such};
 
 use super::{
     KEY, TABLE, VALUE, WHERE, candidates,
-    schema::{Column, Relation, RelationKind, quoted},
+    schema::{self, Column, Relation, RelationKind, quoted},
 };
 use crate::sqlite::{
     ffi::{Connection, Parameter},
     key_columns::{self, KeyColumn, KeyColumns, MOST},
-    table::{SqlTable, UsersTable, part},
+    table::{SqlTable, UTF_16, UsersTable, part},
 };
 
 /// The rows of which a type is read.
@@ -33,22 +33,49 @@ struct Named {
 ///
 /// Fails if there is none, it has no such columns, or several can have the values.
 pub(crate) fn describe(db: &Connection, settings: &Settings) -> Result<SqlTable> {
-    let named = named(db, settings)?;
-    let columns = key_types(db, &named)?;
-    let mut table = table(&named, &columns)?;
-    table.users = Some(users(db, settings, &named, &table)?);
-    Ok(table)
+    let describe = || {
+        let named = named(db, settings)?;
+        let columns = key_types(db, &named)?;
+        let mut table = table(db, &named, &columns)?;
+        let users = users(db, settings, &named, &table)?;
+        check_encoding(db, &columns, users.of_text)?;
+        table.users = Some(users);
+        Ok(table)
+    };
+    // What SQLite cannot prepare, such as a view of a table that is gone, is wrong input.
+    describe().map_err(|error: Error| match error.kind() {
+        ErrorKind::Failed => error.with_kind(ErrorKind::Usage),
+        _ => error,
+    })
+}
+
+/// Checks that texts have the length and the order of the bytes that are read.
+fn check_encoding(db: &Connection, key: &[(KeyColumn, String)], of_text: bool) -> Result<()> {
+    let text_key = key.iter().find(|(of, _)| *of == KeyColumn::Text);
+    if (text_key.is_none() && !of_text) || !db.is_utf_16()? {
+        return Ok(());
+    }
+    let what = if text_key.is_some() { "keys" } else { "values" };
+    Err(Error::unsupported(format!("its {what} are texts: {UTF_16}")))
 }
 
 /// Returns the parts of the statements on a table.
-fn table(named: &Named, columns: &[(KeyColumn, String)]) -> Result<SqlTable> {
+fn table(db: &Connection, named: &Named, columns: &[(KeyColumn, String)]) -> Result<SqlTable> {
     let Named { relation, value, condition, .. } = named;
     let key_columns = KeyColumns::new(columns.iter().map(|(of, _)| *of).collect());
     let (name, column) = (quoted(&relation.name), quoted(value));
-    let filter = condition.as_ref().map_or("1".to_owned(), |sql| format!("({sql})"));
+    let filter = filter(condition.as_deref());
     let keys: Vec<_> = columns.iter().map(|(_, name)| name.as_str()).collect();
-    let at = (1..).zip(&keys).map(|(place, name)| format!("{name}=?{place}"));
-    let mut at = at.collect::<Vec<_>>().join(" AND ");
+    let (relation_name, value_name) = (c_name(&relation.name)?, c_name(value)?);
+    let mut at = Vec::new();
+    for (place, (name, (of, quoted))) in (1..).zip(named.key.iter().zip(columns)) {
+        at.push(format!("{quoted}=?{place}"));
+        // The first term uses an index of any collation; this one leaves out keys that are equal under it alone.
+        if *of == KeyColumn::Text && !db.compares_bytes(&relation_name, &c_name(name)?) {
+            at.push(format!("{quoted}=?{place} COLLATE BINARY"));
+        }
+    }
+    let mut at = at.join(" AND ");
     if condition.is_some() && !relation.is_unique(&named.key) {
         at = format!("{at} AND {filter}");
     }
@@ -77,7 +104,7 @@ fn table(named: &Named, columns: &[(KeyColumn, String)]) -> Result<SqlTable> {
         unique: unique.into(),
         order: order.into(),
         at: at.into(),
-        blobs: (c_name(&relation.name)?, c_name(value)?),
+        blobs: (relation_name, value_name),
         value: column.into(),
         rowid: rowid.map(Into::into),
         create: part(""),
@@ -100,14 +127,15 @@ fn users(db: &Connection, asked: &Settings, named: &Named, table: &SqlTable) -> 
         Ok::<_, Error>(db.number(&sql)? > FEW_ROWS)
     };
     let unindexed = (scans && many()?).then(|| {
-        format!("has no index on {}: each read would look at all of its rows", key.join(","))
+        let key = schema::column_list(key);
+        format!("has no index on {key}: each read would look at all of its rows")
     });
     let is_set = |name: &String| key.contains(name) || name == value;
     let needs = relation.columns.iter().find(|column| column.needed && !is_set(&column.name));
     let mut settings = Settings::default();
     for (name, found) in [
         (TABLE, Some(&relation.name)),
-        (KEY, Some(&key.join(","))),
+        (KEY, Some(&schema::column_list(key))),
         (VALUE, Some(value)),
         (WHERE, condition.as_ref()),
     ] {
@@ -115,7 +143,7 @@ fn users(db: &Connection, asked: &Settings, named: &Named, table: &SqlTable) -> 
             settings.set(name, word);
         }
     }
-    let of_text = first_type(db, name, column)?
+    let of_text = first_type(db, name, column, &table.filter)?
         .map_or_else(|| relation.column(value).is_ok_and(Column::is_for_text), |of| of == "text");
     let needs = needs.map(|column| column.name.clone());
     let is_unique = relation.is_unique(key);
@@ -131,8 +159,8 @@ fn named(db: &Connection, settings: &Settings) -> Result<Named> {
     let key = match settings.get(KEY) {
         None => own_key.ok_or_else(|| no_key(&relation))?,
         Some(asked) => {
-            let names = asked.split(',').map(str::trim);
-            names.map(|name| key_column(&relation, name)).collect::<Result<_>>()?
+            let names = schema::column_names(asked);
+            names.iter().map(|name| key_column(&relation, name)).collect::<Result<_>>()?
         }
     };
     if key.len() > MOST {
@@ -166,17 +194,32 @@ fn no_key(relation: &Relation) -> Error {
     Error::usage(format!("{name} {has}: key=COLUMN or key=COLUMN,COLUMN names one{or}"))
 }
 
+/// Returns the condition as it is in statements: `1` for all rows.
+fn filter(condition: Option<&str>) -> String {
+    condition.map_or("1".to_owned(), |sql| format!("({sql})"))
+}
+
+/// Checks that a condition is one expression: with brackets around it, and without.
 fn check_condition(db: &Connection, relation: &Relation, condition: &str) -> Result<()> {
     let name = quoted(&relation.name);
-    let sql = format!("SELECT 1 FROM {name} WHERE ({condition}) LIMIT 0");
-    let Err(error) = db.prepare(&sql) else { return Ok(()) };
-    let said = error.to_string();
-    let names = relation.columns.iter().map(|column| column.name.as_str());
-    let why = match said.rsplit_once("no such column: ") {
-        Some((_, column)) => no_such("column", column, names),
-        None => said.rsplit(": ").next().unwrap_or_default().to_owned(),
-    };
-    Err(Error::new(ErrorKind::Usage, format!("where={condition}: {why}")))
+    let refuse = |why: &str| Err(Error::usage(format!("{WHERE}={condition}: {why}")));
+    for sql in [condition, &filter(Some(condition))] {
+        let error = match db.prepare(&format!("SELECT 1 FROM {name} WHERE {sql}")) {
+            Ok(statement) if statement.parameter_count() == 0 => continue,
+            Ok(_) => {
+                return refuse(
+                    "has a parameter; accepted: an SQL expression with its values in it",
+                );
+            }
+            Err(error) => error.said(),
+        };
+        let names = relation.columns.iter().map(|column| column.name.as_str());
+        return match error.rsplit_once("no such column: ") {
+            Some((_, column)) => refuse(&no_such("column", column, names)),
+            None => refuse(&error),
+        };
+    }
+    Ok(())
 }
 
 /// Returns the columns of the key with their types and quoted names.
@@ -188,11 +231,12 @@ fn key_types(db: &Connection, named: &Named) -> Result<Vec<(KeyColumn, String)>>
             return Ok((KeyColumn::Integer, column));
         }
         let declared = relation.column(name)?;
-        let of = match first_type(db, &quoted(&relation.name), &column)?.as_deref() {
+        let filter = filter(named.condition.as_deref());
+        let of = match first_type(db, &quoted(&relation.name), &column, &filter)?.as_deref() {
             Some("integer") => KeyColumn::Integer,
             Some("blob") => KeyColumn::Blob,
             None if declared.declared.contains("INT") => KeyColumn::Integer,
-            None if declared.declared.contains("BLOB") => KeyColumn::Blob,
+            None if declared.is_for_bytes() && !declared.declared.is_empty() => KeyColumn::Blob,
             Some("text") | None => KeyColumn::Text,
             Some(of) => {
                 return Err(Error::usage(format!(
@@ -206,10 +250,14 @@ fn key_types(db: &Connection, named: &Named) -> Result<Vec<(KeyColumn, String)>>
     key.iter().map(of).collect()
 }
 
-/// Returns the type of the first value of a column that is not NULL, among some rows.
-fn first_type(db: &Connection, table: &str, column: &str) -> Result<Option<String>> {
-    let rows = format!("SELECT {column} AS it FROM {table} LIMIT {ROWS}");
-    let sql = format!("SELECT typeof(it) FROM ({rows}) WHERE it IS NOT NULL LIMIT 1");
+/// Returns the type of the first value of a column that is not NULL: among some rows, or among all that
+/// meet a condition, of which the first may be anywhere.
+fn first_type(db: &Connection, table: &str, column: &str, filter: &str) -> Result<Option<String>> {
+    let rows = match filter {
+        "1" => format!("(SELECT {column} AS it FROM {table} LIMIT {ROWS})"),
+        filter => format!("(SELECT {column} AS it FROM {table} WHERE {filter})"),
+    };
+    let sql = format!("SELECT typeof(it) FROM {rows} WHERE it IS NOT NULL LIMIT 1");
     Ok(db.column(&sql, 0)?.pop())
 }
 

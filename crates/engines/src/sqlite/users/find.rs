@@ -14,15 +14,15 @@ pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValu
     if !is_named(asked) && SqlTable::is_in(db, &OWN)? {
         return Ok(None);
     }
-    let table = describe(db, asked)?;
-    let users = table.users.as_ref();
+    let described = describe(db, asked)?;
+    let users = described.users.as_ref();
     let settings = users.map(|users| users.settings.clone()).unwrap_or_default();
     if asked.get(TABLE).is_some() && asked.get(VALUE).is_some() {
         return Ok(Some(FoundValues { settings, about: None }));
     }
     let word = |name| settings.get(name).unwrap_or_default();
     let (table, value, key) = (word(TABLE), word(VALUE), word(KEY));
-    let estimate = candidates::named(db, table, value)?.estimate(db)?;
+    let estimate = candidates::named(db, table, value)?.estimate(db, &described.filter)?;
     let about = Some(format!("the values are {table}.{value} by {key}: {estimate}"));
     Ok(Some(FoundValues { settings, about }))
 }

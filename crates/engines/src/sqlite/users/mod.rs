@@ -1,25 +1,22 @@
 //! Tables of the user's own: found by the schema and a few rows, and read by their own keys and indexes.
 
 mod candidates;
+mod check;
 mod describe;
 mod find;
 mod moved;
 mod schema;
 
-use model::{
-    Accepts, Error, ErrorKind, Facet, Item, KeyKind, OwnedKey, Result, Setting, Settings, ValueType,
-};
+use model::{Accepts, Error, Facet, KeyKind, Result, Setting, Settings};
 
+pub(super) use check::{RowCheck, rowid};
 pub(super) use describe::describe;
 pub(super) use find::find;
 pub(crate) use find::find_table;
 pub(super) use moved::replace_by_paths;
 use schema::{Relation, quoted};
 
-use super::{
-    ffi::{Connection, Statement},
-    table::UsersTable,
-};
+use super::{ffi::Connection, table::UsersTable};
 
 /// The names of the settings that find the values.
 const TABLE: &str = "table";
@@ -33,7 +30,7 @@ pub(super) const SETTINGS: [Setting; 4] = [
     Setting::new(
         KEY,
         Accepts::Text,
-        "its column with the key, several with commas; without it the primary key or the only unique index",
+        "its column with the key, several with commas (in double quotes if a name has one); without it the primary key or the only unique index",
     )
     .only_for(&[Facet::Blobs]),
     Setting::new(VALUE, Accepts::Text, "its column with the value: bytes or text")
@@ -47,7 +44,7 @@ pub(super) const SETTINGS: [Setting; 4] = [
 pub(super) fn other_columns(db: &Connection, table: &UsersTable) -> Result<Vec<String>> {
     let setting = |name| table.settings.get(name).unwrap_or_default();
     let relation = Relation::read(db, setting(TABLE))?;
-    let used: Vec<_> = setting(KEY).split(',').chain([setting(VALUE)]).map(str::trim).collect();
+    let used = [schema::column_names(setting(KEY)), vec![setting(VALUE).to_owned()]].concat();
     let is_other = |name: &&str| !used.iter().any(|used| used.eq_ignore_ascii_case(name));
     let names = relation.columns.iter().map(|column| column.name.as_str());
     Ok(names.filter(is_other).map(|name| format!("column {name}")).collect())
@@ -79,7 +76,7 @@ pub(super) fn create(settings: &Settings, keys: KeyKind) -> Result<(String, Sett
     let mut all = settings.clone();
     all.set(KEY, key);
     all.set(VALUE, value);
-    let names: Vec<_> = key.split(',').map(|name| quoted(name.trim())).collect();
+    let names: Vec<_> = schema::column_names(key).iter().map(|name| quoted(name)).collect();
     let key = if let [name] = &names[..] {
         format!("{name} {of}")
     } else if keys == KeyKind::Names {
@@ -95,68 +92,4 @@ pub(super) fn create(settings: &Settings, keys: KeyKind) -> Result<(String, Sett
     };
     let [table, value] = [table, value].map(quoted);
     Ok((format!("CREATE TABLE {table}({key}, {value} BLOB{whole})"), all))
-}
-
-/// The columns that a scan of such a table shows last: whether the key's types are right, and the rowid.
-const IS_KEY: i32 = 7;
-const ROWID: i32 = 8;
-
-/// Returns the rowid in a row of a scan.
-pub(super) fn rowid(row: &Statement) -> i64 {
-    row.integer(ROWID)
-}
-
-/// Checks the rows of a scan: each has a key of its own, and bytes or a text.
-pub(super) struct RowCheck<'t> {
-    table: &'t UsersTable,
-    last: Option<OwnedKey>,
-}
-
-impl<'t> RowCheck<'t> {
-    pub(super) fn new(table: &'t UsersTable) -> Self {
-        Self { table, last: None }
-    }
-
-    /// Checks a row, and returns its item, whose value counts as bytes.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the row has no such key or value, or the key of the row before.
-    pub(super) fn item<'i>(&mut self, row: &Statement, item: Item<'i>) -> Result<Item<'i>> {
-        let setting = |name| self.table.settings.get(name).unwrap_or_default();
-        let (table, key, value) = (setting(TABLE), setting(KEY), setting(VALUE));
-        if row.integer(IS_KEY) == 0 {
-            return Err(Error::usage(format!(
-                "{table}: a row has NULL, or a value of another type than the first row, in {key}; where= leaves \
-                 such rows out"
-            )));
-        }
-        if !matches!(item.value_type, ValueType::Bytes | ValueType::Text) {
-            let only = match item.value_type {
-                ValueType::Null => format!("{value} IS NOT NULL"),
-                _ => format!("typeof({value}) IN ('blob','text')"),
-            };
-            return Err(Error::usage(format!(
-                "{table}: {value} of key {} is {}, which is no value; where={only} leaves such rows out",
-                item.key, item.value_type
-            )));
-        }
-        if !self.table.is_unique {
-            if self.last.as_ref().is_some_and(|last| last.as_key() == item.key) {
-                return Err(Error::usage(format!(
-                    "{table}: {key} is no key: {} repeats; key= names other columns, and where= leaves rows out",
-                    item.key
-                )));
-            }
-            self.last = Some(item.key.into());
-        }
-        Ok(Item { value_type: ValueType::Bytes, ..item })
-    }
-}
-
-/// Returns the error of an operation that a table does not allow.
-#[cold]
-pub(super) fn refused(table: &UsersTable, why: &str) -> Error {
-    let table = table.settings.get(TABLE).unwrap_or_default();
-    Error::new(ErrorKind::Usage, format!("{table}: {why}"))
 }

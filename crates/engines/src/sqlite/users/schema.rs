@@ -35,7 +35,9 @@ pub(super) struct Column {
 impl Column {
     /// Returns whether its declaration lets it keep bytes as they are.
     pub(super) fn is_for_bytes(&self) -> bool {
-        self.declared.is_empty() || self.declared.contains("BLOB")
+        // Names that other databases have for bytes.
+        const BYTES: [&str; 5] = ["BLOB", "BINARY", "BYTE", "IMAGE", "RAW"];
+        self.declared.is_empty() || BYTES.iter().any(|word| self.declared.contains(word))
     }
 
     /// Returns whether it is declared for text.
@@ -63,15 +65,26 @@ pub(super) fn names(db: &Connection) -> Result<Vec<String>> {
     db.column(NAMES, 0)
 }
 
-/// Returns the names of all tables and views but those in which a virtual table keeps its rows.
+/// The first SQLite that lists the tables in which a virtual table keeps its rows.
+const LISTS_SHADOWS: i32 = 3_037_000;
+
+/// Returns the names of all tables and views but those in which a virtual table keeps its rows. Before
+/// `pragma_table_list`, these are known by their names alone.
 pub(super) fn own_names(db: &Connection) -> Result<Vec<String>> {
     const VIRTUAL: &str = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL %'";
+    const SHADOWS: &str =
+        "SELECT name FROM pragma_table_list WHERE schema='main' AND type='shadow'";
+    let all = names(db)?;
+    if db.version_number() >= LISTS_SHADOWS {
+        let shadows = db.column(SHADOWS, 0)?;
+        return Ok(all.into_iter().filter(|name| !shadows.contains(name)).collect());
+    }
     let virtuals = db.column(VIRTUAL, 0)?;
     let is_part = |name: &String| {
         let of = |table: &String| name.strip_prefix(table).is_some_and(|end| end.starts_with('_'));
         virtuals.iter().any(of)
     };
-    Ok(names(db)?.into_iter().filter(|name| !is_part(name)).collect())
+    Ok(all.into_iter().filter(|name| !is_part(name)).collect())
 }
 
 impl Relation {
@@ -91,7 +104,9 @@ impl Relation {
             return Err(Error::usage(no_such("table", name, all.iter().map(String::as_str))));
         };
         let kind = kind(db, name)?;
-        let columns = columns(db, name)?;
+        // What a view shows may be gone.
+        let columns = columns(db, name)
+            .map_err(|error| error.reworded(|said| format!("{name} cannot be read: {said}")))?;
         let rowid = (kind == RelationKind::Table).then(|| rowid(db, name, &columns)).flatten();
         let mut unique = unique(db, name)?;
         let is_column = |rowid: &&String| columns.iter().any(|column| column.name == **rowid);
@@ -200,7 +215,50 @@ fn unique(db: &Connection, table: &str) -> Result<Vec<Vec<String>>> {
     Ok(all)
 }
 
-/// Returns a name as it stands in a statement.
+/// Returns the names of columns in a list with commas, in which a name in double quotes may have some.
+pub(super) fn column_names(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = list.trim();
+    loop {
+        let (name, after) = quoted_name(rest).unwrap_or_else(|| {
+            let end = rest.find(',').unwrap_or(rest.len());
+            (rest[..end].trim().to_owned(), &rest[end..])
+        });
+        names.push(name);
+        match after.strip_prefix(',') {
+            Some(next) => rest = next.trim_start(),
+            None => return names,
+        }
+    }
+}
+
+/// Returns the name in double quotes with which a list begins, and what follows it; `None` if it begins
+/// with none, or more than a comma follows.
+fn quoted_name(list: &str) -> Option<(String, &str)> {
+    let (mut name, mut rest) = (String::new(), list.strip_prefix('"')?);
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        name.push_str(part);
+        match after.strip_prefix('"') {
+            Some(next) => (name, rest) = (name + "\"", next),
+            None => {
+                let after = after.trim_start();
+                return (after.is_empty() || after.starts_with(',')).then_some((name, after));
+            }
+        }
+    }
+}
+
+/// Returns the list of these names of columns.
+pub(super) fn column_list<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    let one = |name: &String| match name {
+        name if name.contains([',', '"']) || name.trim() != name => quoted(name),
+        name => name.clone(),
+    };
+    names.into_iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// Returns a name as it is in a statement.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

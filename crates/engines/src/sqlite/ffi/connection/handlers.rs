@@ -74,6 +74,7 @@ impl Connection {
     /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
     pub(crate) fn with_short_waits<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.handlers.longest_wait_ms.set(FIRST_WAIT_MS);
+        self.handlers.gave_up.set(false);
         let done = work(self);
         self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
         if done.is_err() && self.handlers.gave_up.get() {

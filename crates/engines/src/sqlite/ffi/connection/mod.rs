@@ -3,7 +3,7 @@
 mod handlers;
 
 use std::{
-    ffi::{CString, c_int, c_uint},
+    ffi::{CStr, CString, c_int, c_uint},
     ops::ControlFlow,
     path::Path,
     ptr,
@@ -159,6 +159,31 @@ impl Connection {
     /// Returns the first column of the first row of `sql` as a number; 0 if there is no row.
     pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         Ok(self.prepare_for(0, sql)?.row([], |row| row.integer(0))?.unwrap_or(0))
+    }
+
+    /// Returns whether comparisons with a column of a table are by its bytes; `false` if it has a collation
+    /// that is not, or that is unknown, as in a view.
+    pub(crate) fn compares_bytes(&self, table: &CStr, column: &CStr) -> bool {
+        let Some(metadata) = self.sqlite.sqlite3_table_column_metadata else { return false };
+        let mut collation = ptr::null();
+        let none = || ptr::null_mut::<c_int>();
+        // SAFETY: open handle, NUL-terminated names; `collation` receives a string of SQLite, and what is
+        // null is not returned.
+        unsafe {
+            let (main, type_name) = (c"main".as_ptr(), ptr::null_mut());
+            let (table, column, found) = (table.as_ptr(), column.as_ptr(), &raw mut collation);
+            let code =
+                metadata(self.raw, main, table, column, type_name, found, none(), none(), none());
+            code == sys::SQLITE_OK
+                && !collation.is_null()
+                && CStr::from_ptr(collation).to_bytes().eq_ignore_ascii_case(b"BINARY")
+        }
+    }
+
+    /// Returns whether texts are kept in UTF-16, in which they have other lengths and another order than
+    /// as they are read.
+    pub(crate) fn is_utf_16(&self) -> Result<bool> {
+        Ok(self.column("PRAGMA encoding", 0)?.iter().any(|name| name.starts_with("UTF-16")))
     }
 
     pub(crate) fn version_number(&self) -> c_int {
