@@ -34,13 +34,29 @@ pub fn lacks_state(record: &Record) -> bool {
 /// Returns the share of each store's keys that the rounds of a case touched; `None` if each round
 /// touched all, or as many as were asked for.
 pub fn keys_touched(record: &Record, case: Case) -> Option<f64> {
+    let parts = parts_of(record, case)?;
+    let blobs = record.header.plan.experiment.blobs();
+    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
+    Some(parts_touched(record, case) as f64 / parts as f64 * drawn.unwrap_or(1.0))
+}
+
+/// Reports whether one value has as many bytes as a part of the keys on average, and not all parts were
+/// touched: without that value, rounds agree on another ratio.
+pub(crate) fn lacks_a_large_value(record: &Record, case: Case) -> bool {
     let plan = &record.header.plan;
-    let parts = plan.workloads.get(case.workload)?.parts?;
+    let largest = plan.experiment.blobs().map(|blobs| (blobs.summary.largest, blobs.summary.bytes));
+    parts_of(record, case).zip(largest).is_some_and(|(parts, (largest, bytes))| {
+        largest.saturating_mul(parts) > bytes && parts_touched(record, case) < parts
+    })
+}
+
+/// Returns how many parts the rounds of a case take in turn.
+fn parts_of(record: &Record, case: Case) -> Option<u64> {
+    record.header.plan.workloads.get(case.workload)?.parts
+}
+
+fn parts_touched(record: &Record, case: Case) -> u64 {
     let own = |s: &&Sample| s.workload == case.workload && s.cache == case.cache;
     let passes = record.samples.iter().filter(own).filter_map(Sample::passes);
-    let seen: BTreeSet<u64> = passes.filter_map(|passes| passes.part).collect();
-    let blobs = plan.experiment.blobs();
-    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
-    let drawn = drawn.unwrap_or(1.0);
-    Some(seen.len() as f64 / parts as f64 * drawn)
+    passes.filter_map(|passes| passes.part).collect::<BTreeSet<u64>>().len() as u64
 }

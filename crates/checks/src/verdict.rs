@@ -7,6 +7,7 @@ use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
 use crate::{
     extrapolation,
+    rounds::lacks_a_large_value,
     series::{CLIENTS, FEWEST_ROUNDS, Series},
 };
 
@@ -106,6 +107,7 @@ pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
                 (judged.verdict.into(), judged.ratio)
             }
             Some(Verdict::Baseline) => (Verdict::Baseline, None),
+            Some(known) if lacks_a_large_value(record, case) => (known, None),
             // It has no part in the level of the table.
             Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),
         };
@@ -149,7 +151,9 @@ fn unjudged(baseline: Series<'_>, series: Series<'_>, rounds: usize) -> Option<V
     if baseline.is_saturated() || series.is_saturated() {
         return Some(Verdict::Saturated);
     }
-    (rounds < FEWEST_ROUNDS as usize).then_some(Verdict::TooFewRounds)
+    let too_few =
+        rounds < FEWEST_ROUNDS as usize || lacks_a_large_value(series.record, series.case);
+    too_few.then_some(Verdict::TooFewRounds)
 }
 
 fn without_ratio(series: Series<'_>) -> Verdict {
@@ -183,7 +187,10 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
         let is_started = targets.any(|target| series.with_target(target).is_tried());
         return !is_started || (1..FIRST_LOOK).contains(&tried);
     };
-    interval.n < FIRST_LOOK || !is_settled(series, verdict) || !is_rate_known(series)
+    interval.n < FIRST_LOOK
+        || verdict == Verdict::TooFewRounds
+        || !is_settled(series, verdict)
+        || !is_rate_known(series)
 }
 
 /// Reports whether the record is the run of a sweep over the number of clients: efficiency and knee

@@ -257,3 +257,28 @@ fn each_part_of_the_keys_counts_as_much_as_any_other() {
     let ratio = figures(&record)[1].ratio.unwrap();
     assert!((ratio.point - 12.0 / 21.0).abs() < 1e-6, "{ratio:?}");
 }
+
+#[test]
+fn there_is_no_verdict_before_the_largest_value_was_read() {
+    let mut record = run(20, &[(700, 10)]);
+    let part = |own: &model::Sample| u64::from(own.round % 19);
+    record.samples.iter_mut().for_each(|own| {
+        own.passes_mut().unwrap().part = Some(u64::from(own.round % 19));
+    });
+    record.header.plan.workloads[0].parts = Some(19);
+    let case = record.header.plan.cases().next().unwrap();
+    let set_largest = |record: &mut Record, share: u64| {
+        let model::Experiment::Blobs(blobs) = &mut record.header.plan.experiment else { panic!() };
+        blobs.summary.largest = blobs.summary.bytes / share;
+    };
+    let judged = |record: &Record| (figures(record)[1].verdict, unsettled(record, case).len());
+    for (share, expected) in [(40, (Verdict::Faster, 0)), (2, (Verdict::TooFewRounds, 1))] {
+        set_largest(&mut record, share);
+        let mut few = record.clone();
+        few.samples.retain(|own| part(own) != 3);
+        assert_eq!(judged(&few), expected, "a value of 1/{share} of the bytes");
+        assert_eq!(judged(&record), (Verdict::Faster, 0), "all parts were read");
+        let interval = figures(&few)[1].ratio.is_some();
+        assert_eq!(interval, expected.0 == Verdict::Faster);
+    }
+}

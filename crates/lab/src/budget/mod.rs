@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use model::units::duration_of;
 
 pub(crate) use rehearsal::{Expected, rehearse};
-pub(crate) use trial_cost::{TrialCost, TrialCosts, fastest_operation, stretched};
+pub(crate) use trial_cost::{TrialCost, TrialCosts, fastest_of_size, fastest_operation, stretched};
 
 /// The time that work may take, from the moment at which the budget is created.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,8 @@ pub(crate) struct TrialCost {
     pub(crate) operation: f64,
     /// An operation without waits for a processor.
     judged: f64,
+    /// The bytes of a value that it read or wrote, on average.
+    bytes: f64,
     /// All that is not one of these: the cache state, opening, checking, flushing.
     pub(crate) apart: f64,
 }
@@ -29,6 +31,7 @@ impl TrialCost {
             first: first.map_or(operation, |first| per(first.ns, first.operations)),
             operation,
             judged: per(sample.judged_ns(), sample.operations),
+            bytes: sample.bytes as f64 / sample.operations.max(1) as f64,
             apart: took.saturating_sub(Duration::from_nanos(passes)).as_secs_f64(),
         }
     }
@@ -53,6 +56,14 @@ pub(crate) fn fastest_operation(states: &[TrialCost]) -> f64 {
     states.iter().map(|cost| cost.judged).fold(f64::INFINITY, f64::min)
 }
 
+/// Returns the seconds of an operation, in the state in which it is fastest, on values of `mean` bytes: one
+/// large value among those that were tried says little of all others.
+pub(crate) fn fastest_of_size(states: &[TrialCost], mean: f64) -> f64 {
+    let sized =
+        |cost: &TrialCost| cost.judged * if cost.bytes > 0.0 { mean / cost.bytes } else { 1.0 };
+    states.iter().map(sized).fold(f64::INFINITY, f64::min)
+}
+
 /// Returns the factor by which warm operations take longer by the wall clock, because they wait for
 /// a processor.
 pub(crate) fn stretched(tried: &[&TrialCosts]) -> f64 {
@@ -72,11 +83,27 @@ mod tests {
             first: 0.0,
             operation,
             judged,
+            bytes: 0.0,
             apart: 0.0,
         };
         let (warm, cold) = (cost(false, 3e-6, 1e-6), cost(true, 9e-3, 1e-6));
         let costs = [vec![warm, cold], vec![cost(false, 5e-6, 3e-6)]];
         let found = stretched(&costs.each_ref());
         assert!((found - 2.0).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn an_operation_takes_as_long_as_its_value_is_large() {
+        let cost = |judged, bytes| TrialCost {
+            is_cold: false,
+            first: 0.0,
+            operation: judged,
+            judged,
+            bytes,
+            apart: 0.0,
+        };
+        let with_a_large_value = vec![cost(2.6e-4, 260e3)];
+        assert!((fastest_of_size(&with_a_large_value, 20e3) - 2e-5).abs() < 1e-9);
+        assert!((fastest_of_size(&[cost(1e-6, 0.0)], 20e3) - 1e-6).abs() < 1e-12, "no bytes");
     }
 }

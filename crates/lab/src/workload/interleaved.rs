@@ -34,6 +34,8 @@ pub(crate) struct Turns {
     pub(crate) count: u64,
     /// Operations that count in a slice.
     pub(crate) slice: u64,
+    /// Operations before each slice that do not count: the last ones before it again, so that each key
+    /// of a pass counts once. At most as many as the first pass has.
     pub(crate) lead: u64,
     /// The seed from which the orders of stores are drawn.
     pub(crate) seed: u64,
@@ -51,7 +53,7 @@ impl Turns {
     /// read is in the processor's cache, and would be read from there by another one of the same
     /// files.
     fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
-        let in_a_pass = self.pass / (self.slice + self.lead).max(1);
+        let in_a_pass = self.pass / self.slice.max(1);
         let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
         let start = step / in_a_pass * in_a_pass;
         let length = in_a_pass.min(slices - start);
@@ -202,8 +204,8 @@ fn located<I: Iterator + Clone>(mut ops: I, turns: Turns) -> Vec<(I, u64)> {
         (0..count).zip(ops.by_ref()).for_each(drop);
         ops.clone()
     };
-    let mut from = after(turns.first);
-    let located = |count| (std::mem::replace(&mut from, after(turns.lead + count)), count);
+    let mut from = after(turns.first - turns.lead);
+    let located = |count| (std::mem::replace(&mut from, after(count)), count);
     turns.slices().map(located).collect()
 }
 
@@ -408,28 +410,33 @@ mod tests {
         }
     }
 
-    #[test]
-    fn stores_read_the_same_but_never_what_another_one_has_just_read() {
-        const KEYS: u8 = 100;
-        const STORES: usize = 3;
+    const STORES: usize = 3;
+
+    /// Reads keys 1 to 100 of stores in turns; returns what they read, and the order of the reads.
+    fn read_in_turns(turns: Turns) -> (Vec<LaneDone>, Vec<(usize, i64)>) {
         let mut dataset = Dataset::new(KeyKind::Integers);
         for key in 1..=100 {
             dataset.push_sized(Key::Int(key.into()), key).unwrap();
         }
         let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
-        let keys = u64::from(KEYS);
-        let turns = Turns { first: keys, pass: keys, count: 180, slice: 9, lead: 1, seed: 1 };
-        let (pool, stop) = (Pool::new(0, keys, 100), Stop::new());
+        let (pool, stop) = (Pool::new(0, 100, 100), Stop::new());
         let workload = Workload::alone(work, turns.count);
         let input = PassInput::new(workload, &dataset, &pool, None, &stop).unwrap();
         let log = Log::default();
-        let opener = Logged(log.clone());
         let warm_ups = vec![WarmUp::default(); STORES];
-        let done: Vec<_> = epoch(&input, turns, &warm_ups, &opener).into_iter().flatten().collect();
+        let done = epoch(&input, turns, &warm_ups, &Logged(log.clone()));
+        let read = log.lock().unwrap().clone();
+        (done.into_iter().flatten().collect(), read)
+    }
+
+    const TURNS: Turns = Turns { first: 100, pass: 100, count: 180, slice: 9, lead: 1, seed: 1 };
+
+    #[test]
+    fn stores_read_the_same_but_never_what_another_one_has_just_read() {
+        let (done, read) = read_in_turns(TURNS);
         assert_eq!(done.len(), STORES);
         assert!(done[0].bytes > 0 && done.iter().all(|lane| lane.bytes == done[0].bytes));
-        let log = log.lock().unwrap();
-        for step in log[usize::from(KEYS) * STORES..].chunks(10 * STORES) {
+        for step in read[100 * STORES..].chunks(10 * STORES) {
             let stores = step.iter().map(|(store, _)| store).collect::<BTreeSet<_>>();
             let keys = step.iter().map(|(_, key)| key).collect::<BTreeSet<_>>();
             assert_eq!((stores.len(), keys.len()), (STORES, step.len()), "{step:?}");
@@ -437,10 +444,15 @@ mod tests {
     }
 
     #[test]
+    fn each_key_of_a_pass_counts_once() {
+        let (done, _) = read_in_turns(Turns { count: 200, ..TURNS });
+        // Keys 1 to 100 have as many bytes each, and are read twice.
+        assert!(done.iter().all(|lane| lane.bytes == 2 * 5050), "{}", done[0].bytes);
+    }
+
+    #[test]
     fn slices_add_up_to_the_count() {
-        let slices = |count, slice| {
-            Turns { first: 1, pass: 1, count, slice, lead: 0, seed: 1 }.slices().collect::<Vec<_>>()
-        };
+        let slices = |count, slice| Turns { count, slice, ..TURNS }.slices().collect::<Vec<_>>();
         assert_eq!(slices(10, 4), [4, 4, 2]);
         assert_eq!(slices(8, 4), [4, 4]);
         assert_eq!(slices(3, 4), [3]);

@@ -15,7 +15,11 @@ pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
     let mut says = match choice {
         Recommended::Undecided(why) => {
             let least = plan.rounds.min.max(FEWEST_ROUNDS);
-            let few = |rounds| sentences::too_few_rounds(rounds, least);
+            // Those that ran would do, if the largest value were among what they read.
+            let few = |rounds| match rounds < least as usize {
+                true => sentences::too_few_rounds(rounds, least),
+                false => sentences::large_value_unread(),
+            };
             let baseline = name(plan, plan.baseline);
             undecided(why, few, |target| name(plan, target), baseline)
         }

@@ -12,7 +12,7 @@ use super::{Blobs, Job, TrialInput, epoch};
 use crate::{
     Stop,
     budget::{
-        Budget, TrialCost, TrialCosts, fastest_operation,
+        Budget, TrialCost, TrialCosts, fastest_of_size, fastest_operation,
         shares::{APART, OPERATIONS},
         stretched,
     },
@@ -193,7 +193,8 @@ impl Blobs<'_> {
         let fewest = if is_drawn { FEWEST_PARTS } else { 1 };
         let parts = in_parts.then(|| (keys / (count + count / epoch::FIRST_PART)).max(fewest));
         let summary = self.stores.dataset.summary();
-        let seconds = judged.iter().sum();
+        let mean = summary.bytes as f64 / summary.count.max(1) as f64;
+        let seconds = tried.iter().map(|own| fastest_of_size(own, mean)).sum();
         // Of keys that were drawn, what differs among many parts shows what drawing adds.
         let few =
             |parts| if is_drawn { parts } else { even_parts(parts, &summary, seconds, share) };

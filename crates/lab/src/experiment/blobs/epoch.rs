@@ -242,15 +242,14 @@ impl Blobs<'_> {
         if workload.parts.is_none() {
             let (slice, lead) = whole(slice);
             let (first, pass, count) = (keys.min(workload.count), keys, workload.count);
-            return Turns { first, pass, count, slice, lead, seed };
+            return Turns { first, pass, count, slice, lead: lead.min(first), seed };
         }
-        // No key is read twice: it would be in the processor's cache. The first pass has others.
+        // No key counts twice: it would be in the processor's cache. The first pass has others.
         let (slice, lead) = whole(slice.min(keys / FEWEST_SLICES));
-        let slices = (keys / (slice + lead)).max(1);
-        let count = (slices * slice).min(keys);
         let others = dataset.entries().len() as u64 - keys;
         let first = (keys / FIRST_PART).max(FIRST_READS).min(others);
-        Turns { first, pass: count + slices * lead, count, slice, lead, seed }
+        let count = if keys < batch { keys } else { keys - keys % batch };
+        Turns { first, pass: count, count, slice, lead: lead.min(first), seed }
     }
 
     /// Returns what a store needs before an epoch reads a part of the keys. If it reads all of
