@@ -14,6 +14,8 @@
     allow(dead_code, unused_imports)
 )]
 
+#[cfg(feature = "archives")]
+mod archive;
 mod at;
 mod caught;
 mod crashes;
@@ -68,6 +70,8 @@ static LIST: &[list::Listed] = list::engines! {
     "null": null::Null;
     "memory": memory::Memory;
     "pack": pack::Pack;
+    "tar": archive::TAR, feature "archives";
+    "zip": archive::ZIP, feature "archives";
     "sqlite": sqlite::Sqlite, feature "sqlite";
     "hybrid": hybrid::Hybrid, feature "sqlite",
         marks ["hybrid.db", "hybrid.db-*", "hybrid.files"] [];

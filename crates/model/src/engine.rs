@@ -610,6 +610,8 @@ pub struct Capabilities {
     pub processes: bool,
     /// Whether one process may open a store several times.
     pub reopens: bool,
+    /// Whether a store is written once, from start to end, and then only read, as an archive is.
+    pub written_once: bool,
     /// Whether a location is an address of an existing server (`//user@host/database`), in which
     /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
@@ -628,6 +630,7 @@ impl Capabilities {
         concurrent_writes: true,
         processes: true,
         reopens: true,
+        written_once: false,
         remote: false,
     };
     /// The abilities of a store on disk that one process locks.

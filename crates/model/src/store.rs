@@ -112,6 +112,8 @@ words! {
         Orphan = "file that no row names",
         /// A temporary file of a write that is under way or was cut off.
         Temporary = "temporary file of storemark",
+        /// An entry of an archive that a later one of the same name replaces.
+        Earlier = "earlier entry of a name that occurs again",
         /// Another name of the same file, which becomes a file of its own.
         HardLink = "hard link",
         /// An access list: the mode keeps what it gives to the owner, the owner's group and others.

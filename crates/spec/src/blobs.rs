@@ -252,6 +252,12 @@ impl BlobsSpec {
         operations.into_iter().flat_map(at_each).collect()
     }
 
+    /// Reports whether the operations are named.
+    pub fn asks_for_work(&self) -> bool {
+        let WorkOptions { read, update, mix, ycsb, .. } = &self.work;
+        *read || *update || mix.is_some() || !ycsb.is_empty()
+    }
+
     fn operations(&self, located: bool) -> Vec<(Operation, Order)> {
         let WorkOptions { read, update, mix, ycsb, .. } = &self.work;
         if !ycsb.is_empty() {

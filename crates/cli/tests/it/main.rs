@@ -4,6 +4,8 @@
 
 mod advise;
 mod age;
+#[cfg(feature = "archives")]
+mod archives;
 mod article;
 mod backup;
 mod bad_input;

@@ -181,7 +181,7 @@ const LONGEST_PATH: usize = 4095;
 /// # Errors
 ///
 /// Fails if it is not, or is longer than file systems accept.
-pub(super) fn check_name(name: &[u8]) -> Result<()> {
+pub(crate) fn check_name(name: &[u8]) -> Result<()> {
     let bad = |part: &[u8]| matches!(part, b"" | b"." | b"..");
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {
         return Err(name_refusal(name, "no relative path below the store"));

@@ -8,7 +8,7 @@ const HEAD: &[u8] = b".storemark-";
 const TAIL: &[u8] = b".tmp";
 
 /// Appends `printf("%06d", key)`.
-pub(super) fn flat(key: i64, out: &mut Vec<u8>) {
+pub(crate) fn flat(key: i64, out: &mut Vec<u8>) {
     append_padded(key, 6, out);
 }
 
@@ -22,7 +22,7 @@ pub(super) fn tree(key: i64, out: &mut Vec<u8>) {
     append_padded(key % 100, 2, out);
 }
 
-pub(super) fn parse_flat(name: &[u8]) -> Option<i64> {
+pub(crate) fn parse_flat(name: &[u8]) -> Option<i64> {
     let key = number(name)?;
     prints_as(key, flat, name).then_some(key)
 }

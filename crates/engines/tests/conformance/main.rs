@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a check fails by panicking")]
 
+#[cfg(feature = "archives")]
+mod archives;
 mod batches;
 mod case;
 mod cleanup_guard;

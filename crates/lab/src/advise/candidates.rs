@@ -65,6 +65,11 @@ impl Field {
 
     /// Adds a candidate that can give the durability class, unless it is the same as one before.
     fn add(&mut self, asked: &AdviseRequest, name: &str, runner: Result<Runner>) {
+        if let Ok(runner) = &runner
+            && runner.target.engine.capabilities().written_once
+        {
+            return self.add_archive(asked, name, runner);
+        }
         let class = Some(asked.durability);
         let settings = |of: &Runner| of.target.settings_for(Facet::Blobs, class);
         let checked = runner.and_then(|runner| {
@@ -84,6 +89,17 @@ impl Field {
         if !self.runners.iter().any(is_same) {
             self.runners.push(runner);
         }
+    }
+
+    /// Adds an archive, which keeps no class because it is only read.
+    fn add_archive(&mut self, asked: &AdviseRequest, name: &str, runner: &Runner) {
+        if asked.reads < 1.0 {
+            let why = "an archive is written once; --reads 100 compares reads alone";
+            return self.leave_out(name, why.to_owned());
+        }
+        let mut archive = runner.clone();
+        archive.target.keeps_class = true;
+        self.runners.push(archive);
     }
 
     pub(super) fn leave_out(&mut self, name: &str, why: String) {

@@ -188,6 +188,10 @@ impl Copier<'_> {
         if !self.job.resume || !partial.store().exists() {
             return Ok(None);
         }
+        if self.job.to.engine.capabilities().written_once {
+            self.progress.say("an archive is written from its start, so it starts again");
+            return Ok(None);
+        }
         self.progress.stage("looking at what is already copied", None);
         let open = || {
             let store = self.job.to.engine.open(&partial.store(), &self.options(fill))?;

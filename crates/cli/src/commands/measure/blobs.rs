@@ -25,7 +25,7 @@ pub(super) fn request(
 ) -> Result<(BlobsRequest, Class)> {
     let resolved = resolve(spec)?;
     check_on(spec, &resolved)?;
-    let work = spec.work(resolved.iter().any(|target| target.location.is_some()));
+    let work = changeable(spec, &resolved)?;
     let mut targets = chosen(spec, &resolved, placements)?;
     targets.extend(same_build_again(&targets));
     let class = class(spec, &work, &mut targets)?;
@@ -51,6 +51,25 @@ pub(super) fn request(
         short_of_room: spec.extras.yes,
     };
     Ok((blobs, class))
+}
+
+/// Returns the work; without updates that nobody asked for if a target is an archive.
+///
+/// # Errors
+///
+/// Fails if writes are asked for and a target is written once.
+fn changeable(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<Vec<BlobWork>> {
+    let mut work = spec.work(resolved.iter().any(|target| target.location.is_some()));
+    let once = resolved.iter().find(|target| target.engine.capabilities().written_once);
+    let writes = work.iter().find(|work| work.operation.writes()).map(|work| work.operation);
+    let (Some(once), Some(writes)) = (once, writes) else { return Ok(work) };
+    let why = format!("{}: is an archive, which is written once", once.text);
+    if spec.asks_for_work() {
+        return Err(Error::usage(format!("{why}; leave it out, or {writes}")));
+    }
+    output::say(&format!("{why}: only reads are measured"));
+    work.retain(|work| !work.operation.writes());
+    Ok(work)
 }
 
 /// The durability class of all targets, and the server that it is adopted from.
@@ -84,13 +103,15 @@ fn class(
 }
 
 /// Returns `class`, or none if one of the targets cannot give it, so that all give the same. Limits
-/// of the machine are measured as they are.
+/// of the machine and archives, which are only read, are measured as they are.
 fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
     let gives = |target: &ResolvedTarget<dyn Blobs>| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
         settings.is_ok_and(|own| target.engine.declaration().class_of(&own) >= class)
     };
-    let is_limit = |target: &ResolvedTarget<dyn Blobs>| target.engine.declaration().reference;
+    let is_limit = |target: &ResolvedTarget<dyn Blobs>| {
+        target.engine.declaration().reference || target.engine.capabilities().written_once
+    };
     let all_give = targets.iter().filter(|target| !is_limit(target)).all(gives);
     for target in targets.iter_mut().filter(|target| is_limit(target)) {
         target.keeps_class = true;

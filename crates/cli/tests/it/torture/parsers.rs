@@ -56,7 +56,7 @@ fn record(bytes: &[u8], _: &Path) {
     let _ = report::html(&[report::Machine { file: None, records: &records }]);
 }
 
-/// Packs, and SQLite's archives and databases of integers.
+/// Packs, archives of tar and zip, and SQLite's archives and databases of integers.
 fn archive(bytes: &[u8], file: &Path) {
     fs::write(file, bytes).expect("the folder of the test is writable");
     let Some(engine) = registry::recognise(file) else { return };

@@ -1,0 +1,181 @@
+//! The entries of an archive and where their values are.
+
+use std::{
+    fs::File,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use kit::refusal;
+use model::{Entry, EntryKind, Error, Key, KeyKind, Meta, OwnedKey, Result, Shown};
+
+use super::zip::{self, Inflater};
+use crate::{at, files, table::Table};
+
+/// The place of a value in an archive.
+pub(super) struct Slot {
+    /// The offset of the value; or that of the header before it, with the highest bit set, until a read has
+    /// looked how long that is.
+    offset: AtomicU64,
+    /// The number of bytes in the file.
+    pub(super) stored: u64,
+    /// The length of the value.
+    pub(super) length: u64,
+    /// The CRC-32 of the value; `None` if the archive has none.
+    pub(super) checksum: Option<u32>,
+    pub(super) is_deflated: bool,
+    pub(super) meta: Meta,
+}
+
+/// The mark of an offset that is a header's.
+const HEADER: u64 = 1 << 63;
+
+impl Slot {
+    /// Creates the slot of a value that is in the file as it is.
+    pub(super) fn plain(offset: u64, length: u64, meta: Meta) -> Self {
+        let offset = AtomicU64::new(offset);
+        Self { offset, stored: length, length, checksum: None, is_deflated: false, meta }
+    }
+
+    /// Creates the slot of a value behind the header at `offset`.
+    pub(super) fn behind_header(offset: u64, meta: Meta, length: u64) -> Self {
+        Self::plain(offset | HEADER, length, meta)
+    }
+
+    /// Returns a slot of the same bytes with another mode and time.
+    pub(super) fn linked(&self, meta: Meta) -> Self {
+        let offset = AtomicU64::new(self.offset.load(Relaxed));
+        Self { offset, meta, ..*self }
+    }
+
+    #[inline]
+    fn start(&self, file: &File) -> Result<u64> {
+        let offset = self.offset.load(Relaxed);
+        if offset & HEADER == 0 { Ok(offset) } else { self.find_start(file, offset & !HEADER) }
+    }
+
+    #[cold]
+    fn find_start(&self, file: &File, header: u64) -> Result<u64> {
+        let start = zip::value_start(file, header)?;
+        self.offset.store(start, Relaxed);
+        Ok(start)
+    }
+
+    /// Copies the value to the front of `into` if it fits, and returns its length.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        file: &File,
+        into: &mut [u8],
+        inflater: &mut Option<Inflater>,
+    ) -> Result<usize> {
+        let length = refusal::size(self.length)?;
+        let Some(front) = into.get_mut(..length) else { return Ok(length) };
+        let start = self.start(file)?;
+        match inflater.as_mut().filter(|_| self.is_deflated) {
+            Some(inflater) => inflater.inflate(file, (start, self.stored), front)?,
+            None => at::read(file, front, start).map_err(|e| Error::io("reading a value", e))?,
+        }
+        Ok(length)
+    }
+}
+
+/// The entries of an archive by their names, and those that are no values.
+pub(super) struct Index {
+    /// Whether numbers, as kvtest names files, are read as names too.
+    as_names: bool,
+    entries: Table<Slot>,
+    pub(super) left_out: Vec<Entry>,
+    pub(super) is_deflated: bool,
+}
+
+impl Index {
+    /// Creates the index of an archive that is opened for keys of this kind.
+    pub(super) fn new(keys: KeyKind) -> Self {
+        Self { as_names: keys == KeyKind::Names, ..Self::names() }
+    }
+
+    /// Creates the index of an archive of names.
+    pub(super) fn names() -> Self {
+        let entries = Table::new(KeyKind::Names);
+        Self { as_names: true, entries, left_out: Vec::new(), is_deflated: false }
+    }
+
+    /// Adds a value. The last one of a name counts, as for tar.
+    pub(super) fn add(&mut self, name: &[u8], slot: Slot) -> Result<()> {
+        let name = plain_name(name);
+        self.is_deflated |= slot.is_deflated;
+        if self.entries.insert(Key::Name(name), slot)?.is_some() {
+            self.leave_out(name, EntryKind::Earlier, &[]);
+        }
+        Ok(())
+    }
+
+    /// Adds a value that has the same bytes as the entry `target`; it is left out as a link if there is none.
+    pub(super) fn add_link(&mut self, name: &[u8], target: &[u8], meta: Meta) -> Result<()> {
+        let found = self.entries.get(&Key::Name(plain_name(target)))?.map(|slot| slot.linked(meta));
+        let Some(slot) = found else {
+            self.leave_out(name, EntryKind::Link, target);
+            return Ok(());
+        };
+        self.leave_out(name, EntryKind::HardLink, &[]);
+        self.add(name, slot)
+    }
+
+    /// Adds an entry that is no value.
+    pub(super) fn leave_out(&mut self, name: &[u8], kind: EntryKind, content: &[u8]) {
+        let name = plain_name(name);
+        let name = name.strip_suffix(b"/").unwrap_or(name).to_vec();
+        // The folder that all is in is not one in the archive.
+        if !matches!(&*name, b"" | b".") {
+            self.left_out.push(Entry { name, kind, content: content.to_vec() });
+        }
+    }
+
+    /// Returns the entries: as integers if all are named as kvtest numbers files.
+    pub(super) fn finish(self) -> Result<(Table<Slot>, Vec<Entry>)> {
+        let Table::Names(names) = self.entries else { unreachable!("an index has names") };
+        let number = |name: &[u8]| files::parse_number(name);
+        let is_numbered = !names.is_empty() && names.keys().all(|name| number(name).is_some());
+        if self.as_names && !names.is_empty() || !is_numbered {
+            return Ok((Table::Names(names), self.left_out));
+        }
+        let mut integers = Table::new(KeyKind::Integers);
+        let mut sorted: Vec<_> =
+            names.into_iter().filter_map(|(name, slot)| Some((number(&name)?, slot))).collect();
+        sorted.sort_unstable_by_key(|(number, _)| *number);
+        for (number, slot) in sorted {
+            integers.insert(Key::Int(number), slot)?;
+        }
+        Ok((integers, self.left_out))
+    }
+}
+
+/// Returns a name without the `./` that tar puts before it.
+fn plain_name(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./") {
+        name = rest;
+    }
+    name
+}
+
+/// Returns the name of the entry of a key.
+pub(super) fn entry_name(key: Key<'_>, room: &mut Vec<u8>) {
+    room.clear();
+    match key {
+        Key::Int(number) => files::number_name(number, room),
+        Key::Name(name) => room.extend_from_slice(name),
+    }
+}
+
+/// Creates the error of an entry that cannot be read.
+#[cold]
+pub(super) fn unreadable(name: &[u8], why: &str) -> Error {
+    Error::unsupported(format!("the entry {} {why}", Shown(name)))
+}
+
+/// Adds the key to the error of a value.
+#[cold]
+pub(super) fn value_error(key: Key<'_>, error: &Error) -> Error {
+    let key = OwnedKey::from(key);
+    Error::new(error.kind(), format!("the value of {}: {error}", key.as_key()))
+}

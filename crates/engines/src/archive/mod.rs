@@ -1,0 +1,177 @@
+//! `tar:FILE` and `zip:FILE` are archives: written once, from start to end, and then only read. The
+//! offset of each entry is looked up in memory when the archive is opened, so that a read is one `pread`, and
+//! the inflating of an entry that is deflated.
+
+mod index;
+mod reading;
+mod tar;
+mod writing;
+mod zip;
+
+use std::{fs::File, path::Path};
+
+use model::{
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine,
+    Error, Facet, OpenOptions, Result, Setting, Settings, Store,
+};
+
+use self::{index::Index, reading::ArchiveStore, writing::NewArchive};
+use crate::{at, caught::catch, fresh};
+
+/// A kind of archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Archive {
+    /// The archives of tar: in the forms of POSIX (ustar, pax) and of GNU, not compressed.
+    Tar,
+    /// The archives of zip: with entries that are stored or deflated.
+    Zip,
+}
+
+pub(crate) static TAR: Archive = Archive::Tar;
+pub(crate) static ZIP: Archive = Archive::Zip;
+
+/// The setting for the entries of a new zip archive.
+const METHOD: &str = "method";
+const STORED: &str = "stored";
+const DEFLATED: &str = "deflated";
+
+const DURABILITY: &[DurabilitySettings] = &[Durability::None
+    .kept_by(
+        &[],
+        "write(2) of the whole archive, no flush: a power cut or a killed process leaves no readable \
+         store",
+    )
+    .lost_if_killed()];
+
+const ONCE: &str = "updates and deletes: an archive is written once";
+const ORDER: &str = "names in order: a scan looks at all of them";
+
+const CAPABILITIES: Capabilities =
+    Capabilities { snapshots: false, written_once: true, ..Capabilities::ON_DISK };
+
+static TAR_DECLARATION: Declaration = Declaration {
+    durability: DURABILITY,
+    limitations: &[ONCE, ORDER, "an index: each opening reads the header of each entry"],
+    capabilities: CAPABILITIES,
+    linked: Some(("tar", "0.4.46")),
+    blobs: Some(&TAR),
+    title: "tar archives",
+    extension: Some("tar"),
+    ..Declaration::new("tar", "a tar archive, to read and to copy from and to")
+};
+
+static ZIP_DECLARATION: Declaration = Declaration {
+    settings: &[Setting::new(
+        METHOD,
+        Accepts::Words(&[STORED, DEFLATED]),
+        "how the entries of a new archive are written; a read of a deflated one inflates it",
+    )
+    .only_for(&[Facet::Blobs])],
+    durability: DURABILITY,
+    limitations: &[ONCE, ORDER],
+    capabilities: CAPABILITIES,
+    integrity: Some("a checksum for each value"),
+    linked: Some(("rawzip", "0.5.2")),
+    blobs: Some(&ZIP),
+    title: "zip archives",
+    extension: Some("zip"),
+    ..Declaration::new("zip", "a zip archive, to read and to copy from and to")
+};
+
+impl Engine for Archive {
+    fn declaration(&self) -> &'static Declaration {
+        match self {
+            Self::Tar => &TAR_DECLARATION,
+            Self::Zip => &ZIP_DECLARATION,
+        }
+    }
+}
+
+impl Blobs for Archive {
+    fn recognises(&self, path: &Path) -> bool {
+        match self {
+            Self::Tar => tar::is_archive(path),
+            Self::Zip => at::start(path).is_some_and(|start| zip::is_start(&start)),
+        }
+    }
+
+    /// Lists the entries that are not values.
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
+        let entries = self.index(location, Index::names())?.left_out;
+        let entries = entries.iter().filter(|entry| entry.is_single() && !entry.kind.is_property());
+        Ok(entries.map(ToString::to_string).collect())
+    }
+
+    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let is_deflated = options.settings.is(METHOD, DEFLATED);
+        fresh::file(location, |file| {
+            let writer = match self {
+                Self::Tar => writing::Writer::Tar(tar::TarWriter::new(file)),
+                Self::Zip => writing::Writer::Zip(zip::ZipWriter::new(file, is_deflated)),
+            };
+            Ok(NewArchive::new(*self, location, options.keys, writer))
+        })
+    }
+
+    /// Opens an archive to read it, whatever it is opened for: it is written once.
+    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        let index = self.index(location, Index::new(options.keys))?;
+        let file = at::open(location, Access::Read)?;
+        Ok(Box::new(ArchiveStore::new(*self, location, file, index)?))
+    }
+}
+
+impl Archive {
+    /// Looks up the entries of the archive at `location`.
+    fn index(self, location: &Path, into: Index) -> Result<Index> {
+        let file = at::open(location, Access::Read)?;
+        let indexed = catch(location, || match self {
+            Self::Tar => tar::index(file, into),
+            Self::Zip => zip::index(file, into),
+        });
+        indexed.map_err(|error| match compression(location) {
+            Some(how) if self == Self::Tar => Error::unsupported(format!(
+                "is compressed by {how}, so that no entry can be read without those before it; \
+                 decompress it first"
+            ))
+            .at(location.display()),
+            _ => error.at(location.display()),
+        })
+    }
+
+    /// Returns the settings of an archive, of which some entry is deflated or none.
+    fn in_effect(self, is_deflated: bool) -> (Settings, Durability) {
+        let mut settings = Settings::default();
+        if self == Self::Zip {
+            settings.set(METHOD, if is_deflated { DEFLATED } else { STORED });
+        }
+        (settings, Durability::None)
+    }
+}
+
+/// Returns the program that compressed the file at `path`, by the first bytes; `None` if none did.
+fn compression(path: &Path) -> Option<&'static str> {
+    let start: [u8; 6] = at::start(path)?;
+    let known: [(&[u8], _); 5] = [
+        (b"\x1F\x8B", "gzip"),
+        (b"BZh", "bzip2"),
+        (b"\xFD7zXZ\0", "xz"),
+        (b"\x28\xB5\x2F\xFD", "zstd"),
+        (b"\x04\x22\x4D\x18", "lz4"),
+    ];
+    known.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
+}
+
+/// Checks that a file of `length` bytes has all of an entry's bytes.
+fn check_within(name: &[u8], start: u64, stored: u64, length: u64) -> Result<()> {
+    if start.checked_add(stored).is_some_and(|end| end <= length) {
+        return Ok(());
+    }
+    let name = model::Shown(name);
+    Err(Error::corrupt(format!("is cut short: the entry {name} ends after the end of the file")))
+}
+
+/// Returns the length of an open file.
+fn length(file: &File) -> Result<u64> {
+    Ok(file.metadata().map_err(|e| Error::io("its length", e))?.len())
+}

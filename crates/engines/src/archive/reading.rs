@@ -1,0 +1,149 @@
+//! An open archive, to be read.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use kit::refusal;
+use model::{
+    Durability, Entry, Error, Item, Key, KeyKind, Put, Result, Scan, Session, Settings, Store,
+    Visitor,
+};
+
+use super::{
+    Archive,
+    index::{Index, Slot, value_error},
+    zip::Inflater,
+};
+use crate::table::Table;
+
+/// An open archive.
+pub(super) struct ArchiveStore {
+    archive: Archive,
+    path: PathBuf,
+    file: File,
+    entries: Table<Slot>,
+    left_out: Vec<Entry>,
+    is_deflated: bool,
+}
+
+impl ArchiveStore {
+    pub(super) fn new(archive: Archive, path: &Path, file: File, index: Index) -> Result<Self> {
+        let is_deflated = index.is_deflated;
+        let (entries, left_out) = index.finish()?;
+        Ok(Self { archive, path: path.to_owned(), file, entries, left_out, is_deflated })
+    }
+
+    fn start_session(&self) -> ArchiveSession<'_> {
+        let inflater = self.is_deflated.then(Inflater::new);
+        ArchiveSession { store: self, inflater }
+    }
+
+    #[cold]
+    fn failed(&self, key: Key<'_>, error: &Error) -> Error {
+        value_error(key, error).at(self.path.display())
+    }
+}
+
+impl Store for ArchiveStore {
+    fn keys(&self) -> KeyKind {
+        self.entries.keys()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(self.start_session()))
+    }
+
+    fn in_effect(&self) -> Result<(Settings, Durability)> {
+        Ok(self.archive.in_effect(self.is_deflated))
+    }
+
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        Ok(self.left_out.clone())
+    }
+
+    /// Returns the values that differ from their checksums; `None` for tar, which has none of values.
+    fn integrity(&self) -> Result<Option<Vec<String>>> {
+        if self.archive == Archive::Tar {
+            return Ok(None);
+        }
+        let (mut session, mut value, mut damaged) = (self.start_session(), Vec::new(), Vec::new());
+        for (key, slot) in self.entries.sorted(None, u64::MAX)? {
+            if let Err(error) = session.load(slot, &mut value) {
+                damaged.push(value_error(key, &error).to_string());
+            }
+        }
+        Ok(Some(damaged))
+    }
+}
+
+/// A worker's session on an archive.
+struct ArchiveSession<'s> {
+    store: &'s ArchiveStore,
+    /// Inflates values; `None` if none is deflated.
+    inflater: Option<Inflater>,
+}
+
+impl ArchiveSession<'_> {
+    /// Reads a value to the front of `room`, which grows as needed, and compares its checksum. Returns its
+    /// length.
+    fn load(&mut self, slot: &Slot, room: &mut Vec<u8>) -> Result<usize> {
+        let length = refusal::size(slot.length)?;
+        if room.len() < length {
+            room.resize(length, 0);
+        }
+        slot.read(&self.store.file, room, &mut self.inflater)?;
+        match slot.checksum {
+            Some(checksum) if checksum != crc32fast::hash(&room[..length]) => {
+                Err(Error::corrupt("is damaged: its checksum differs"))
+            }
+            _ => Ok(length),
+        }
+    }
+}
+
+impl Session for ArchiveSession<'_> {
+    fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
+        let Some(slot) = self.store.entries.get(&key)? else { return Ok(None) };
+        match slot.read(&self.store.file, into, &mut self.inflater) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) => Err(self.store.failed(key, &error)),
+        }
+    }
+
+    fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
+        Ok(self.store.entries.get(&key)?.map(|slot| slot.length))
+    }
+
+    fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
+        Err(written_once())
+    }
+
+    fn delete(&mut self, _: Key<'_>) -> Result<bool> {
+        Err(written_once())
+    }
+
+    fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        let store = self.store;
+        let (named, mut value) = (store.keys() == KeyKind::Names, Vec::new());
+        for (key, slot) in store.entries.sorted(scan.from, scan.limit)? {
+            let length = if scan.values {
+                self.load(slot, &mut value).map_err(|error| store.failed(key, &error))?
+            } else {
+                0
+            };
+            let item = Item::new(key, &value[..length], named.then_some(slot.meta));
+            if visit(item.with_length(slot.length))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Creates the error of a change.
+#[cold]
+pub(super) fn written_once() -> Error {
+    Error::usage("an archive is written once, as a whole; `storemark copy` writes another one")
+}

@@ -1,0 +1,252 @@
+//! Archives of zip: the crate `rawzip` reads the directory at the end, `flate2` inflates.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+};
+
+use flate2::{Compression, Decompress, FlushDecompress, Status, write::DeflateEncoder};
+use model::{EntryKind, Error, Meta, Result, Shown};
+use rawzip::{
+    CompressionMethod, Crc32Option, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveWriter,
+    ZipFileHeaderRecord,
+    path::EntryPath,
+    time::{UtcDateTime, ZipDateTimeKind},
+};
+
+use super::{
+    check_within,
+    index::{Index, Slot, unreadable},
+    length,
+};
+use crate::at;
+
+/// Returns whether a file that starts with these bytes is an archive: an entry, or the end of an empty one.
+pub(super) fn is_start(start: &[u8; 4]) -> bool {
+    matches!(start, b"PK\x03\x04" | b"PK\x05\x06")
+}
+
+/// Looks up the entries of the archive in `file`.
+pub(super) fn index(file: File, mut into: Index) -> Result<Index> {
+    let length = length(&file)?;
+    let own = file.try_clone().map_err(|e| Error::io("its directory", e))?;
+    let mut room = vec![0; RECOMMENDED_BUFFER_SIZE];
+    let failed = |cause: rawzip::Error| match cause.kind() {
+        rawzip::ErrorKind::IO(_) => Error::failed(cause.to_string()),
+        _ => Error::corrupt(format!("is no whole zip archive: {cause}")),
+    };
+    let archive = ZipArchive::from_file(file, &mut room).map_err(failed)?;
+    let (mut entries, mut count) = (archive.entries(&mut room), 0);
+    while let Some(entry) = entries.next_entry().map_err(failed)? {
+        add(&entry, &own, &mut into, length)?;
+        count += 1;
+    }
+    let counted = archive.entries_hint();
+    if count != counted {
+        let what = format!("its directory has {count} entries, and {counted} at its end");
+        return Err(Error::corrupt(what));
+    }
+    Ok(into)
+}
+
+/// Adds an entry of a file of `length` bytes.
+fn add(entry: &ZipFileHeaderRecord<'_>, file: &File, into: &mut Index, length: u64) -> Result<()> {
+    let path = entry.file_path();
+    let name = path.as_bytes();
+    if entry.is_dir() {
+        into.leave_out(name, EntryKind::Folder, &[]);
+        return Ok(());
+    }
+    let slot = slot(entry, name)?;
+    check_within(name, entry.local_header_offset(), slot.stored, length)?;
+    match entry.mode().value() & 0o170_000 {
+        0o120_000 => {
+            let mut target = vec![0; usize::try_from(slot.length).unwrap_or(0).min(LONGEST_LINK)];
+            slot.read(file, &mut target, &mut slot.is_deflated.then(Inflater::new))?;
+            into.leave_out(name, EntryKind::Link, &target);
+            Ok(())
+        }
+        // What came through a pipe is called one, but has a value.
+        0o100_000 | 0o010_000 => into.add(name, slot),
+        _ => {
+            into.leave_out(name, EntryKind::Special, &[]);
+            Ok(())
+        }
+    }
+}
+
+/// The longest target of a link.
+const LONGEST_LINK: usize = 4096;
+
+/// The most bytes into which deflate inflates one.
+const MOST_INFLATED: u64 = 1032;
+
+/// Returns where the value of an entry is, and how it is read.
+fn slot(entry: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Result<Slot> {
+    if entry.flags().is_encrypted() {
+        return Err(unreadable(name, "is encrypted; storemark reads no encrypted entries"));
+    }
+    let method = entry.compression_method();
+    let is_deflated = match method {
+        CompressionMethod::STORE => false,
+        CompressionMethod::DEFLATE => true,
+        _ => {
+            let how =
+                format!("is compressed by method {method}; accepted: 0 (stored) and 8 (deflated)");
+            return Err(unreadable(name, &how));
+        }
+    };
+    let (stored, length) = (entry.compressed_size_hint(), entry.uncompressed_size_hint());
+    let possible = if is_deflated { stored.saturating_mul(MOST_INFLATED) } else { stored };
+    if length > possible || !is_deflated && length < stored {
+        let why = format!("has {stored} bytes, which cannot be the {length} of its value");
+        return Err(Error::corrupt(format!("the entry {} {why}", Shown(name))));
+    }
+    let mode = 0o100_000 | entry.mode().value() & 0o7777;
+    let (seconds, nanoseconds) = time(&entry.last_modified());
+    let meta = Meta { mode, seconds, nanoseconds };
+    let mut slot = Slot::behind_header(entry.local_header_offset(), meta, length);
+    (slot.stored, slot.checksum, slot.is_deflated) = (stored, Some(entry.crc32()), is_deflated);
+    Ok(slot)
+}
+
+/// Returns seconds since 1970 and nanoseconds. A time without a zone is taken for UTC.
+fn time(time: &ZipDateTimeKind) -> (i64, u32) {
+    let (year, month, day) = (time.year(), time.month(), time.day());
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    let utc = UtcDateTime::from_components(year, month, day, hour, minute, second, 0);
+    (utc.map_or(0, |utc| utc.to_unix()), time.nanosecond())
+}
+
+/// The bytes of a local header before the name: the lengths of the name and of further fields are the last.
+const LOCAL_HEADER: usize = 30;
+
+/// Returns the offset of the value whose local header is at `header`.
+pub(super) fn value_start(file: &File, header: u64) -> Result<u64> {
+    let mut bytes = [0; LOCAL_HEADER];
+    at::read(file, &mut bytes, header).map_err(|e| Error::io("reading its header", e))?;
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return Err(Error::corrupt("is damaged: its header does not start as one"));
+    }
+    let [.., a, b, c, d] = bytes;
+    let further = u64::from(u16::from_le_bytes([a, b])) + u64::from(u16::from_le_bytes([c, d]));
+    Ok(header + LOCAL_HEADER as u64 + further)
+}
+
+/// The state of inflating, kept from value to value.
+pub(super) struct Inflater {
+    state: Decompress,
+    room: Vec<u8>,
+}
+
+/// The bytes that are read at once.
+const CHUNK: usize = 128 << 10;
+
+impl Inflater {
+    pub(super) fn new() -> Self {
+        Self { state: Decompress::new(false), room: vec![0; CHUNK] }
+    }
+
+    /// Inflates `stored` bytes from the offset `start` into `into`, which they must fill.
+    pub(super) fn inflate(
+        &mut self,
+        file: &File,
+        (mut start, mut stored): (u64, u64),
+        into: &mut [u8],
+    ) -> Result<()> {
+        self.state.reset(false);
+        let damaged = || Error::corrupt("is damaged: it cannot be inflated to its length");
+        loop {
+            let chunk = usize::try_from(stored).unwrap_or(CHUNK).min(CHUNK);
+            let mut input = &mut self.room[..chunk];
+            at::read(file, input, start).map_err(|e| Error::io("reading a value", e))?;
+            (start, stored) = (start + chunk as u64, stored - chunk as u64);
+            loop {
+                let done = usize::try_from(self.state.total_out()).unwrap_or(usize::MAX);
+                let before = self.state.total_in();
+                let room = into.get_mut(done..).unwrap_or_default();
+                let status = self.state.decompress(input, room, FlushDecompress::None);
+                let status = status.map_err(|_| damaged())?;
+                let read = usize::try_from(self.state.total_in() - before).unwrap_or(usize::MAX);
+                let written = self.state.total_out() as usize - done;
+                input = input.get_mut(read..).unwrap_or_default();
+                match status {
+                    Status::StreamEnd => {
+                        let whole = self.state.total_out() == into.len() as u64;
+                        return if whole { Ok(()) } else { Err(damaged()) };
+                    }
+                    _ if input.is_empty() && stored > 0 => break,
+                    _ if read == 0 && written == 0 => return Err(damaged()),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The latest time that an archive holds, in seconds since 1970.
+const LATEST: i64 = i32::MAX as i64;
+
+/// Writes an archive.
+pub(super) struct ZipWriter {
+    archive: ZipArchiveWriter<BufWriter<File>>,
+    is_deflated: bool,
+}
+
+/// The bytes that are collected before they are written.
+const BUFFER: usize = 1 << 20;
+
+impl ZipWriter {
+    pub(super) fn new(file: File, is_deflated: bool) -> Self {
+        let archive = ZipArchiveWriter::new(BufWriter::with_capacity(BUFFER, file));
+        Self { archive, is_deflated }
+    }
+
+    pub(super) fn is_deflated(&self) -> bool {
+        self.is_deflated
+    }
+
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<()> {
+        if !(0..=LATEST).contains(&meta.seconds) {
+            let why = format!("its time ({} s since 1970) is in no zip archive", meta.seconds);
+            return Err(Error::unsupported(format!("{why}; accepted: 1970 to 2038")));
+        }
+        self.try_add(name, value, meta).map_err(|e| Error::failed(e.to_string()))
+    }
+
+    fn try_add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<(), rawzip::Error> {
+        let method = [CompressionMethod::STORE, CompressionMethod::DEFLATE];
+        let checksum = crc32fast::hash(value);
+        let entry = self.archive.new_file(EntryPath::verbatim(name));
+        let entry = entry
+            .compression_method(method[usize::from(self.is_deflated)])
+            .unix_permissions(meta.mode)
+            .last_modified(UtcDateTime::from_unix(meta.seconds))
+            .crc32(Crc32Option::Custom(checksum));
+        let (mut entry, data) = entry.start()?;
+        let output = if self.is_deflated {
+            let mut data = data.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+            data.write_all(value)?;
+            let (encoder, output) = data.finish()?;
+            encoder.finish()?;
+            output
+        } else {
+            let mut data = data.wrap(&mut entry);
+            data.write_all(value)?;
+            data.finish()?.1
+        };
+        entry.finish(output).map(drop)
+    }
+
+    /// The writer has no way to its file before the end, where all is written.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as the other writer's")]
+    pub(super) fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes the directory.
+    pub(super) fn finish(self) -> Result<()> {
+        let mut file = self.archive.finish().map_err(|e| Error::failed(e.to_string()))?;
+        file.flush().map_err(|e| Error::io("writing its end", e))
+    }
+}
