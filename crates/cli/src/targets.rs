@@ -63,7 +63,7 @@ impl FoundTarget {
     /// Adds the settings that find the values in a store that another program made, and prints what was
     /// found by itself.
     pub(crate) fn with_values(mut self) -> Result<Self> {
-        let Some(path) = self.location.as_ref().filter(|path| path.exists()) else {
+        let Some(path) = self.location.as_ref().filter(|_| self.is_there()) else {
             return Ok(self);
         };
         let asked = Settings(self.settings.iter().cloned().collect());
@@ -74,6 +74,44 @@ impl FoundTarget {
         let new = found.settings.0.into_iter().filter(|(name, _)| asked.get(name).is_none());
         self.settings.extend(new);
         Ok(self)
+    }
+
+    /// Reports whether the place of the store exists, as far as that is known without asking a server.
+    pub(crate) fn is_there(&self) -> bool {
+        let Some(path) = &self.location else { return false };
+        self.engine.capabilities().remote || path.exists()
+    }
+
+    /// Takes the values of the user at the address of a server for the store, as its settings name them.
+    pub(crate) fn at_address(mut self) -> Self {
+        let address = self.address.as_ref().map(|address| PathBuf::from(address.reveal()));
+        self.location = self.location.or(address);
+        self
+    }
+
+    /// Takes the place at the address of a server for a store that is to be made there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no store of the user can be made there.
+    pub(crate) fn as_destination(mut self) -> Result<Self> {
+        if self.address.is_none() || self.location.is_some() {
+            return Ok(self);
+        }
+        let Some(settings) = self.engine.servers()?.destination() else {
+            return Err(Error::usage("no copy can be made there").at(&self.text));
+        };
+        let named = |name: &str| self.settings.iter().any(|(own, _)| own == name);
+        let more = settings.iter().filter(|(name, _)| !named(name));
+        let more: Vec<_> = more.map(|(name, word)| ((*name).into(), (*word).into())).collect();
+        self.settings.extend(more);
+        let all = Settings(self.settings.iter().cloned().collect());
+        if !self.engine.servers()?.names_values(&all) {
+            return Err(
+                Error::usage("a copy stays, so that its values are your own").at(&self.text)
+            );
+        }
+        Ok(self.at_address())
     }
 
     /// Reports whether storemark creates the store, on this machine.
@@ -267,7 +305,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
         let address = Some(Secret::address(address));
-        return Ok(FoundTarget { text, engine, location: None, address, settings });
+        let found = FoundTarget { text, engine, location: None, address, settings };
+        let own = Settings(found.settings.iter().cloned().collect());
+        return Ok(if engine.servers()?.names_values(&own) { found.at_address() } else { found });
     }
     let engine = registry::blobs(name).map_err(|e| e.context(without_password(words)))?;
     if engine.capabilities().remote {
@@ -298,9 +338,9 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
 
 /// Resolves a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
-    let resolved = resolve(text)?.with_values()?;
+    let resolved = resolve(text)?.at_address().with_values()?;
     match resolved.location.clone() {
-        Some(path) if path.exists() => Ok((resolved, path)),
+        Some(path) if resolved.is_there() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),
         None => Err(Error::usage("names no store on disk").at(&resolved.text)),
     }

@@ -9,8 +9,8 @@ use std::{
 
 use model::{
     Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
-    Idle, Key, KeyKind, Library, Mode, OpenOptions, Put, Removed, Result, Scan, Session, Settings,
-    Store, Visitor,
+    Idle, Item, Key, KeyKind, Library, Mode, OpenOptions, OwnedKey, Put, Removed, Result, Scan,
+    Session, Settings, Store, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -221,6 +221,18 @@ impl Session for SlowedSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let key = self.wait(key);
         self.session.get(key, into)
+    }
+
+    fn visit_each(&mut self, keys: &[(OwnedKey, u64)], visit: &mut Visitor<'_>) -> Result<()> {
+        self.session.visit_each(keys, visit)
+    }
+
+    fn scan_some(&mut self, most: u64, visit: &mut Visitor<'_>) -> Result<Option<bool>> {
+        self.session.scan_some(most, visit)
+    }
+
+    fn has_value(&mut self, item: &Item<'_>) -> Result<Option<bool>> {
+        self.session.has_value(item)
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {

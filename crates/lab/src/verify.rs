@@ -100,7 +100,7 @@ pub fn verify(
         [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
     let verified = verify_readable(
         [&first.place, &second.place],
-        [&*a.path, &*b.path],
+        [&a.shown(), &b.shown()],
         key_suffix,
         (progress, stop),
     );
@@ -109,7 +109,7 @@ pub fn verify(
 
 fn verify_readable(
     places: [&StoreLocation; 2],
-    paths: [&Path; 2],
+    shown: [&str; 2],
     key_suffix: Option<&str>,
     (progress, stop): (&dyn Progress, &Stop),
 ) -> Result<Verified> {
@@ -117,7 +117,6 @@ fn verify_readable(
     let suffixed = key_suffix.map(|suffix| Suffixed { store: &*stores[0], suffix });
     let first = suffixed.as_ref().map_or(&*stores[0], |first| first as &dyn Store);
     let [kind, other] = [first.keys(), stores[1].keys()];
-    let shown = paths.map(Path::display);
     if kind != other {
         return Err(Error::usage(format!(
             "{} holds {kind} and {} holds {other}; only keys of one kind can be compared",
@@ -126,10 +125,13 @@ fn verify_readable(
     }
     progress.stage("counting", None);
     let count = Amount::measure(&*stores[0], stop)?.count;
+    for (place, store) in places.iter().zip(&stores).filter(|(place, _)| place.is_charged()) {
+        place.say_reads(Amount::measure(&**store, stop)?, progress);
+    }
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
     let readers = [
-        Reader { store: first, path: paths[0], in_order: suffixed.is_none(), stop },
-        Reader { store: &*stores[1], path: paths[1], in_order: true, stop },
+        Reader { store: first, shown: shown[0], in_order: suffixed.is_none(), stop },
+        Reader { store: &*stores[1], shown: shown[1], in_order: true, stop },
     ];
     let mut verified = compare(readers, progress)?;
     verified.compare_entries([entries(&*stores[0])?, entries(&*stores[1])?]);
@@ -202,8 +204,8 @@ pub fn check(
     stop: &Stop,
 ) -> Result<Checked> {
     let readable = readable(place, scratch, progress, stop)?;
-    let checked = check_readable(&readable.place, &place.path, progress, stop);
-    let name = place.path.display().to_string();
+    let name = place.shown();
+    let checked = check_readable(&readable.place, &name, progress, stop);
     match checked.map_err(|error| readable.names(error)) {
         Err(error) if error.kind() == ErrorKind::Corrupt => {
             let damage = vec![error.within(&name).to_string()];
@@ -215,7 +217,7 @@ pub fn check(
 
 fn check_readable(
     place: &StoreLocation,
-    path: &Path,
+    shown: &str,
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Checked> {
@@ -223,14 +225,16 @@ fn check_readable(
     progress.stage("running the engine's own check", None);
     let damage = store.integrity()?.unwrap_or_default();
     if !damage.is_empty() {
-        let damage = damage.iter().map(|what| format!("{}: {what}", path.display())).collect();
+        let damage = damage.iter().map(|what| format!("{shown}: {what}")).collect();
         return Ok(Checked { totals: StoreTotals::default(), damage, digest: None });
     }
-    let count = Amount::measure(&*store, stop)?.count;
-    progress.stage(&format!("reading {}", path.display()), Some(count));
+    let amount = Amount::measure(&*store, stop)?;
+    place.say_reads(amount, progress);
+    let count = amount.count;
+    progress.stage(&format!("reading {shown}"), Some(count));
     let (sender, receiver) = sync_channel::<Vec<Row>>(4);
     let (totals, digest) = thread::scope(|scope| {
-        let reader = Reader { store: &*store, path, in_order: true, stop };
+        let reader = Reader { store: &*store, shown, in_order: true, stop };
         // The rows end with the sender, which ends with the thread.
         let reader = scope.spawn(move || reader.hash(&sender));
         let rows = receiver.into_iter().flatten();
@@ -285,7 +289,7 @@ const ROWS: usize = 256;
 /// A store that is read and hashed.
 struct Reader<'s> {
     store: &'s dyn Store,
-    path: &'s Path,
+    shown: &'s str,
     /// Whether it shows its keys in their order. Otherwise all prints are sorted in memory.
     in_order: bool,
     stop: &'s Stop,
@@ -311,7 +315,7 @@ impl Reader<'_> {
                 rows.push((item.key.into(), print));
                 return Ok(ControlFlow::Continue(()));
             }
-            push_sorted(&mut rows, item.key, print).map_err(|e| e.at(self.path.display()))?;
+            push_sorted(&mut rows, item.key, print).map_err(|e| e.at(self.shown))?;
             if rows.len() > ROWS {
                 // The last one stays: the next key has to come after it.
                 send(rows.drain(..ROWS).collect());

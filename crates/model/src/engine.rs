@@ -323,6 +323,18 @@ pub trait Servers: Sync {
     /// Fails if it cannot be asked.
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability>;
 
+    /// Returns whether `settings` name values of the user at an address: these are a store, which is
+    /// read, or copied to. Otherwise stores are created at the address for a run.
+    fn names_values(&self, _settings: &Settings) -> bool {
+        false
+    }
+
+    /// Returns the settings with which a copy is made at an address, to stay there; `None` if none can
+    /// be.
+    fn destination(&self) -> Option<&'static [(&'static str, &'static str)]> {
+        None
+    }
+
     /// Removes the tables that killed runs left in the database of the existing server at
     /// `address`, and returns what happened to each.
     ///

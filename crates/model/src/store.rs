@@ -3,8 +3,8 @@
 use std::{fmt, ops::ControlFlow, time::Instant};
 
 use crate::{
-    Arrangement, Durability, Error, Key, KeyKind, Meta, Result, Settings, Shown, ValueType,
-    words::words,
+    Arrangement, Durability, Error, Key, KeyKind, Meta, OwnedKey, Result, Settings, Shown,
+    ValueType, words::words,
 };
 
 /// An open store, shared by the sessions of all workers.
@@ -104,6 +104,8 @@ words! {
         EmptyFolder = "empty folder",
         /// A folder, of which a store keeps mode and time.
         Folder = "folder",
+        /// An object whose key has such a part, which clients drop from an address.
+        Dots = "object with \".\" or \"..\" in its key",
         /// A row that has no text for a name.
         Nameless = "row without a name",
         /// Another table, or a column that values do not have.
@@ -209,6 +211,38 @@ pub trait Session {
 
     /// Visits items in key order. A store that keeps no order has to sort them first.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()>;
+
+    /// Visits the items of these keys, which have values of about these lengths, in their order. A key
+    /// that has gone is left out.
+    fn visit_each(&mut self, keys: &[(OwnedKey, u64)], visit: &mut Visitor<'_>) -> Result<()> {
+        let mut buffer = Vec::new();
+        for (key, length) in keys {
+            let key = key.as_key();
+            buffer.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
+            let Some(length) = self.get(key, &mut buffer)? else { continue };
+            if length > buffer.len() {
+                buffer.resize(length, 0);
+                self.get(key, &mut buffer)?;
+            }
+            if visit(Item::new(key, &buffer[..length], None))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits keys with the lengths of their values, in key order: all, or if there are more than about
+    /// `most`, some from many parts of the store. Returns whether these are all; `None` if listing all
+    /// costs no requests.
+    fn scan_some(&mut self, _most: u64, _visit: &mut Visitor<'_>) -> Result<Option<bool>> {
+        Ok(None)
+    }
+
+    /// Returns whether the store has this value, with this mode and time if it keeps them, without
+    /// reading it; `None` if only reading it would show that.
+    fn has_value(&mut self, _item: &Item<'_>) -> Result<Option<bool>> {
+        Ok(None)
+    }
 
     /// Returns the engine's own counters for this session since the last call, named with their
     /// units. Waiting for other sessions is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].

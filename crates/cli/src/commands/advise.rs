@@ -82,6 +82,15 @@ const RECORD: Form<'_> =
 
 pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
+    if let (Data::Store { engine, .. }, Some(source)) = (&request.data, &request.source)
+        && engine.capabilities().remote
+    {
+        output::say(&format!(
+            "{source}: a part of its keys is listed, and a sample of at most 1,000 values (64 MB) is read \
+             for each step of the search; objects of storemark's own are made there in a part of their own, \
+             measured and removed"
+        ));
+    }
     let measured = match &request.data {
         Data::Store { engine, path, .. } => engine.files(path),
         Data::Generated(_) | Data::Targets => Vec::new(),
@@ -109,8 +118,8 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
     let path = match &data {
-        Data::Store { path, .. } => Some(path.as_path()),
-        Data::Generated(_) | Data::Targets => None,
+        Data::Store { engine, path, .. } if !engine.capabilities().remote => Some(path.as_path()),
+        Data::Store { .. } | Data::Generated(_) | Data::Targets => None,
     };
     let scratch = options.own.scratch.as_ref().map(Name::path);
     if let Some(folder) = scratch.filter(|folder| !folder.is_dir()) {
@@ -153,8 +162,13 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn 
     let settings = resolved.settings(&[])?;
     let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));
     let label = now(&written.fold(resolved.engine.name().to_owned(), |label, pair| label + &pair));
+    let at_address = resolved.engine.capabilities().remote.then(|| path.clone());
     let target = ResolvedTarget {
         settings: settings.clone(),
+        location: at_address,
+        address: resolved.address.clone(),
+        // The service has a class of its own.
+        keeps_class: resolved.address.is_some(),
         ..ResolvedTarget::scratch(&label, resolved.engine)
     };
     Ok((Data::Store { engine: resolved.engine, path, settings }, target))

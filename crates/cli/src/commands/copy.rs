@@ -13,8 +13,8 @@ use engines::registry;
 use lab::{Checked, Copied, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
     Blobs, EngineFacts, Entry, Error, ErrorKind, Facet, Generated, Removed, Result, Settings,
-    Shown, TypedTarget, harmless,
-    units::{self, show_count, show_duration, show_size},
+    Shown, TypedTarget, harmless, requests_sent,
+    units::{self, show_amount, show_count, show_duration, show_size},
 };
 use spec::Talk;
 
@@ -86,6 +86,8 @@ Examples:
   storemark copy thumbs lmdb:thumbs.lmdb              into another engine
   storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
   storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted
+  storemark copy s3://photos/2026 files:photos        objects of a bucket, only read
+  storemark copy thumbs s3://photos/thumbs            objects under these names, with --resume too
   storemark copy 'app.db?table=photos&key=name' files:photos --key-suffix .jpg
   storemark copy thumbs 'own.db?table=photos&key=name&value=data'
   storemark copy thumbs 'app.db?table=photos&key=name&value=data' --in-place")]
@@ -161,6 +163,9 @@ pub(crate) fn copy(options: &CopyOptions, stop: &Stop) -> Result<(), Failure> {
         return into_table(from, options, stop);
     }
     let to = destination(&options.to)?;
+    if to.engine.capabilities().remote {
+        return carry_out(from, to, options.key_suffix.clone(), &options.flags, stop);
+    }
     let is_users = |to: &StoreLocation| to.engine.find_values(&to.path, &to.settings);
     if to.path.exists() && is_users(&to).is_ok_and(|found| found.is_some()) {
         let why = "exists, and is not replaced; --in-place puts the values into its table";
@@ -179,7 +184,7 @@ fn into_table(from: StoreLocation, options: &CopyOptions, stop: &Stop) -> Result
         let why = "--in-place puts values into a table of your own: FILE?table=NAME&key=COLUMN&value=COLUMN";
         return Err(Error::usage(why).at(&found.text).into());
     }
-    let (began, source) = (Instant::now(), from.path.clone());
+    let (began, source) = (Instant::now(), from.shown());
     let CopyFlags { force, reading: ReadingOptions { scratch, talk }, .. } = options.flags.clone();
     let to = StoreLocation { engine: found.engine, path, settings };
     let key_suffix = options.key_suffix.clone();
@@ -241,7 +246,7 @@ fn carry_out(
     stop: &Stop,
 ) -> Result<(), Failure> {
     let began = Instant::now();
-    let (source, name) = (from.path.clone(), to.path.display().to_string());
+    let (source, name) = (from.shown(), to.shown());
     let CopyFlags { force, resume, reading: ReadingOptions { scratch, talk } } = flags.clone();
     let job = CopyJob { from, to, force, resume, scratch, key_suffix };
     let copied = Listener::during(talk, |listener| lab::copy(&job, listener, stop))?;
@@ -249,7 +254,7 @@ fn carry_out(
 }
 
 /// Prints what was copied, and what was not.
-fn say_copied(source: &Path, name: &str, copied: &Copied, began: Instant) -> Result<(), Failure> {
+fn say_copied(source: &str, name: &str, copied: &Copied, began: Instant) -> Result<(), Failure> {
     say_left_out(source, &copied.left_out);
     let there = match copied.resumed {
         0 => String::new(),
@@ -257,7 +262,15 @@ fn say_copied(source: &Path, name: &str, copied: &Copied, began: Instant) -> Res
     };
     let (count, size) = (show_count(copied.count), show_size(copied.bytes));
     let took = show_duration(began.elapsed());
-    Ok(output::print_lines(&format!("{name}: {count} values, {size} in {took}{there}\n"))?)
+    let sent = requests_sent();
+    let requests = match sent.count() {
+        0 => String::new(),
+        count => format!(", {} requests", show_count(count)),
+    };
+    let cost =
+        sent.cost.map_or_else(String::new, |cost| format!(", which cost {}", show_amount(cost)));
+    let text = format!("{name}: {count} values, {size} in {took}{there}{requests}{cost}\n");
+    Ok(output::print_lines(&text)?)
 }
 
 /// Resolves a store that exists, to be read.
@@ -306,7 +319,7 @@ fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
 
 /// Resolves a target with an engine, with `defaults` below its settings.
 fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> {
-    let resolved = targets::resolve(text)?;
+    let resolved = targets::resolve(text)?.as_destination()?;
     let settings = resolved.settings(defaults)?;
     match resolved.location {
         Some(path) => Ok(StoreLocation { engine: resolved.engine, path, settings }),
@@ -325,12 +338,12 @@ fn new_location(
 
 /// Prints what a store holds that is no value, and so not in its dataset, and what a copy of its values
 /// does not keep.
-pub(super) fn say_left_out(store: &Path, entries: &[Entry]) {
+pub(super) fn say_left_out(store: &str, entries: &[Entry]) {
     let (properties, others): (Vec<_>, Vec<_>) =
         entries.iter().cloned().partition(|entry| entry.kind.is_property());
     for (what, entries) in [("left out", others), ("not kept", properties)] {
         for line in left_out_lines(&entries) {
-            output::say(&format!("{}: {what}: {line}", store.display()));
+            output::say(&format!("{store}: {what}: {line}"));
         }
     }
 }

@@ -23,9 +23,10 @@ use {
 Examples:
   storemark stat test1.db                    number and sizes of blobs, pages, integrity
   storemark stat test1.db --vacuum           rewritten without free pages first
-  storemark stat 'app.db?table=photos'       a table of your own")]
+  storemark stat 'app.db?table=photos'       a table of your own
+  storemark stat s3://photos/2026            objects with this prefix, which are listed")]
 pub(crate) struct StatOptions {
-    /// The database to look at, or a hybrid: store
+    /// The database to look at, a hybrid: store, or objects in a bucket
     pub(crate) database: OsString,
     /// Rewrite it first, without free pages
     #[arg(long)]
@@ -40,6 +41,9 @@ pub(crate) fn run(_: &StatOptions, _: &lab::Stop) -> Result<(), Failure> {
 
 #[cfg(feature = "sqlite")]
 pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
+    if targets::resolve(&options.database).is_ok_and(|found| found.address.is_some()) {
+        return on_server(options, stop);
+    }
     let (path, settings) = &located(&options.database)?;
     let stat = match recognised(path)? {
         Some(engine) if !options.vacuum => {
@@ -71,6 +75,31 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
         return Err(Error::corrupt("is damaged").at(path.display()).into());
     }
     Ok(())
+}
+
+/// Prints the number and the sizes of values on a server, without reading them.
+#[cfg(feature = "sqlite")]
+fn on_server(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
+    let (found, path) = targets::existing(&options.database)?;
+    if options.vacuum {
+        let why = "--vacuum rewrites a database file; this is none";
+        return Err(Error::usage(why).at(&found.text).into());
+    }
+    let place = StoreLocation { engine: found.engine, path, settings: found.settings(&[])? };
+    let (amount, [least, most], left_out) = place.sizes(stop)?;
+    let average = amount.bytes as f64 / amount.count.max(1) as f64;
+    let mut text = String::new();
+    for (name, value) in [
+        ("Number of entries:", amount.count.to_string()),
+        ("Average value size:", format!("{average:.0}")),
+        ("Minimum value size:", least.to_string()),
+        ("Maximum value size:", most.to_string()),
+    ] {
+        text += &format!("{name:<20}{value:>8}\n");
+    }
+    let lines = copy::left_out_lines(&left_out);
+    text.extend(lines.map(|line| format!("{:20}{line}\n", "Other entries:")));
+    Ok(output::print_lines(&text)?)
 }
 
 /// Returns the path of a store, with the settings that find its values; a file that is no store has none.

@@ -39,6 +39,7 @@ mod object_stores;
 mod odd_tables;
 mod outputs;
 mod over_time;
+mod own_objects;
 mod own_tables;
 mod pipes;
 mod plan;

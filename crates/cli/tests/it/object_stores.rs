@@ -19,14 +19,14 @@ use crate::{
 };
 
 /// A bucket `photos` in the folder `served`, which another program serves.
-struct Bucket<'w> {
+pub(crate) struct Bucket<'w> {
     world: &'w World,
-    port: u16,
+    pub(crate) port: u16,
     server: Child,
 }
 
 const KEY: (&str, &str) = ("AWS_ACCESS_KEY_ID", "MYKEY");
-const SECRET: (&str, &str) = ("AWS_SECRET_ACCESS_KEY", "MYSECRET");
+pub(crate) const SECRET: (&str, &str) = ("AWS_SECRET_ACCESS_KEY", "MYSECRET");
 
 fn rclone() -> PathBuf {
     let [named, path] =
@@ -38,7 +38,7 @@ fn rclone() -> PathBuf {
 }
 
 impl<'w> Bucket<'w> {
-    fn start(world: &'w World) -> Self {
+    pub(crate) fn start(world: &'w World) -> Self {
         fs::create_dir_all(world.path("served/photos")).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = Command::new(rclone())
@@ -54,12 +54,12 @@ impl<'w> Bucket<'w> {
         Self { world, port, server }
     }
 
-    fn address(&self, path: &str) -> String {
+    pub(crate) fn address(&self, path: &str) -> String {
         at(self.port, path)
     }
 
     /// Files in the bucket.
-    fn objects(&self) -> Vec<PathBuf> {
+    pub(crate) fn objects(&self) -> Vec<PathBuf> {
         let served = self.world.path("served");
         let below = |path: &PathBuf| path.starts_with(&served) && path.is_file();
         self.world.tree().into_keys().filter(below).collect()
@@ -67,7 +67,7 @@ impl<'w> Bucket<'w> {
 }
 
 /// What is at `path` for the service that listens on this port.
-fn at(port: u16, path: &str) -> String {
+pub(crate) fn at(port: u16, path: &str) -> String {
     format!("s3://{path}?endpoint=http://127.0.0.1:{port}")
 }
 
@@ -79,18 +79,18 @@ impl Drop for Bucket<'_> {
 }
 
 /// The binary with credentials in its environment and none in the home of its user.
-fn command(world: &World, line: &str) -> Command {
+pub(crate) fn command(world: &World, line: &str) -> Command {
     let mut command = world.command(line);
     command.envs([KEY, SECRET]).env("HOME", world.path("home"));
     command
 }
 
-fn run(world: &World, line: &str) -> Ran {
+pub(crate) fn run(world: &World, line: &str) -> Ran {
     Ran::from(command(world, line).output().unwrap())
 }
 
 /// What a refused command says.
-fn refused(mut command: Command) -> String {
+pub(crate) fn refused(mut command: Command) -> String {
     let ran = Ran::from(command.output().unwrap());
     assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{}", ran.err);
     // The forecast of a run that seemed possible comes first.

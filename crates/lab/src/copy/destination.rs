@@ -29,7 +29,7 @@ pub(super) enum Existing {
 pub(super) fn check(job: &CopyJob) -> Result<Existing> {
     let StoreLocation { engine, path, .. } = &job.to;
     check_place(&job.to)?;
-    check_apart(&job.from.path, path)?;
+    check_apart(&job.from, path)?;
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return nothing(&job.to),
@@ -84,7 +84,8 @@ fn check_place(to: &StoreLocation) -> Result<()> {
 }
 
 /// Fails if a store would be copied onto itself, into itself, or over a folder that contains it.
-pub(super) fn check_apart(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn check_apart(from: &StoreLocation, to: &Path) -> Result<()> {
+    let Some(from) = from.file() else { return Ok(()) };
     // A source that cannot be found cannot be opened either, and that error is clearer.
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();
@@ -178,18 +179,16 @@ pub(super) fn move_into_place(new: &Path, job: &CopyJob) -> Result<()> {
 /// use it who may not use both.
 fn give_access(new: &Path, job: &CopyJob, existing: Existing) -> Result<()> {
     let CopyJob { from, to, .. } = job;
-    // A server's folder is its user's alone; generated values are nobody's.
-    if to.engine.account().is_some() || from.path.as_os_str().is_empty() {
-        return Ok(());
-    }
-    let source = FileAccess::read(&from.path)?;
+    // A server's folder is its user's alone; generated values and those of a service are nobody's.
+    let Some(path) = from.file().filter(|_| to.engine.account().is_none()) else { return Ok(()) };
+    let source = FileAccess::read(path)?;
     let access = match existing {
         Existing::Nothing => source,
         _ => FileAccess::read(&to.path)?.and(source),
     };
     let paths = |place: &StoreLocation| place.engine.capabilities().paths;
     let like = existing == Existing::Nothing && paths(from) && paths(to);
-    access.give(new, like.then_some(&*from.path))
+    access.give(new, like.then_some(path))
 }
 
 /// Renames a file or folder that comes from another folder.

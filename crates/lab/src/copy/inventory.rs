@@ -17,6 +17,9 @@ struct Mark {
 }
 
 impl Mark {
+    /// The mark of no value.
+    const UNKNOWN: Self = Self { digest: [0; 16], meta: None, of: ValueType::Null };
+
     fn from_item(item: &Item<'_>) -> Self {
         let digest = blake3::hash(item.value);
         let digest = *digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
@@ -54,6 +57,23 @@ impl Inventory {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(Self { there: rows })
+    }
+
+    /// Lists the keys of a `store` on a service that charges for reads: what is there is compared when
+    /// it would be written.
+    pub(super) fn of_keys(store: &dyn Store, stop: &Stop) -> Result<Self> {
+        let mut rows = Vec::new();
+        store.session()?.scan(Scan::LENGTHS, &mut |item| {
+            stop.check()?;
+            push_sorted(&mut rows, item.key, (Mark::UNKNOWN, false))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Self { there: rows })
+    }
+
+    /// Returns the keys that are there, in key order.
+    pub(super) fn keys(self) -> Vec<OwnedKey> {
+        self.there.into_iter().map(|(key, _)| key).collect()
     }
 
     /// Returns how an item of the source has to be put; `None` if it is already copied.

@@ -7,8 +7,10 @@ use std::{
 };
 
 use model::{
-    Access, Blobs, Error, Fill, Generated, KeyKind, OpenOptions, Removed, Result, Scan, Settings,
-    Store, units::show_size,
+    Access, Action, Blobs, Entry, Error, Fill, Generated, KeyKind, OpenOptions, Removed, Result,
+    Scan, Settings, Store,
+    units::{show_amount, show_count, show_size},
+    without_password,
 };
 
 use crate::{
@@ -26,6 +28,16 @@ pub struct StoreLocation {
     pub path: PathBuf,
     /// The settings.
     pub settings: Settings,
+}
+
+/// Returns the name of a store in messages: its path, or its address without a password.
+pub(crate) fn shown(engine: &dyn Blobs, path: &Path) -> String {
+    match engine.declaration().schemes {
+        [scheme, ..] if engine.capabilities().remote => {
+            without_password(&format!("{scheme}:{}", path.display()))
+        }
+        _ => path.display().to_string(),
+    }
 }
 
 /// A store that can be read, and the scratch folder that it may be in.
@@ -123,8 +135,74 @@ impl StoreLocation {
         .at(self.path.display()))
     }
 
+    /// Returns its name in messages: the path, or the address without a password.
+    pub fn shown(&self) -> String {
+        shown(self.engine, &self.path)
+    }
+
+    /// Returns the path, if it is that of a file or folder: not an address, and not that of generated
+    /// values, which have none.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let is_file = !self.engine.capabilities().remote && !self.path.as_os_str().is_empty();
+        is_file.then_some(&*self.path)
+    }
+
+    /// Reports whether its operations are requests to a service that may charge for them.
+    pub(crate) fn is_charged(&self) -> bool {
+        let sends = self.engine.requests(Action::Read, 1, &self.settings).is_some();
+        sends && self.engine.capabilities().remote
+    }
+
+    /// Says what reading all of an `amount` costs, if it is charged for.
+    pub(crate) fn say_reads(&self, amount: Amount, progress: &dyn Progress) {
+        self.say_requests(Action::Read, amount, progress);
+    }
+
+    /// Says how many requests an operation on each value of an `amount` takes at most, and their cost, if
+    /// they are charged for.
+    pub(super) fn say_requests(&self, action: Action, amount: Amount, progress: &dyn Progress) {
+        if !self.is_charged() {
+            return;
+        }
+        let Amount { count, bytes } = amount;
+        let mean = bytes.div_ceil(count.max(1));
+        let Some(one) = self.engine.requests(action, mean, &self.settings) else { return };
+        let all = one * count;
+        let cost = all.cost.map_or_else(
+            || "; prices= shows what they cost".to_owned(),
+            |cost| format!(", which cost {}", show_amount(cost)),
+        );
+        progress.say(&format!(
+            "{}: {} values, {}: at most {} requests{cost}",
+            self.shown(),
+            show_count(count),
+            show_size(bytes),
+            show_count(all.count())
+        ));
+    }
+
     pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
         self.engine.open(&self.path, &self.options(Access::Read, KeyKind::Integers))
+    }
+
+    /// Returns how much the store holds and the lengths of its shortest and its longest value, with what
+    /// it has in addition to values. No value is read if the engine knows lengths without that.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be opened or listed.
+    pub fn sizes(&self, stop: &Stop) -> Result<(Amount, [u64; 2], Vec<Entry>)> {
+        let store = self.open()?;
+        let (mut amount, mut least, mut most) = (Amount::default(), u64::MAX, 0);
+        store.session()?.scan(Scan::LENGTHS, &mut |item| {
+            stop.check()?;
+            (amount.count, amount.bytes) = (amount.count + 1, amount.bytes + item.length);
+            (least, most) = (least.min(item.length), most.max(item.length));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let left_out = store.left_out()?;
+        store.close()?;
+        Ok((amount, [least.min(most), most], left_out))
     }
 
     /// Opens the store for writing and closes it: its engine repairs what a killed writer left.

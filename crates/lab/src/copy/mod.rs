@@ -8,6 +8,7 @@ mod inventory;
 mod location;
 mod partial;
 mod pump;
+mod remote;
 mod suffixed;
 mod survey;
 
@@ -23,7 +24,7 @@ use changes::FileStates;
 pub use in_place::copy_in_place;
 use inventory::Inventory;
 pub use location::{Amount, StoreLocation, generated};
-pub(crate) use location::{Readable, clone_store};
+pub(crate) use location::{Readable, clone_store, shown};
 use partial::Partial;
 pub(crate) use suffixed::Suffixed;
 
@@ -71,6 +72,9 @@ pub struct Copied {
 /// Fails if the destination would lose something, the source cannot be read or changes while it is
 /// read, there is no room, or the user stops the copy.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
+    if job.to.engine.capabilities().remote {
+        return remote::copy(job, progress, stop);
+    }
     if let Some(path) = partial::put_back(&job.to)? {
         progress.say(&format!("{}: put back what an interrupted copy had moved", path.display()));
     }
@@ -91,13 +95,13 @@ fn copy_readable(
     let store = from.open()?;
     let suffixed = job.key_suffix.as_ref().map(|suffix| Suffixed { store: &*store, suffix });
     let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
-    let mut left_out = source.left_out()?;
     let partial = Partial::claim(&job.to)?;
     let ended = Copier { job, source, before, progress, stop }.run(&partial);
     let copied = match ended {
         Ok(copied) => copied,
         Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
     };
+    let mut left_out = source.left_out()?;
     left_out.extend(copied.left_out);
     destination::finish(&job.to.path, partial)?;
     store.close()?;
@@ -154,11 +158,12 @@ impl Copier<'_> {
         let source = (self.source, &*from.path);
         let amount = survey::survey(source, to, place.engine.capabilities(), self.stop)?;
         needs_room.map_or(Ok(()), |fill| amount.check_room(fill, partial.folder()))?;
+        from.say_reads(amount, self.progress);
         self.progress.detail(&format!(
             "{} ({}) to {} ({}): {} values, {}",
-            from.path.display(),
+            from.shown(),
             from.engine.name(),
-            place.path.display(),
+            place.shown(),
             place.engine.name(),
             show_count(amount.count),
             show_size(amount.bytes)

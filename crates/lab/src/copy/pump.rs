@@ -1,6 +1,7 @@
 //! Moves all items: one thread reads the source, others write the destination.
 
 use std::{
+    collections::BTreeMap,
     ops::ControlFlow,
     sync::{
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -9,7 +10,10 @@ use std::{
     thread,
 };
 
-use model::{Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, Put, Result, Scan, Store};
+use model::{
+    Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, OwnedKey, Put, Result, Scan, Session,
+    Store,
+};
 
 use super::{Copied, Copier, inventory::Inventory};
 
@@ -18,6 +22,9 @@ const BATCH_BYTES: usize = 32 << 20;
 
 /// The items after which a batch is committed.
 const BATCH_ITEMS: usize = 4096;
+
+/// The number of threads that compare what an interrupted copy has copied.
+const COMPARERS: usize = 8;
 
 /// The number of parcels that wait for each writer.
 const WAITING: usize = 2;
@@ -31,14 +38,14 @@ impl Copier<'_> {
         inventory: Inventory,
         writers: usize,
     ) -> Result<Copied> {
-        let done = AtomicU64::new(0);
+        let (done, same) = (AtomicU64::new(0), AtomicU64::new(0));
         let (spare, spares) = channel();
         let (read, written) = thread::scope(|scope| {
             let (writers, threads): (Vec<_>, Vec<_>) = (0..writers)
                 .map(|_| {
                     let (sender, parcels) = sync_channel(WAITING);
-                    let (spare, done) = (spare.clone(), &done);
-                    (sender, scope.spawn(move || self.write(to, &parcels, &spare, done)))
+                    let (spare, done, same) = (spare.clone(), &done, &same);
+                    (sender, scope.spawn(move || self.write(to, &parcels, &spare, [done, same])))
                 })
                 .unzip();
             let (parcel, copied) = (Parcel::default(), Copied::default());
@@ -46,14 +53,19 @@ impl Copier<'_> {
             let done = &done;
             let reader =
                 Reader { writers, turn: 0, spares, parcel, inventory, copied, plain_modes, done };
-            let read = self.read(reader);
+            let read = self.read(reader, to);
             (read, threads.into_iter().map(crate::join).collect::<Vec<_>>())
         });
         // A writer that failed also ends the reading: its error is the cause.
         let failed = |end: &Result<()>| end.as_ref().is_err_and(|error| !error.is_stopped());
         written.into_iter().find(failed).transpose()?;
-        let (copied, inventory) = read?;
+        let (mut copied, inventory) = read?;
+        copied.resumed += same.into_inner();
         self.stop.check()?;
+        if self.job.to.engine.capabilities().remote {
+            // What is there besides is the user's.
+            return Ok(copied);
+        }
         let mut session = to.session()?;
         session.begin(Mode::Write)?;
         for key in inventory.extra() {
@@ -63,7 +75,15 @@ impl Copier<'_> {
         Ok(copied)
     }
 
-    fn read(&self, mut reader: Reader<'_>) -> Result<(Copied, Inventory)> {
+    fn read(&self, mut reader: Reader<'_>, to: &dyn Store) -> Result<(Copied, Inventory)> {
+        let has_own_names = self.job.key_suffix.is_none();
+        if self.job.resume
+            && has_own_names
+            && self.job.from.is_charged()
+            && !self.job.to.is_charged()
+        {
+            return self.read_missing(reader, to);
+        }
         self.source.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
             Ok(reader.take(&item))
@@ -73,13 +93,82 @@ impl Copier<'_> {
         Ok((reader.copied, reader.inventory))
     }
 
+    /// Reads only the values that an interrupted copy did not copy, because each read is charged for.
+    fn read_missing(&self, mut reader: Reader<'_>, to: &dyn Store) -> Result<(Copied, Inventory)> {
+        let there = std::mem::replace(&mut reader.inventory, Inventory::default()).keys();
+        let mut wanted = Vec::new();
+        let mut source = self.source.session()?;
+        source.scan(Scan::LENGTHS, &mut |item| {
+            self.stop.check()?;
+            wanted.push((OwnedKey::from(item.key), item.length));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let same = self.same(&wanted, &there, to)?;
+        reader.copied.count += same.len() as u64;
+        reader.copied.resumed = same.len() as u64;
+        reader.copied.bytes += same.values().sum::<u64>();
+        wanted.retain(|(key, _)| !same.contains_key(key));
+        source.visit_each(&wanted, &mut |item| {
+            self.stop.check()?;
+            Ok(reader.take_as(&item, Some(How::Upsert)))
+        })?;
+        let _ = reader.send();
+        Ok((reader.copied, reader.inventory))
+    }
+
+    /// Returns the keys among `wanted`, with the lengths of their values, that `to` has with the same
+    /// value as the source.
+    fn same(
+        &self,
+        wanted: &[(OwnedKey, u64)],
+        there: &[OwnedKey],
+        to: &dyn Store,
+    ) -> Result<BTreeMap<OwnedKey, u64>> {
+        let is_there = |key: &OwnedKey| there.binary_search(key).is_ok();
+        let shared: Vec<_> = wanted.iter().filter(|(key, _)| is_there(key)).collect();
+        let compare = |part: &[&(OwnedKey, u64)]| -> Result<Vec<(OwnedKey, u64)>> {
+            let (mut source, mut copy) = (self.source.session()?, to.session()?);
+            let (mut value, mut same) = (Vec::new(), Vec::new());
+            for (key, length) in part.iter().copied() {
+                self.stop.check()?;
+                value.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
+                let found = copy.get(key.as_key(), &mut value)?;
+                let item = Item::new(key.as_key(), &value, None);
+                if found == Some(value.len()) && source.has_value(&item)? == Some(true) {
+                    same.push((key.clone(), *length));
+                }
+            }
+            Ok(same)
+        };
+        let parts = shared.chunks(shared.len().div_ceil(COMPARERS).max(1));
+        thread::scope(|scope| {
+            let threads: Vec<_> = parts.map(|part| scope.spawn(move || compare(part))).collect();
+            let found: Result<Vec<_>> = threads.into_iter().map(crate::join).collect();
+            Ok(found?.into_iter().flatten().collect())
+        })
+    }
+
+    /// Writes a value. Returns `false` if it was there.
+    fn put(&self, session: &mut dyn Session, item: &Item<'_>, put: &Put) -> Result<bool> {
+        if put.how == How::Upsert && self.job.to.is_charged() {
+            if has(session, item)? {
+                return Ok(false);
+            }
+            if !self.job.force {
+                let what = format!("{}: another value is there; --force replaces it", item.key);
+                return Err(Error::new(ErrorKind::Exists, what));
+            }
+        }
+        if session.put(item.key, item.value, put)? { Ok(true) } else { Err(taken(item.key)) }
+    }
+
     /// Writes what arrives until the reader ends. After a failure the uncommitted batch is lost.
     fn write(
         &self,
         to: &dyn Store,
         parcels: &Receiver<Parcel>,
         spare: &Sender<Parcel>,
-        done: &AtomicU64,
+        [done, same]: [&AtomicU64; 2],
     ) -> Result<()> {
         let mut session = to.session()?;
         session.begin(Mode::Write)?;
@@ -88,8 +177,9 @@ impl Copier<'_> {
         for parcel in parcels {
             let mut written = 0;
             for (key, value, put) in parcel.items().take_while(|_| self.stop.check().is_ok()) {
-                if !session.put(key, value, put)? {
-                    return Err(taken(key));
+                let item = Item { meta: put.meta, ..Item::new(key, value, None) };
+                if !self.put(&mut *session, &item, put)? {
+                    same.fetch_add(1, Relaxed);
                 }
                 (items, bytes, written) = (items + 1, bytes + value.len(), written + 1);
                 if items >= BATCH_ITEMS || bytes >= BATCH_BYTES {
@@ -104,6 +194,15 @@ impl Copier<'_> {
         }
         session.commit()
     }
+}
+
+/// Returns whether a store has a value: without reading it, if it can.
+fn has(session: &mut dyn Session, item: &Item<'_>) -> Result<bool> {
+    if let Some(has) = session.has_value(item)? {
+        return Ok(has);
+    }
+    let mut value = vec![0; item.value.len()];
+    Ok(session.get(item.key, &mut value)? == Some(value.len()) && value == item.value)
 }
 
 /// Returns the error for a key that exists already: on a file system that folds case, two names may
@@ -136,6 +235,12 @@ const SPECIAL: u32 = 0o7000;
 impl Reader<'_> {
     /// Takes up an item; returns `Break` if a writer has failed.
     fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
+        let how = self.inventory.how(item);
+        self.take_as(item, how)
+    }
+
+    /// Takes up an item that is to be written in this way, or that is there already.
+    fn take_as(&mut self, item: &Item<'_>, how: Option<How>) -> ControlFlow<()> {
         self.copied.count += 1;
         self.copied.bytes += item.length;
         if self.plain_modes && item.meta.is_some_and(|meta| meta.mode & SPECIAL != 0) {
@@ -146,7 +251,7 @@ impl Reader<'_> {
             let kind = EntryKind::SpecialBits;
             self.copied.left_out.push(Entry { name, kind, content: Vec::new() });
         }
-        if let Some(how) = self.inventory.how(item) {
+        if let Some(how) = how {
             self.parcel.add(item, how);
         } else {
             self.copied.resumed += 1;

@@ -66,7 +66,7 @@ pub(crate) struct StoreRequest {
 
 impl StoreRequest {
     pub(crate) fn new(ready: &ReadyStore) -> Self {
-        let path = ready.path.exists();
+        let path = !ready.engine.capabilities().remote && ready.path.exists();
         // Another host starts its worker in another folder.
         let location = std::path::absolute(&ready.path).ok().filter(|_| path);
         Self {

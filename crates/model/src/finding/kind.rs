@@ -462,6 +462,11 @@ findings! {
     } => "figures are for {count} of {all} values, a sample stratified by size{because}",
         because = seconds.map_or_else(String::new, all_take);
 
+    [Note] KeysNotListed {
+        keys: u64 as show_count = "Keys that were listed.",
+    } => "figures are for a sample of {keys} objects from many parts of the bucket, which has more: a \
+        list takes a request for each 1,000 of them; a longer prefix measures a part";
+
     [Note] KeysDrawn {
         drawn: u64 as show_count = "Keys that were drawn.",
         keys: u64 as show_count = "Keys in each store.",

@@ -1,7 +1,7 @@
 //! Objects that runs left in an existing bucket. The objects of a run are below a prefix of its own,
 //! and an object next to it names its owner.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use model::{Cleaned, Leftover, Result, Settings};
 use rustix::{
@@ -11,8 +11,8 @@ use rustix::{
 
 use super::{
     address::Link,
-    client::{S3Client, Transfer, Upload},
-    transfer::transfer,
+    client::{S3Client, Upload},
+    transfer::{Transfer, transfer},
 };
 
 /// The start of the prefixes of a run's objects.
@@ -24,6 +24,15 @@ const LONGEST: usize = 300;
 
 fn machine() -> String {
     uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Returns whether the objects at a location are those of a run.
+pub(super) fn is_run(location: &Path) -> bool {
+    let name = location.file_name().map_or(&[][..], OsStr::as_encoded_bytes);
+    let number = name.strip_prefix(NAME.as_bytes()).and_then(|rest| rest.split_first_chunk::<16>());
+    number.is_some_and(|(number, rest)| {
+        number.iter().all(u8::is_ascii_hexdigit) && rest.starts_with(b"_")
+    })
 }
 
 /// Puts the object that names this process as the owner of the objects at `link`, and returns its

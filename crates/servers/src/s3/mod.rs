@@ -6,6 +6,7 @@ mod client;
 mod credentials;
 mod leftovers;
 mod names;
+mod parallel;
 mod prices;
 mod private;
 mod software;
@@ -14,8 +15,8 @@ mod sums;
 mod transfer;
 
 use model::{
-    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Setting, Settings,
-    Try,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Setting,
+    Settings, Try,
 };
 
 use self::{
@@ -47,6 +48,22 @@ const CONCURRENCY: Setting = Setting::new(
     "parts of a value, and values of a scan, that are moved at once",
 )
 .of_use();
+
+const EXISTING: Setting = Setting::new(
+    "existing",
+    Accepts::Words(&["no", "yes"]),
+    "yes: the objects below the prefix are values of your own, under their keys as they are; they are \
+     only read. no: storemark makes objects in a part of its own and removes them",
+)
+.only_for(&[Facet::Blobs]);
+
+const KEYS: Setting = Setting::new(
+    "keys",
+    Accepts::Words(&["names", "integers"]),
+    "with existing=yes: integers, if all keys are those of integers that storemark has copied, of 19 \
+     digits",
+)
+.only_for(&[Facet::Blobs]);
 
 const ACKNOWLEDGED: Setting = Setting::new(
     "acknowledged",
@@ -110,6 +127,8 @@ static REMOTE: Declaration = Declaration {
     settings: &[
         ENDPOINT,
         REGION,
+        EXISTING,
+        KEYS,
         credentials::PROFILE,
         credentials::FILE,
         ACKNOWLEDGED,
@@ -128,7 +147,8 @@ static REMOTE: Declaration = Declaration {
         "the service's processor time, memory and space are not counted, wherever it runs",
         "its caches are neither emptied nor looked at",
     ],
-    capabilities: Capabilities::REMOTE,
+    capabilities: Capabilities { snapshots: false, ..Capabilities::REMOTE },
+    fill: Some(Fill { settings: &[], sessions: 8, whole_blocks: false }),
     integrity: Some(INTEGRITY),
     servers: Some(&BUCKET),
     schemes: &["s3"],

@@ -14,9 +14,9 @@ use rusty_s3::{Bucket, Credentials, UrlStyle};
 
 use super::{
     address::Link,
-    client::{S3Client, Transfer},
+    client::S3Client,
     software::{KEY, ServerKind},
-    transfer::transfer,
+    transfer::{Transfer, transfer},
 };
 
 use crate::server::{LOOPBACK, Server, ServerFolder, is_stopped};

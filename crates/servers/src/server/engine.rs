@@ -5,7 +5,8 @@ use std::{marker::PhantomData, path::Path};
 
 use model::{
     Access, Account, Action, Blobs, Declaration, Durability, Engine, EngineFacts, Error, ErrorKind,
-    Facet, KeyKind, Leftover, Library, OpenOptions, Requests, Result, Servers, Settings, Store,
+    Facet, FoundValues, KeyKind, Leftover, Library, OpenOptions, Requests, Result, Servers,
+    Settings, Store,
 };
 
 use super::{folder::ServerFolder, software::Software};
@@ -59,6 +60,26 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
 
     /// Opens a store that another process has created on an existing server.
     fn join_at(location: &Path, options: &OpenOptions) -> Result<Self>;
+
+    /// Returns whether settings name values of the user, as [`Servers::names_values`] does.
+    fn names_values(_: &Settings) -> bool {
+        false
+    }
+
+    /// Returns the settings of a copy, as [`Servers::destination`] does.
+    fn destination() -> Option<&'static [(&'static str, &'static str)]> {
+        None
+    }
+
+    /// Opens values of the user on an existing server, which [`Self::names_values`] names.
+    fn open_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        Self::join_at(location, options)
+    }
+
+    /// Finds values of the user, as [`Blobs::find_values`] does.
+    fn find_values(_location: &Path, _asked: &Settings) -> Result<Option<FoundValues>> {
+        Ok(None)
+    }
 
     /// Lists what the server has in addition to the store.
     fn other_contents(&self) -> Result<Vec<String>> {
@@ -129,6 +150,14 @@ impl<S: ServerStore> Servers for ServerEngine<S> {
         S::class_at(address, settings)
     }
 
+    fn destination(&self) -> Option<&'static [(&'static str, &'static str)]> {
+        if self.is_private() { None } else { S::destination() }
+    }
+
+    fn names_values(&self, settings: &Settings) -> bool {
+        !self.is_private() && S::names_values(settings)
+    }
+
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>> {
         S::clean(address, settings)
     }
@@ -153,6 +182,10 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
         if self.is_private() { S::check_free(location).map(|()| true) } else { Ok(false) }
+    }
+
+    fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        if self.is_private() { Ok(None) } else { S::find_values(location, asked) }
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
@@ -180,6 +213,9 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        if self.names_values(&options.settings) {
+            return Ok(Box::new(S::open_at(location, options)?));
+        }
         if !self.is_private() {
             let what = format!("{}: its {} by a run", self.name(), S::MADE);
             return Err(Error::new(ErrorKind::Missing, what));
@@ -188,7 +224,11 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let join = if self.is_private() { S::join } else { S::join_at };
+        let join = match self.is_private() {
+            true => S::join,
+            false if self.names_values(&options.settings) => S::open_at,
+            false => S::join_at,
+        };
         Ok(Box::new(join(location, options)?))
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn request(
 ) -> Result<(BlobsRequest, Class)> {
     let resolved = resolve(spec)?;
     check_on(spec, &resolved)?;
+    refuse_in_place(spec, &resolved)?;
     let work = changeable(spec, &resolved)?;
     let mut targets = chosen(spec, &resolved, placements)?;
     targets.extend(same_build_again(&targets));
@@ -200,7 +201,7 @@ fn chosen(
         let mut defaults: Vec<_> = others.map(|one| (&*one.name, one.value.clone())).collect();
         defaults.extend(equal_cache(spec, target).map(|bytes| ("cache", bytes)));
         let asked = target.with_settings(&defaults)?;
-        if let Some(path) = target.location.as_ref().filter(|path| !path.exists()) {
+        if let Some(path) = target.location.as_ref().filter(|_| !target.is_there()) {
             return Err(targets::missing(path));
         }
         targets.extend(targets::on_each(&asked, placements));
@@ -237,6 +238,19 @@ fn same_build_again(targets: &[ResolvedTarget<dyn Blobs>]) -> Option<ResolvedTar
     let loaded = first.engine.check(Facet::Blobs, &again.settings);
     loaded.inspect_err(|why| output::say(&format!("{AGAIN} is not measured: {why}"))).ok()?;
     Some(again)
+}
+
+/// Fails if values on a server would be written to.
+fn refuse_in_place(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<()> {
+    let own = |target: &&FoundTarget| target.location.is_some() && target.address.is_some();
+    match resolved.iter().find(own).filter(|_| spec.ways.in_place) {
+        None => Ok(()),
+        Some(target) => Err(Error::usage(
+            "--in-place: values of your own on a server are only read; without it, updates are made to \
+             copies of them that storemark makes there, and removes",
+        )
+        .at(&target.text)),
+    }
 }
 
 /// Fails if a target cannot be placed on several file systems: only stores that storemark creates
@@ -324,7 +338,7 @@ pub(crate) fn directory(path: &Path) -> Result<Data> {
     let store = engine.open(path, &options)?;
     let mut left_out = store.left_out()?;
     left_out.retain(|entry| !entry.kind.is_property());
-    copy::say_left_out(path, &left_out);
+    copy::say_left_out(&path.display().to_string(), &left_out);
     store.close()?;
     say_hard_links(path)?;
     Ok(Data::Store { engine, path: path.to_owned(), settings: options.settings })

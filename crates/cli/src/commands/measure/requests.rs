@@ -193,7 +193,14 @@ fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
     let data = match &spec.source.data {
         Some(folder) => {
             spec.generated.check_unused("--data")?;
-            blobs::stored(folder.as_ref())?
+            let data = blobs::stored(folder.as_ref())?;
+            if let Data::Store { engine, .. } = &data
+                && engine.capabilities().remote
+            {
+                let why = "the data are read many times; copy them into a folder first";
+                return Err(Error::usage(why).at("--data"));
+            }
+            data
         }
         None => Data::Generated(spec.generated.dataset(seed)),
     };

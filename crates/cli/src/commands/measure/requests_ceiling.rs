@@ -1,6 +1,6 @@
 //! Requests to object stores: how many a run will send, what they cost, and the most that it may send.
 
-use lab::{Request, RequestForecast, Stop};
+use lab::{Data, Request, RequestForecast, Stop};
 use model::{
     Action, Error, RequestCeiling, Requests, Result, limit_requests,
     units::{show_amount, show_count},
@@ -50,7 +50,20 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
     Ok((totals != none).then_some(totals))
 }
 
+/// Reports whether the data are in a store that charges for requests.
+fn reads_charged(request: &Request) -> bool {
+    request.blobs().is_some_and(|blobs| match &blobs.data {
+        Data::Store { engine, settings, .. } => {
+            engine.requests(Action::Read, 1, settings).is_some() && engine.capabilities().remote
+        }
+        Data::Generated(_) | Data::Targets => false,
+    })
+}
+
 fn sends_requests(request: &Request) -> bool {
+    if reads_charged(request) {
+        return true;
+    }
     let targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
     let sends = |target: &lab::ResolvedTarget<dyn model::Blobs>| {
         target.engine.requests(Action::Read, 1, &target.settings).is_some()
@@ -59,6 +72,9 @@ fn sends_requests(request: &Request) -> bool {
 }
 
 fn is_charged(request: &Request) -> bool {
+    if reads_charged(request) {
+        return true;
+    }
     let mut targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
     targets.any(|target| {
         let read = target.engine.requests(Action::Read, 1, &target.settings);

@@ -81,7 +81,9 @@ pub fn forecast(requests: &[Request], stop: &Stop) -> Result<Forecast> {
 fn forecast_run(request: &Request, again: bool, stop: &Stop) -> Result<RunForecast> {
     let part = request.blobs().ok_or_else(|| Error::usage("only `run` can be forecast"))?;
     let job = Job::new(request, part, &Silent, stop);
-    let data = part.coverage.amount(Source::open(job)?.amount(stop)?);
+    let mut source = Source::open(job)?;
+    let listed = source.limit(job)?;
+    let data = part.coverage.amount(source.amount(stop)?);
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
         folder,
@@ -100,7 +102,7 @@ fn forecast_run(request: &Request, again: bool, stop: &Stop) -> Result<RunForeca
         workloads,
         disk: needed(job, &job.operations(), data).into_iter().map(room).collect(),
         time: preparing.saturating_add(rounds),
-        requests: requests::requests(job, data),
+        requests: requests::requests(job, data, listed),
     })
 }
 

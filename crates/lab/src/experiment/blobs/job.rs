@@ -65,6 +65,14 @@ impl<'a> Job<'a> {
         read.into_iter().chain(any(true).then_some(Operation::Update)).collect()
     }
 
+    /// Reports whether stores are filled with the data.
+    pub(super) fn fills_stores(&self) -> bool {
+        let is_scratch = |target: &BlobTarget| {
+            self.operations().into_iter().any(|operation| self.is_scratch(target, operation))
+        };
+        self.part.targets.iter().any(is_scratch)
+    }
+
     /// Returns the number of worker processes; one if this process works itself.
     pub(super) fn processes(&self) -> u32 {
         let hosts = self.part.hosts.as_ref().map_or(1, |hosts| hosts.names.len());

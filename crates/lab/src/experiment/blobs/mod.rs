@@ -123,15 +123,24 @@ fn ready<'a>(
     caches: Vec<Cache>,
     cache: &'a mut StoreCache,
 ) -> Result<(Blobs<'a>, Duration)> {
-    let Job { request, part, .. } = job;
+    let Job { request, .. } = job;
     let kept = Stores::take(cache, job);
     let mut source = Source::open(job)?;
+    let listed_part = source.limit(job)?;
+    if job.fills_stores() {
+        source.fetch(job)?;
+    }
     let (listing, sampled) = match &kept {
+        Some(kept) if listed_part.is_some() => (None, kept.sampled),
         Some(kept) => (None, fit::again(kept.sampled, &mut source, job.stop)?),
         None => listed(job, &mut source)?,
     };
     let mut stores = prepare::stores(job, &source, listing, kept)?;
-    stores.sampled = sampled;
+    stores.sampled = sampled.or_else(|| source.sampled(request.seed));
+    if let Some(part) = listed_part.filter(|part| !part.is_whole) {
+        let keys = part.all.count;
+        stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
+    }
     stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
@@ -140,11 +149,11 @@ fn ready<'a>(
     let pool = PoolSpec {
         seed: derive(request.seed, Use::Pool, 0),
         largest: summary.largest,
-        random_percent: part.data.random_percent(),
+        random_percent: job.part.data.random_percent(),
     };
     // Generated before the limit holds: it is the tool's memory, not a target's.
     let pool = (pool, Pool::from(pool));
-    let hosts = part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
+    let hosts = job.part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
     let processes = start_workers(job, &stores, &hosts, pool.0)?;
     processes.as_ref().map_or(Ok(()), |processes| check_there(processes, &stores))?;
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
@@ -154,7 +163,7 @@ fn ready<'a>(
     };
     let count = stores.dataset.summary().count;
     let workloads: Vec<_> =
-        part.work.iter().map(|work| job.workload(*work, count, count)).collect();
+        job.part.work.iter().map(|work| job.workload(*work, count, count)).collect();
     // A source that is no longer needed may be a copy.
     let writes_later = job.operations().len() > 1;
     let mut blobs = Blobs {

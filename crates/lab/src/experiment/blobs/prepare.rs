@@ -167,7 +167,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         Some(listing) => {
             let takes = listing.took.mul_f64(located as f64);
             let fits = job.share(shares::COMPARING).is_none_or(|time| takes <= time);
-            let is_compared = listing.is_whole() && fits;
+            let is_compared = listing.is_whole() && fits && !source.is_part();
             (listing.dataset, is_compared)
         }
     };

@@ -8,7 +8,8 @@ use model::{
 };
 
 use crate::{
-    Amount,
+    Amount, StoreLocation,
+    copy::shown,
     experiment::request::{Request, ResolvedTarget},
     workers::worker_process::{Launch, SILENCE},
 };
@@ -122,6 +123,18 @@ impl Request {
 }
 
 impl BlobsRequest {
+    /// Returns the store that the data are in; `None` if they are generated.
+    pub(super) fn source_location(&self) -> Option<StoreLocation> {
+        let (engine, path, settings) = match &self.data {
+            Data::Generated(_) => return None,
+            Data::Store { engine, path, settings } => (*engine, path, settings),
+            Data::Targets => self.targets.iter().find_map(|target| {
+                Some((target.engine, target.location.as_ref()?, &target.settings))
+            })?,
+        };
+        Some(StoreLocation { engine, path: path.clone(), settings: settings.clone() })
+    }
+
     /// Returns the files and folders of the user that are measured, or from which data is read.
     pub fn existing(&self) -> Vec<PathBuf> {
         let targets = self.targets.iter();
@@ -175,6 +188,21 @@ impl Coverage {
     /// The coverage of all values that fit into the time.
     pub const ALL_THAT_FITS: Self = Self::Fitting(u64::MAX);
 
+    /// Returns how many of the values that were listed are measured, if each read of one is charged for.
+    pub(crate) fn sample(self, listed: Amount) -> u64 {
+        /// The values that are enough to compare stores by.
+        const ENOUGH: u64 = 1_000;
+        /// The bytes that a sample takes in memory and on its way.
+        const BYTES: u64 = 64 << 20;
+        let mean = listed.bytes.div_ceil(listed.count.max(1)).max(1);
+        let enough = ENOUGH.min((BYTES / mean).max(1));
+        match self {
+            Self::Sample(count) => count,
+            Self::Fitting(count) => enough.min(count),
+            Self::All => enough,
+        }
+    }
+
     /// Returns how much of `all` is measured, as far as it is known without trying.
     pub(crate) fn amount(self, all: Amount) -> Amount {
         match self {
@@ -210,9 +238,9 @@ impl Data {
     /// `None` if they are in none.
     pub fn store_name(&self) -> Option<String> {
         let Self::Store { engine, path, settings } = self else { return None };
-        let path = path.display();
+        let shown = shown(*engine, path);
         let is_plain = engine.capabilities().paths || settings.is_empty();
-        Some(if is_plain { path.to_string() } else { format!("{path}?{settings}") })
+        Some(if is_plain { shown } else { format!("{shown}?{settings}") })
     }
 
     /// Returns the percentage of random bytes in what is written.

@@ -6,6 +6,7 @@ use super::{
     BlobTarget, Job,
     calibration::{FEWEST, Lengths, REQUESTS},
     fit,
+    source::Listed,
 };
 use crate::{Amount, budget::guessed, experiment::values::first_operations};
 
@@ -35,9 +36,13 @@ impl RequestForecast {
 }
 
 /// Returns the requests of all targets; `None` if no target sends any.
-pub(super) fn requests(job: Job<'_>, data: Amount) -> Option<RequestForecast> {
+pub(super) fn requests(
+    job: Job<'_>,
+    data: Amount,
+    listed: Option<Listed>,
+) -> Option<RequestForecast> {
     let of_target = |target: &BlobTarget| of_target(job, data, target);
-    let all = job.part.targets.iter().filter_map(of_target);
+    let all = job.part.targets.iter().filter_map(of_target).chain(of_source(job, data, listed));
     all.reduce(|one, other| RequestForecast {
         preparing: one.preparing + other.preparing,
         round: one.round + other.round,
@@ -76,6 +81,19 @@ impl Job<'_> {
         };
         self.part.count.unwrap_or_else(|| keys.max(repeated()))
     }
+}
+
+/// Returns the requests that listing and reading the data takes; `None` if their store does not charge
+/// for any.
+fn of_source(job: Job<'_>, data: Amount, listed: Option<Listed>) -> Option<RequestForecast> {
+    let (place, listed) = (job.part.source_location()?, listed?);
+    let bytes = data.bytes.div_ceil(data.count.max(1));
+    let lists = place.engine.servers().ok()?.store_requests(listed.all.count, &place.settings)?;
+    // Each value is read to fill stores, and to note what it is.
+    let reads = place.engine.requests(Action::Read, bytes, &place.settings)? * data.count;
+    // Parts of a store are looked for before they are listed.
+    let preparing = lists * 2 + reads * 2;
+    Some(RequestForecast { preparing, least_filling: reads, ..RequestForecast::default() })
 }
 
 fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestForecast> {

@@ -1,14 +1,15 @@
 //! The source of the data of scratch stores: generated from a seed, or read from another store.
 
 use std::{
+    mem,
     ops::ControlFlow::{self, Break, Continue},
     path::Path,
     time::{Duration, Instant, SystemTime},
 };
 
 use model::{
-    Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result, Scan,
-    Session, Settings, Shown, Store, ValueType, Visitor,
+    Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result,
+    SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor,
 };
 
 use rand_core::SeedableRng;
@@ -18,6 +19,7 @@ use super::{
     Data, Job, draw,
     listing::{KEPT, Listing},
     sample::stratified,
+    stores::Sampled,
 };
 use crate::{
     Amount, Progress, Stop, StoreLocation,
@@ -34,6 +36,16 @@ pub(in crate::experiment) struct Source {
     from: From,
     /// If it is a sample: its values.
     chosen: Option<Vec<Chosen>>,
+    /// If listing all of it would cost requests: how much was listed.
+    listed: Option<Listed>,
+}
+
+/// The part of a store that was listed, because requests for all of it are charged for.
+#[derive(Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) all: Amount,
+    /// Whether that is the whole store.
+    pub(super) is_whole: bool,
 }
 
 /// A value of a sample.
@@ -41,6 +53,8 @@ struct Chosen {
     key: OwnedKey,
     length: u64,
     meta: Option<Meta>,
+    /// The bytes, if they are kept because each read is charged for.
+    value: Option<Vec<u8>>,
 }
 
 enum From {
@@ -69,17 +83,11 @@ fn written_since(place: &StoreLocation, since: SystemTime) -> Option<String> {
 impl Source {
     /// Opens the source that the request names.
     pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
-        let (engine, path, settings) = match &part.data {
-            Data::Generated(spec) => return Self::generated(*spec),
-            Data::Store { engine, path, settings } => (*engine, path, settings),
-            Data::Targets => {
-                let located = part.targets.iter().find_map(|target| {
-                    Some((target.engine, target.location.as_ref()?, &target.settings))
-                });
-                located.ok_or_else(|| Error::usage("no target names a store of its own"))?
-            }
-        };
-        let place = StoreLocation { engine, path: path.clone(), settings: settings.clone() };
+        if let Data::Generated(spec) = &part.data {
+            return Self::generated(*spec);
+        }
+        let none = || Error::usage("no target names a store of its own");
+        let place = part.source_location().ok_or_else(none)?;
         let scratch = request.scratch.as_deref();
         if !part.short_of_room {
             place.check_room(scratch)?;
@@ -90,7 +98,12 @@ impl Source {
     /// Values generated from a seed.
     pub(in crate::experiment) fn generated(spec: Generated) -> Result<Self> {
         let store = generated(spec)?.open()?;
-        Ok(Self { keys: store.keys(), from: From::Generated(store, spec), chosen: None })
+        Ok(Self {
+            keys: store.keys(),
+            from: From::Generated(store, spec),
+            chosen: None,
+            listed: None,
+        })
     }
 
     /// The values of a store, which is read as a copy in `scratch` if reading would change it.
@@ -108,7 +121,7 @@ impl Source {
             store.close().map(|()| keys)
         };
         let keys = keys().map_err(|error| readable.names(error))?;
-        Ok(Self { keys, from: From::Existing(readable, since), chosen: None })
+        Ok(Self { keys, from: From::Existing(readable, since), chosen: None, listed: None })
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
@@ -149,12 +162,10 @@ impl Source {
     /// Returns the lengths of all values in key order.
     pub(super) fn lengths(&self, stop: &Stop) -> Result<Vec<u64>> {
         let mut lengths = Vec::new();
-        self.with(|store| {
-            store.session()?.scan(Scan::LENGTHS, &mut |item| {
-                stop.check()?;
-                lengths.push(item.length);
-                Ok(ControlFlow::Continue(()))
-            })
+        self.scan_lengths(&mut |item| {
+            stop.check()?;
+            lengths.push(item.length);
+            Ok(Continue(()))
         })?;
         Ok(lengths)
     }
@@ -163,6 +174,12 @@ impl Source {
     pub(super) fn sample(&mut self, lengths: &[u64], count: u64, seed: u64) -> Result<()> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let places = stratified(lengths, count, derive(seed, Use::Sample, 0));
+        if let Some(chosen) = self.chosen.as_mut().filter(|_| self.listed.is_some()) {
+            // It is a sample of one, whose values may have been fetched.
+            let mut all = mem::take(chosen).into_iter().map(Some).collect::<Vec<_>>();
+            chosen.extend(places.into_iter().filter_map(|place| all[place].take()));
+            return Ok(());
+        }
         let (mut places, mut place) = (places.into_iter().peekable(), 0);
         let mut chosen = Vec::with_capacity(places.len());
         self.with(|store| {
@@ -170,7 +187,7 @@ impl Source {
                 self.check_type(&item)?;
                 let Item { key, length, meta, .. } = item;
                 if places.next_if_eq(&place).is_some() {
-                    chosen.push(Chosen { key: key.into(), length, meta });
+                    chosen.push(Chosen { key: key.into(), length, meta, value: None });
                 }
                 place += 1;
                 Ok(if places.peek().is_some() { Continue(()) } else { Break(()) })
@@ -178,6 +195,73 @@ impl Source {
         })?;
         self.chosen = Some(chosen);
         Ok(())
+    }
+
+    /// Makes it a sample of the keys of a part, if listing all of it would cost requests, and fetches
+    /// the values if stores are filled with them.
+    pub(super) fn limit(&mut self, job: Job<'_>) -> Result<Option<Listed>> {
+        let From::Existing(readable, _) = &self.from else { return Ok(None) };
+        if !readable.place.is_charged() {
+            return Ok(None);
+        }
+        job.progress.stage("listing keys", None);
+        let (mut keys, mut all) = (Vec::new(), Amount::default());
+        let is_whole = self.with(|store| {
+            store.session()?.scan_some(MOST_LISTED, &mut |item| {
+                job.stop.check()?;
+                (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
+                keys.push((OwnedKey::from(item.key), item.length));
+                Ok(Continue(()))
+            })
+        })?;
+        let Some(is_whole) = is_whole else { return Ok(None) };
+        let lengths: Vec<_> = keys.iter().map(|(_, length)| *length).collect();
+        let count = usize::try_from(job.part.coverage.sample(all)).unwrap_or(usize::MAX);
+        let mut keys = keys.into_iter().map(Some).collect::<Vec<_>>();
+        let places = stratified(&lengths, count, derive(job.request.seed, Use::Sample, 0));
+        let chosen_keys = places.into_iter().filter_map(|place| keys[place].take());
+        let new = |(key, length)| Chosen { key, length, meta: None, value: None };
+        self.chosen = Some(chosen_keys.map(new).collect());
+        let listed = Listed { all, is_whole };
+        self.listed = Some(listed);
+        Ok(Some(listed))
+    }
+
+    /// Reads the values of a sample that are charged for, so that each is read once however many stores
+    /// are filled with it.
+    pub(super) fn fetch(&mut self, job: Job<'_>) -> Result<()> {
+        let Some(chosen) = self.chosen.take().filter(|_| self.listed.is_some()) else {
+            return Ok(());
+        };
+        job.progress.stage("reading the data", Some(chosen.len() as u64));
+        let keys: Vec<_> = chosen.into_iter().map(|one| (one.key, one.length)).collect();
+        let mut fetched = Vec::with_capacity(keys.len());
+        self.with(|store| {
+            store.session()?.visit_each(&keys, &mut |item| {
+                job.stop.check()?;
+                let Item { key, value, length, meta, .. } = item;
+                let value = Some(value.to_vec());
+                fetched.push(Chosen { key: key.into(), length, meta, value });
+                tick(job.progress, fetched.len() as u64);
+                Ok(Continue(()))
+            })
+        })?;
+        self.chosen = Some(fetched);
+        Ok(())
+    }
+
+    /// Returns the sample that it is of a store that is charged for; `None` if it is all of it.
+    pub(super) fn sampled(&self, seed: u64) -> Option<Sampled> {
+        let listed = self.listed.filter(|_| self.is_part())?;
+        let from = SampledFrom { count: listed.all.count, bytes: listed.all.bytes };
+        let count = self.chosen.as_ref().map_or(0, Vec::len) as u64;
+        Some(Sampled { from, count, seed, seconds: None })
+    }
+
+    /// Reports whether only a part of the keys of a store is known.
+    pub(super) fn is_part(&self) -> bool {
+        let chosen = self.chosen.as_ref().map_or(0, Vec::len) as u64;
+        self.listed.is_some_and(|listed| !listed.is_whole || chosen < listed.all.count)
     }
 
     /// Lists the keys with the lengths of their values, which are not read.
@@ -227,7 +311,7 @@ impl Source {
         let Some(chosen) = &self.chosen else {
             return self.with(|store| store.session()?.scan(Scan::LENGTHS, visit));
         };
-        for Chosen { key, length, meta } in chosen {
+        for Chosen { key, length, meta, .. } in chosen {
             let (key, of) = (key.as_key(), ValueType::Bytes);
             if visit(Item { key, value: &[], length: *length, meta: *meta, value_type: of })?
                 .is_break()
@@ -295,6 +379,7 @@ impl Source {
     fn scan(&self, visit: &mut Visitor<'_>) -> Result<()> {
         self.with(|store| match &self.chosen {
             None => store.session()?.scan(Scan::ALL, visit),
+            Some(chosen) if self.listed.is_some() => visit_fetched(store, chosen, visit),
             Some(chosen) => get_each(&mut *store.session()?, chosen, visit),
         })
     }
@@ -364,11 +449,28 @@ impl Source {
     }
 }
 
+/// The most keys that are listed of a store whose requests are charged for.
+pub(super) const MOST_LISTED: u64 = 100_000;
+
+/// Visits the values of a sample, which are read only if they were not fetched.
+fn visit_fetched(store: &dyn Store, chosen: &[Chosen], visit: &mut Visitor<'_>) -> Result<()> {
+    if chosen.iter().any(|one| one.value.is_none()) {
+        let keys: Vec<_> = chosen.iter().map(|one| (one.key.clone(), one.length)).collect();
+        return store.session()?.visit_each(&keys, visit);
+    }
+    for Chosen { key, meta, value, .. } in chosen {
+        if visit(Item::new(key.as_key(), value.as_deref().unwrap_or_default(), *meta))?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Visits the values of a sample.
 fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_>) -> Result<()> {
     let mut buffer = Vec::new();
     session.begin(Mode::Read)?;
-    for Chosen { key, length, meta } in chosen {
+    for Chosen { key, length, meta, .. } in chosen {
         let key = key.as_key();
         buffer.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
         let found = session.get(key, &mut buffer)?;

@@ -1,25 +1,32 @@
 //! An open store: its objects, and the private or existing server.
 
+mod list;
 mod session;
+mod spread;
 
-use std::{path::Path, sync::atomic::AtomicU8};
+use std::{
+    ops::ControlFlow,
+    path::Path,
+    sync::{Mutex, atomic::AtomicU8},
+};
 
-use kit::refusal;
+use kit::{lock, refusal};
 use model::{
-    Access, Action, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions,
-    Requests, Result, Session, Settings, Store,
+    Access, Action, Durability, Entry, Error, ErrorKind, Facet, FoundValues, Key, KeyKind,
+    Leftover, OpenOptions, Requests, Result, Scan, Session, Settings, Store,
 };
 
 use super::{
-    ACKNOWLEDGED, CONCURRENCY, PART,
+    ACKNOWLEDGED, CONCURRENCY, EXISTING, KEYS, PART,
     address::{ENDPOINT, Link, REGION, is_aws},
-    client::{S3Client, Transfer},
-    leftovers, names,
+    client::S3Client,
+    leftovers,
+    names::{self, Form},
     prices::{self, PRICES, Prices},
     private::{self, Private},
     software::{SERVER, ServerKind},
     sums::CHECK,
-    transfer::transfer,
+    transfer::{Transfer, transfer},
 };
 
 use crate::server::{ServerStore, Software, TIMEOUT, limit_in_effect};
@@ -38,10 +45,12 @@ pub(super) const ASKS: u8 = 2;
 
 /// An open store.
 pub(crate) struct ObjectStore {
-    pub(super) keys: KeyKind,
+    pub(super) form: Form,
     pub(super) access: Access,
     pub(super) transfer: Transfer,
     pub(super) conditional: AtomicU8,
+    /// The objects that are no values; `None` before they were all listed.
+    pub(super) left_out: Mutex<Option<Vec<Entry>>>,
     /// The removal of its objects; it comes before the server.
     removal: Option<Removal>,
     pub(super) link: Link,
@@ -110,7 +119,8 @@ impl ServerStore for ObjectStore {
     fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let transfer = transfer(&options.settings);
         let (private, link) = Private::create(path, &options.settings, transfer, options.keys)?;
-        Ok(Self::open_bucket(link, Some(private), options, options.keys))
+        let form = Form::new(options.keys, false);
+        Ok(Self::open_bucket(link, Some(private), options, form))
     }
 
     fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
@@ -126,7 +136,10 @@ impl ServerStore for ObjectStore {
     fn create_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (settings, transfer) = (&options.settings, transfer(&options.settings));
         let find = || Link::find(location, settings);
-        let mut store = Self::open_bucket(find()?, None, options, options.keys);
+        if is_users(location, settings) {
+            return Self::create_existing(find()?, options);
+        }
+        let mut store = Self::open_bucket(find()?, None, options, Form::new(options.keys, false));
         let client = S3Client::new(&store.link, transfer);
         if !client.list("", None, 1)?.contents.is_empty() {
             let what = format!("{}: there are objects already", store.link.shown);
@@ -138,7 +151,39 @@ impl ServerStore for ObjectStore {
     }
 
     fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, options.keys))
+        let form = Form::new(options.keys, false);
+        Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, form))
+    }
+
+    fn names_values(settings: &Settings) -> bool {
+        is_existing(settings)
+    }
+
+    fn destination() -> Option<&'static [(&'static str, &'static str)]> {
+        Some(&[(EXISTING.name, "yes")])
+    }
+
+    fn open_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+        if leftovers::is_run(location) {
+            return Self::join_at(location, options);
+        }
+        let names_integers = options.settings.is(KEYS.name, KeyKind::Integers.as_str());
+        let makes_integers = options.access == Access::Write && options.keys == KeyKind::Integers;
+        let keys =
+            if names_integers || makes_integers { KeyKind::Integers } else { KeyKind::Names };
+        let form = Form::new(keys, true);
+        Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, form))
+    }
+
+    fn find_values(location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        let link = Link::find(location, asked)?;
+        let page = S3Client::new(&link, transfer(asked)).list("", None, 1)?;
+        if page.contents.is_empty() {
+            return Err(Error::usage("no object has a key with this prefix").at(&link.shown));
+        }
+        let mut settings = Settings::default();
+        settings.set(EXISTING.name, "yes");
+        Ok(Some(FoundValues { settings, about: None }))
     }
 
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
@@ -158,22 +203,45 @@ impl ServerStore for ObjectStore {
     }
 }
 
+/// Returns whether settings say that the objects at an address are the user's own.
+fn is_existing(settings: &Settings) -> bool {
+    settings.is(EXISTING.name, "yes")
+}
+
+/// Returns whether the objects at a location are the user's own: those of a run are not, which has
+/// copies of them.
+fn is_users(location: &Path, settings: &Settings) -> bool {
+    is_existing(settings) && !leftovers::is_run(location)
+}
+
 impl ObjectStore {
+    /// Opens a place in a bucket for a copy, which has no objects yet.
+    fn create_existing(link: Link, options: &OpenOptions) -> Result<Self> {
+        let client = S3Client::new(&link, transfer(&options.settings));
+        if !client.list("", None, 1)?.contents.is_empty() {
+            let what = format!("{}: there are objects already", link.shown);
+            return Err(Error::new(ErrorKind::Exists, what));
+        }
+        drop(client);
+        Ok(Self::open_bucket(link, None, options, Form::new(options.keys, true)))
+    }
+
     fn of_folder((private, link): (Private, Link), options: &OpenOptions) -> Self {
         let names = link.bucket.name() == KeyKind::Names.as_str();
         let keys = if names { KeyKind::Names } else { KeyKind::Integers };
-        Self::open_bucket(link, Some(private), options, keys)
+        Self::open_bucket(link, Some(private), options, Form::new(keys, false))
     }
 
     fn open_bucket(
         link: Link,
         private: Option<Private>,
         options: &OpenOptions,
-        keys: KeyKind,
+        form: Form,
     ) -> Self {
         let settings = options.settings.clone();
         Self {
-            keys,
+            form,
+            left_out: Mutex::default(),
             access: options.access,
             transfer: transfer(&settings),
             conditional: AtomicU8::new(UNKNOWN),
@@ -205,7 +273,7 @@ impl Drop for ObjectStore {
 
 impl Store for ObjectStore {
     fn keys(&self) -> KeyKind {
-        self.keys
+        self.form.keys()
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -216,6 +284,9 @@ impl Store for ObjectStore {
         let longest = self.transfer.part as u64 * PARTS;
         refusal::check_value(key, length, longest)?;
         let Key::Name(name) = key else { return Ok(()) };
+        if self.form == Form::Plain {
+            return names::check_plain(&self.link.prefix, name);
+        }
         names::check(&self.link.prefix, name)?;
         let long = name.split(|byte| *byte == b'/').any(|part| part.len() > LONGEST_PART);
         if self.private.is_some() && long {
@@ -225,6 +296,19 @@ impl Store for ObjectStore {
             )));
         }
         Ok(())
+    }
+
+    /// Returns the objects that no request can name, and those that stand for folders.
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        if self.form != Form::Plain {
+            return Ok(Vec::new());
+        }
+        let noted = || lock::hold(&self.left_out).clone();
+        if let Some(entries) = noted() {
+            return Ok(entries);
+        }
+        self.session()?.scan(Scan::LENGTHS, &mut |_| Ok(ControlFlow::Continue(())))?;
+        Ok(noted().unwrap_or_default())
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -241,6 +325,8 @@ impl Store for ObjectStore {
         }
         found.set(ENDPOINT.name, &self.link.endpoint);
         found.set(REGION.name, self.link.bucket.region());
+        found.set(EXISTING.name, if is_existing(&self.settings) { "yes" } else { "no" });
+        found.set(KEYS.name, self.settings.get(KEYS.name).unwrap_or(self.keys().as_str()));
         for (name, word) in super::in_effect_of(&self.settings) {
             found.set(name, word);
         }

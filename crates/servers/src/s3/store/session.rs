@@ -4,14 +4,15 @@ use std::{cmp::min, ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
 use kit::{first::stop_after, refusal};
 use model::{
-    Access, Error, ErrorKind, How, Item, Key, KeyKind, Meta, OwnedKey, Put, Result, Scan, Session,
+    Access, ErrorKind, How, Item, Key, KeyKind, Meta, OwnedKey, Put, Result, Scan, Session,
     ValueType, Visitor,
 };
 
-use super::{ASKS, FORBIDS, ObjectStore, UNKNOWN};
+use super::{ASKS, FORBIDS, ObjectStore, UNKNOWN, list::Listed};
 use crate::s3::{
-    client::{S3Client, in_parallel},
-    names,
+    client::S3Client,
+    names::{self, Form},
+    parallel::in_parallel,
     sums::{self, Header},
 };
 
@@ -20,14 +21,11 @@ const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"
 
 /// A worker's session.
 pub(super) struct ObjectSession<'s> {
-    store: &'s ObjectStore,
-    client: S3Client<'s>,
+    pub(super) store: &'s ObjectStore,
+    pub(super) client: S3Client<'s>,
     /// The key of the current object.
     object: String,
 }
-
-/// A key with the length of its value, as a list has them.
-type Listed = (OwnedKey, u64);
 
 impl<'s> ObjectSession<'s> {
     pub(super) fn new(store: &'s ObjectStore) -> Self {
@@ -37,7 +35,7 @@ impl<'s> ObjectSession<'s> {
 
     #[inline]
     fn select(&mut self, key: Key<'_>) -> Result<()> {
-        names::object(&self.store.link.prefix, key, self.store.keys, &mut self.object)
+        names::object(&self.store.link.prefix, key, self.store.form, &mut self.object)
     }
 
     fn select_to_write(&mut self, key: Key<'_>) -> Result<()> {
@@ -83,43 +81,6 @@ impl<'s> ObjectSession<'s> {
         Ok(written)
     }
 
-    /// Visits pages of keys with the lengths of their values, in the order of objects' keys.
-    fn list(
-        &self,
-        after: &str,
-        limit: u64,
-        visit: &mut dyn FnMut(Vec<Listed>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let most = usize::try_from(limit).unwrap_or(usize::MAX).max(1);
-        let prefix = &self.store.link.prefix;
-        let mut token = None;
-        loop {
-            let page = self.client.list(after, token.as_deref(), most)?;
-            let mut keys = Vec::with_capacity(page.contents.len());
-            for object in page.contents {
-                let name = object.key.strip_prefix(prefix.as_str()).unwrap_or_default();
-                // Some services list folders.
-                if name.ends_with('/') {
-                    continue;
-                }
-                let key = names::key(name, self.store.keys).ok_or_else(|| self.foreign(name))?;
-                keys.push((key, object.size.unwrap_or(0)));
-            }
-            if visit(keys)?.is_break() {
-                return Ok(());
-            }
-            match page.next_continuation_token {
-                Some(next) => token = Some(next),
-                None => return Ok(()),
-            }
-        }
-    }
-
-    fn foreign(&self, name: &str) -> Error {
-        let (shown, keys) = (&self.store.link.shown, self.store.keys);
-        Error::corrupt(format!("the object {name:?} is none of the {keys} of storemark")).at(shown)
-    }
-
     /// Shows keys, with their values if these are wanted, until the visitor has enough.
     fn show(
         &self,
@@ -158,7 +119,7 @@ impl<'s> ObjectSession<'s> {
     /// Returns a whole value, which was `length` bytes long; `None` if there is none.
     fn value(&self, key: Key<'_>, length: u64) -> Result<Option<(Vec<u8>, Option<Meta>)>> {
         let mut object = String::new();
-        names::object(&self.store.link.prefix, key, self.store.keys, &mut object)?;
+        names::object(&self.store.link.prefix, key, self.store.form, &mut object)?;
         let mut value = vec![0; refusal::size(length)?];
         loop {
             let Some((length, kept)) = self.client.get(&object, &mut value)? else {
@@ -171,30 +132,6 @@ impl<'s> ObjectSession<'s> {
                 return Ok(Some((value, sums::file(&kept))));
             }
         }
-    }
-
-    /// Lists keys with lengths in order. Names are listed whole: escaped ones have another order as
-    /// objects.
-    fn list_sorted(&self, from: Option<Key<'_>>, limit: u64) -> Result<Vec<Listed>> {
-        let mut all = Vec::new();
-        self.list("", u64::MAX, &mut |keys| {
-            all.extend(
-                keys.into_iter().filter(|(key, _)| from.is_none_or(|from| key.as_key() >= from)),
-            );
-            Ok(ControlFlow::Continue(()))
-        })?;
-        all.sort_unstable();
-        all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(all)
-    }
-
-    /// Returns the object after which a list starts that is to show `from`.
-    fn list_start(&self, from: i64) -> Result<String> {
-        let mut after = String::new();
-        if let Some(before) = from.checked_sub(1) {
-            names::object(&self.store.link.prefix, Key::Int(before), self.store.keys, &mut after)?;
-        }
-        Ok(after)
     }
 
     fn explain_error<T>(&self, result: Result<T>) -> Result<T> {
@@ -234,14 +171,15 @@ impl Session for ObjectSession<'_> {
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        if let Some(from) = scan.from.filter(|from| from.kind() != self.store.keys) {
-            return Err(refusal::wrong_kind(from, self.store.keys));
+        let held = self.store.form.keys();
+        if let Some(from) = scan.from.filter(|from| from.kind() != held) {
+            return Err(refusal::wrong_kind(from, held));
         }
         if scan.limit == 0 {
             return Ok(());
         }
         let visit = &mut stop_after(scan.limit, visit);
-        let done = if self.store.keys == KeyKind::Names {
+        let done = if held == KeyKind::Names {
             let keys = self.list_sorted(scan.from, scan.limit)?;
             self.show(&keys, scan.values, visit).map(drop)
         } else {
@@ -259,6 +197,33 @@ impl Session for ObjectSession<'_> {
             })
         };
         self.explain_error(done)
+    }
+
+    fn visit_each(&mut self, keys: &[(OwnedKey, u64)], visit: &mut Visitor<'_>) -> Result<()> {
+        let shown = self.show(keys, true, visit).map(drop);
+        self.explain_error(shown)
+    }
+
+    fn scan_some(&mut self, most: u64, visit: &mut Visitor<'_>) -> Result<Option<bool>> {
+        if self.store.form != Form::Plain {
+            return Ok(None);
+        }
+        let some = self.explain_error(self.list_some(most))?;
+        let _ = self.show(&some.keys, false, visit)?;
+        Ok(Some(some.is_whole))
+    }
+
+    fn has_value(&mut self, item: &Item<'_>) -> Result<Option<bool>> {
+        self.select(item.key)?;
+        let Some((length, headers)) = self.explain_error(self.client.head(&self.object))? else {
+            return Ok(Some(false));
+        };
+        let kept = sums::file(&headers);
+        let has_meta = item.meta.is_none_or(|meta| kept.is_none_or(|kept| kept == meta));
+        if length != item.length || !has_meta {
+            return Ok(Some(false));
+        }
+        Ok(sums::is_same(item.value, &headers))
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
