@@ -234,7 +234,7 @@ fn a_worker_that_dies_fails_the_run_and_what_was_measured_is_kept() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
-    assert!(err.contains("sqlite journal=wal failed; what was measured"), "{err}");
+    assert!(err.contains("sqlite journal=wal not measured to the end"), "{err}");
     ended(&workers);
     assert!(!scratch_left(&world) && !world.record("r.json").samples.is_empty());
     let page = world.ok("report r.json").out.split_whitespace().collect::<Vec<_>>().join(" ");

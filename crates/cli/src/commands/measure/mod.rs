@@ -235,7 +235,7 @@ pub(crate) fn check_complete(outcomes: &[Outcome]) -> Result<(), Failure> {
     if failed.is_empty() {
         return Ok(());
     }
-    let why = format!("{} failed; what was measured is shown", failed.join(", "));
+    let why = format!("{} not measured to the end; what was measured is shown", failed.join(", "));
     Err(Failure::PartWay(Error::failed(why)))
 }
 
