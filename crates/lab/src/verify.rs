@@ -301,7 +301,9 @@ impl Reader<'_> {
         let mut whole = blake3::Hasher::new();
         let (mut rows, mut totals) = (Vec::new(), StoreTotals::default());
         let mut send = |rows: Vec<Row>| {
-            rows.iter().for_each(|(key, print)| absorb(&mut whole, key.as_key(), print));
+            for (key, print) in &rows {
+                absorb(&mut whole, key.as_key(), print);
+            }
             // Nobody receives the rest after a failure on the other side.
             let _ = sender.send(rows);
         };

@@ -118,16 +118,9 @@ fn unescaped(text: &str) -> String {
     let mut parts = text.split('%');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |mut value, part| {
-        match escaped_char(part) {
-            Some(character) => {
-                value.push(character);
-                value.push_str(&part[2..]);
-            }
-            None => {
-                value.push('%');
-                value.push_str(part);
-            }
-        }
+        let character = escaped_char(part);
+        value.push(character.unwrap_or('%'));
+        value.push_str(if character.is_some() { &part[2..] } else { part });
         value
     })
 }

@@ -366,7 +366,7 @@ pub(super) fn left_out_lines(entries: &[Entry]) -> impl Iterator<Item = String> 
 pub(crate) fn verify(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure> {
     match compare_or_check(options, stop) {
         // A damaged store may not even show where its values are.
-        Err(Failure::Error(error)) if error.kind() == ErrorKind::Corrupt => {
+        Err(Failure::Error(error)) if error.kind() == ErrorKind::Corrupt && options.b.is_none() => {
             Err(report_damage(&[error.to_string()])?)
         }
         done => done,

@@ -86,11 +86,10 @@ fn what_is_damaged_fails_the_check() {
     world.write("schema.db", with(100));
     world.write("page.db", with(4096));
     for name in ["cut.db", "schema.db", "page.db", "cut.db?table=photos"] {
-        for other in ["", " a.db"] {
-            let ran = world.run(&format!("verify {name}{other}"));
-            assert_eq!(ran.code, Some(3), "{name}{other}: {}{}", ran.out, ran.err);
-            assert!(ran.out.starts_with("damaged: "), "{}{}", ran.out, ran.err);
-        }
+        let ran = world.run(&format!("verify {name}"));
+        assert_eq!(ran.code, Some(3), "{name}: {}{}", ran.out, ran.err);
+        assert!(ran.out.starts_with("damaged: "), "{}{}", ran.out, ran.err);
+        world.refused(&format!("verify {name} a.db?table=photos&value=data"));
     }
 }
 
@@ -337,6 +336,6 @@ fn a_data_file_of_lmdb_is_a_store_without_a_folder() {
         assert!(ran.err.contains("the values of database=photos"), "{}", ran.err);
         assert_eq!(world.tree(), before, "{line}");
     }
-    world.write("garbage/data.mdb", [7; 20_000]);
+    world.write("garbage/data.mdb", "somebody else's".repeat(1000));
     assert_eq!(world.run("verify lmdb:garbage").code, Some(3));
 }

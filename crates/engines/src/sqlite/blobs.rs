@@ -119,9 +119,10 @@ fn read_schema<T>(
     location: &Path,
     read: impl FnOnce(&Connection) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
-    let opening = match database::lacks_log_index(location) {
-        true => Open::Immutable,
-        false => database::opening(location, Access::Read),
+    let opening = if database::lacks_log_index(location) {
+        Open::Immutable
+    } else {
+        database::opening(location, Access::Read)
     };
     let is_part = opening == Open::Immutable && database::is_filled(location, "-wal");
     let db = Connection::open(&LINKED, location, opening)?;

@@ -161,3 +161,41 @@ fn beside_another_process_it_is_read_under_its_locks() {
     let store = case(&[]).open(&place.path, Access::Read).unwrap();
     assert_eq!(store.session().unwrap().items().len(), 22);
 }
+
+#[test]
+fn a_database_whose_name_no_target_can_have_is_named() {
+    let place = Place::new();
+    let photos = Case { keys: KeyKind::Names, ..case(&[("database", "photos")]) };
+    photos.made(&place.path, 3);
+    let data = place.path.join("data.mdb");
+    let mut bytes = fs::read(&data).unwrap();
+    let found = bytes.windows(6).enumerate().filter(|(_, bytes)| *bytes == b"photos");
+    let found: Vec<_> = found.map(|(at, _)| at).collect();
+    for at in found {
+        bytes[at..at + 6].copy_from_slice(b"ph\xfctos");
+    }
+    fs::write(&data, bytes).unwrap();
+    let error = case(&[]).open(&place.path, Access::Read).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let said = error.to_string();
+    assert!(said.contains("its database \"ph\\xfctos\" has a name that is not UTF-8"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_lock_file_of_another_version_is_no_damage() {
+    use std::os::unix::fs::FileExt;
+
+    let place = Place::new();
+    case(&[]).made(&place.path, 3);
+    let _neighbour = Neighbour::with(&case(&[]), &place.path);
+    let lock =
+        fs::OpenOptions::new().read(true).write(true).open(place.path.join("lock.mdb")).unwrap();
+    // Its magic number has four bytes; the version of its format follows.
+    let mut version = [0; 4];
+    lock.read_exact_at(&mut version, 4).unwrap();
+    lock.write_all_at(&version.map(|byte| !byte), 4).unwrap();
+    let error = case(&[]).open(&place.path, Access::Read).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains("another version of LMDB's format"), "{error}");
+}

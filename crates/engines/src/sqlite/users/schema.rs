@@ -239,13 +239,12 @@ fn quoted_name(list: &str) -> Option<(String, &str)> {
     loop {
         let (part, after) = rest.split_once('"')?;
         name.push_str(part);
-        match after.strip_prefix('"') {
-            Some(next) => (name, rest) = (name + "\"", next),
-            None => {
-                let after = after.trim_start();
-                return (after.is_empty() || after.starts_with(',')).then_some((name, after));
-            }
-        }
+        let Some(next) = after.strip_prefix('"') else {
+            let after = after.trim_start();
+            return (after.is_empty() || after.starts_with(',')).then_some((name, after));
+        };
+        name.push('"');
+        rest = next;
     }
 }
 
