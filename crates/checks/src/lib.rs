@@ -49,6 +49,10 @@ pub use experiment::{
     backup::{BackupFigures, backup_figures},
     life::{LifeFigures, LifeSpace, life_figures, life_spaces},
     queue::{TaskFigures, task_figures},
+    roles::{
+        MaintenanceFigures, RoleFigures, RoleGrowth, RoleWaits, maintained_role_figures,
+        maintenance_figures, role_figures, role_growths,
+    },
     rows::{RowCell, RowFigures, RowGroup, row_groups, without_style},
 };
 pub use figures::{

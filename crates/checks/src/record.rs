@@ -13,6 +13,7 @@ use stats::{Estimate, trend, two_modes};
 
 use crate::{
     arithmetic::contradictions,
+    experiment::roles,
     figures::{Figures, all_series, figures, per, sum},
     sample::{OTHER_CPUS, is_short},
     series::{FEWEST_ROUNDS, Series, facts},
@@ -56,6 +57,7 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     }
     findings.extend(client_limits(record, figures));
     findings.extend(not_delayed(record));
+    findings.extend(roles::findings(record));
     findings
 }
 

@@ -9,13 +9,15 @@
 //! name is followed by its mode and time, whose nanoseconds are all ones if there are none.
 
 use std::{
-    cell::Cell,
     collections::BTreeMap,
     ops::{Bound, ControlFlow},
     sync::{Mutex, MutexGuard},
 };
 
-use kit::{lock, meta, refusal};
+use kit::{
+    lock::{self, Waits},
+    meta, refusal,
+};
 use model::{Access, Error, How, Item, Key, Meta, Put, Result, Try, Visit};
 
 use crate::{
@@ -193,7 +195,7 @@ impl<'s, T: Tree> Library for Buffered<'s, T> {
         Ok(None)
     }
 
-    fn write(&self, waits: &Cell<i64>) -> Result<Self::Write> {
+    fn write(&self, waits: &Waits) -> Result<Self::Write> {
         if self.shared.access == Access::Read {
             return Err(refusal::read_only());
         }

@@ -1,9 +1,9 @@
 //! Shared code of the engines whose library keeps bytes in the order of their keys.
 
-use std::{cell::Cell, mem, path::Path};
+use std::{mem, path::Path};
 
-use kit::{first::stop_after, refusal::wrong_kind};
-use model::{Error, Key, KeyKind, LOCK_WAITS, Mode, Put, Result, Scan, Session, Visitor};
+use kit::{first::stop_after, lock::Waits, refusal::wrong_kind};
+use model::{Error, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
 
 use crate::caught::StoreName;
 
@@ -79,7 +79,7 @@ pub(crate) trait Library: Sized {
     }
 
     /// Starts a transaction, and counts in `waits` if another one has to end first.
-    fn write(&self, waits: &Cell<i64>) -> Result<Self::Write>;
+    fn write(&self, waits: &Waits) -> Result<Self::Write>;
 
     fn commit(&self, txn: Self::Write) -> Result<()>;
 
@@ -135,8 +135,8 @@ pub(crate) struct TransactionSession<L: Library> {
     library: L,
     store: &'static StoreName,
     batch: OpenBatch<L>,
-    /// The number of transactions that had to wait for another session's, since the last call.
-    waits: Cell<i64>,
+    /// The transactions that had to wait for another session's, since the last call.
+    waits: Waits,
 }
 
 impl<L: Library> TransactionSession<L> {
@@ -146,7 +146,7 @@ impl<L: Library> TransactionSession<L> {
             library,
             store: StoreName::intern(path),
             batch: OpenBatch::None,
-            waits: Cell::new(0),
+            waits: Waits::default(),
         }
     }
 
@@ -224,10 +224,16 @@ impl<L: Library> Session for TransactionSession<L> {
             session.batch = OpenBatch::None;
             session.batch = match mode {
                 Mode::Read => OpenBatch::Read(session.library.read()?),
-                Mode::Write => OpenBatch::Write(session.library.write(&session.waits)?),
+                Mode::Write | Mode::Deferred => {
+                    OpenBatch::Write(session.library.write(&session.waits)?)
+                }
             };
             Ok(())
         })
+    }
+
+    fn roll_back(&mut self) {
+        self.batch = OpenBatch::None;
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -251,7 +257,7 @@ impl<L: Library> Session for TransactionSession<L> {
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         let mut counters = self.library.counters();
-        counters.push((LOCK_WAITS, self.waits.take()));
+        counters.extend(self.waits.take());
         counters
     }
 }
@@ -291,7 +297,7 @@ mod tests {
             Ok(())
         }
 
-        fn write(&self, _: &Cell<i64>) -> Result<()> {
+        fn write(&self, _: &Waits) -> Result<()> {
             Ok(())
         }
 

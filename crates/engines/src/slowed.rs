@@ -9,8 +9,8 @@ use std::{
 
 use model::{
     Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
-    Idle, Item, Key, KeyKind, Library, Mode, OpenOptions, OwnedKey, Put, Removed, Result, Scan,
-    Session, Settings, Store, Visitor,
+    Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Put, Removed,
+    Result, Scan, Session, Settings, Store, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -133,6 +133,7 @@ impl Blobs for Slowed {
         fn cache(&self, bytes: u64, sessions: u32) -> Option<u64>;
         fn recognises(&self, path: &Path) -> bool;
         fn files(&self, location: &Path) -> Vec<PathBuf>;
+        fn logs(&self, location: &Path) -> Vec<PathBuf>;
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
@@ -174,6 +175,7 @@ impl Store for SlowedStore {
         fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;
         fn removed(&self) -> Removed;
+        fn maintain(&self, what: Maintenance, to: &Path, is_over: &dyn Fn() -> bool) -> Result<bool>;
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -252,6 +254,10 @@ impl Session for SlowedSession<'_> {
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
         self.session.begin(mode)
+    }
+
+    fn roll_back(&mut self) {
+        self.session.roll_back();
     }
 
     fn commit(&mut self) -> Result<()> {

@@ -34,6 +34,7 @@ pub use experiment::{
     life::LifeRequest,
     queue::QueueRequest,
     request::{ExperimentRequest, Request, ResolvedTarget},
+    roles::RolesRequest,
     rows::{Group, RowTarget, RowsRequest},
     store_cache::StoreCache,
 };

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Accepts, Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, OpenOptions, Requests,
-    Result, Setting, Settings, Store,
+    Accepts, Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, Maintenance, OpenOptions,
+    Requests, Result, Setting, Settings, Store,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -35,6 +35,9 @@ pub struct Declaration {
     /// The way in which the engine gives the space of deleted values back to the file system when it
     /// is asked to; `None` if it does so at once or not at all.
     pub reclaim: Option<&'static str>,
+    /// The maintenance that an open store can do while sessions work, each with the way in which it
+    /// does it.
+    pub maintenance: &'static [(Maintenance, &'static str)],
     /// The settings that fill a new store of values fast; `None` if the settings of durability
     /// `none` are used.
     pub fill: Option<Fill>,
@@ -47,6 +50,9 @@ pub struct Declaration {
     /// The setting, with its word, that lets several processes write at once; `None` if all settings
     /// do, or none.
     pub lets_several_write: Option<(&'static str, &'static str)>,
+    /// Whether a transaction can take the lock of a writer at its first write
+    /// ([`Mode::Deferred`](crate::Mode::Deferred)).
+    pub defers: bool,
     /// Whether it is a limit of the machine that others are compared with, not a place for data:
     /// advice never names it.
     pub reference: bool,
@@ -83,10 +89,12 @@ impl Declaration {
             capabilities: Capabilities::ON_DISK,
             integrity: None,
             reclaim: None,
+            maintenance: &[],
             fill: None,
             servers: None,
             linked: None,
             lets_several_write: None,
+            defers: false,
             reference: false,
             worth_trying: &[],
             threshold: None,
@@ -375,6 +383,12 @@ pub trait Blobs: Engine {
     /// folder includes all in it.
     fn files(&self, location: &Path) -> Vec<PathBuf> {
         if self.capabilities().persistent { vec![location.to_owned()] } else { Vec::new() }
+    }
+
+    /// Returns the files and folders among [`files`](Self::files) that are the store's log; none if it
+    /// has no log apart.
+    fn logs(&self, _location: &Path) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// Returns why the store at `location` cannot be opened for reading without changing or

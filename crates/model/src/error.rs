@@ -32,6 +32,8 @@ pub enum ErrorKind {
     Overspent,
     /// The user that runs storemark lacks the permission.
     Denied,
+    /// Another session held the store for longer than this one may wait.
+    Busy,
 }
 
 /// An error with its kind, its place, a sentence and its cause. It is one pointer wide, so that a hot

@@ -20,6 +20,7 @@ mod experiment;
 mod finding;
 mod idle;
 mod key;
+mod maintenance;
 mod mix;
 mod order;
 mod over_time;
@@ -54,12 +55,14 @@ pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};
 pub use experiment::{
     AgeData, AgeMeasured, AgeWork, BackupBytes, BackupData, BackupMeasured, BlobWork, BlobsData,
-    Experiment, LifeData, LifeMeasured, Measured, QueueData, QueueMeasured, RowsData, RowsMeasured,
+    Experiment, Growth, LifeData, LifeMeasured, MaintenanceMeasured, Measured, QueueData,
+    QueueMeasured, Role, RoleMeasured, RoleWork, Roles, RolesData, RowsData, RowsMeasured,
     RowsWork, Work, backup, life,
 };
 pub use finding::{Finding, FindingKind, RatioInterval, Severity, Suggestion};
 pub use idle::Idle;
 pub use key::{Key, KeyKind, Meta, OwnedKey, ValueType};
+pub use maintenance::{Maintenance, Meanwhile};
 pub use mix::{Action, LONGEST_SCAN, Mix, Operation, Ycsb};
 pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
@@ -76,8 +79,8 @@ pub use sample::{Cost, Device, HostClock, HostPart, Io, Load, Sample, Worker};
 pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
-    Access, BUSY_RETRIES, Entry, EntryKind, FinishedWork, How, Item, LOCK_WAITS, Mode, OpenOptions,
-    Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
+    Access, BUSY_ERRORS, BUSY_RETRIES, Entry, EntryKind, FinishedWork, How, Item, LOCK_WAIT_NS,
+    LOCK_WAITS, Mode, OpenOptions, Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
 pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};

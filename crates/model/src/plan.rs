@@ -116,6 +116,9 @@ impl Plan {
         let Some(one) = self.workloads.get(workload) else {
             return format!("workload {}", workload + 1);
         };
+        if let Some((roles, work)) = self.experiment.roles().zip(one.work.role()) {
+            return roles.work_name(work);
+        }
         let name = one.work.name();
         if self.workloads.iter().filter(|other| other.work.name() == name).count() == 1 {
             return name;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgeMeasured, BackupBytes, BackupMeasured, Cache, FileBytes, First, Fragments, Latency,
-    LifeMeasured, Measured, OverTime, Paced, Passes, QueueMeasured, Residency, RowsMeasured,
-    tasks::TaskStep,
+    LifeMeasured, Measured, OverTime, Paced, Passes, QueueMeasured, Residency, RoleMeasured,
+    RowsMeasured, tasks::TaskStep,
 };
 
 /// A timed trial.
@@ -208,7 +208,9 @@ impl Sample {
     /// Returns the passes over values; `None` for experiments without values.
     pub fn passes(&self) -> Option<&Passes> {
         match &self.measured {
-            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => Some(passes),
+            Measured::Blobs(passes)
+            | Measured::Age(AgeMeasured { passes, .. })
+            | Measured::Roles(RoleMeasured { passes, .. }) => Some(passes),
             _ => None,
         }
     }
@@ -216,7 +218,9 @@ impl Sample {
     /// Returns the passes over values for changes; `None` for experiments without values.
     pub fn passes_mut(&mut self) -> Option<&mut Passes> {
         match &mut self.measured {
-            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => Some(passes),
+            Measured::Blobs(passes)
+            | Measured::Age(AgeMeasured { passes, .. })
+            | Measured::Roles(RoleMeasured { passes, .. }) => Some(passes),
             _ => None,
         }
     }
@@ -236,9 +240,9 @@ impl Sample {
     pub fn latency_mut(&mut self) -> Option<&mut Latency> {
         match &mut self.measured {
             Measured::Queue(queue) => Some(&mut queue.latency),
-            Measured::Blobs(passes) | Measured::Age(AgeMeasured { passes, .. }) => {
-                Some(&mut passes.latency)
-            }
+            Measured::Blobs(passes)
+            | Measured::Age(AgeMeasured { passes, .. })
+            | Measured::Roles(RoleMeasured { passes, .. }) => Some(&mut passes.latency),
             _ => None,
         }
     }
@@ -246,6 +250,11 @@ impl Sample {
     /// Returns the latency of each kind of step; `None` for experiments without tasks.
     pub fn steps(&self) -> Option<&BTreeMap<TaskStep, Latency>> {
         self.queue().map(|queue| &queue.steps)
+    }
+
+    /// Returns the figures of a role; `None` for other experiments.
+    pub fn role(&self) -> Option<&RoleMeasured> {
+        if let Measured::Roles(role) = &self.measured { Some(role) } else { None }
     }
 
     /// Returns the figures of a step of a backup; `None` for other experiments.
@@ -274,7 +283,7 @@ impl Sample {
     /// it has no files.
     pub fn files(&self) -> Option<FileBytes> {
         match &self.measured {
-            Measured::Blobs(_) => None,
+            Measured::Blobs(_) | Measured::Roles(_) => None,
             Measured::Rows(RowsMeasured { files })
             | Measured::Age(AgeMeasured { files, .. })
             | Measured::Backup(BackupMeasured { files, .. })
@@ -306,8 +315,11 @@ impl Sample {
 
     /// Returns the nanoseconds an operation that targets are compared by: the time of the pass over
     /// its operations. On a schedule, where all targets' passes take the same time, it is the mean
-    /// latency.
+    /// latency, as it is for roles.
     pub fn ns_per_operation(&self) -> f64 {
+        if let Some(role) = self.role() {
+            return role.worked_ns as f64 / self.operations as f64;
+        }
         match self.paced().and(self.latency()) {
             None => self.judged_ns() as f64 / self.operations as f64,
             Some(latency) => latency.sum_ns as f64 / latency.operations as f64,

@@ -1,10 +1,10 @@
 //! Values under keys: an open store, and one worker's use of it.
 
-use std::{fmt, ops::ControlFlow, time::Instant};
+use std::{fmt, ops::ControlFlow, path::Path, time::Instant};
 
 use crate::{
-    Arrangement, Durability, Error, Key, KeyKind, Meta, OwnedKey, Result, Settings, Shown,
-    ValueType, words::words,
+    Arrangement, Durability, Error, Key, KeyKind, Maintenance, Meta, OwnedKey, Result, Settings,
+    Shown, ValueType, words::words,
 };
 
 /// An open store, shared by the sessions of all workers.
@@ -78,6 +78,13 @@ pub trait Store: Send + Sync {
     /// report it. It may read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
+    }
+
+    /// Does maintenance that [`Declaration::maintenance`](crate::Declaration::maintenance) names, while
+    /// sessions work. A copy is written to `to`, where nothing exists. Returns whether it finished: what
+    /// starts again when the store changes gives up once `is_over` returns `true`.
+    fn maintain(&self, _: Maintenance, _to: &Path, _is_over: &dyn Fn() -> bool) -> Result<bool> {
+        Err(Error::unsupported("the engine has no such maintenance"))
     }
 
     /// Gives the space of deleted values back to the file system, in the way that
@@ -204,6 +211,10 @@ pub trait Session {
         Ok(())
     }
 
+    /// Undoes the open batch, if there is one. It is called after an error of the kind
+    /// [`Busy`](crate::ErrorKind::Busy).
+    fn roll_back(&mut self) {}
+
     /// Finishes a batch. When it returns, the store's durability class holds for all writes in it.
     fn commit(&mut self) -> Result<()> {
         Ok(())
@@ -245,7 +256,8 @@ pub trait Session {
     }
 
     /// Returns the engine's own counters for this session since the last call, named with their
-    /// units. Waiting for other sessions is counted under [`LOCK_WAITS`] and [`BUSY_RETRIES`].
+    /// units. Waiting for other sessions is counted under [`LOCK_WAITS`], [`LOCK_WAIT_NS`] and
+    /// [`BUSY_RETRIES`].
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
@@ -271,6 +283,10 @@ pub struct FinishedWork {
 /// The counter of operations that had to wait for another session's lock, in
 /// [`Session::statistics`].
 pub const LOCK_WAITS: &str = "lock waits";
+/// The counter of the nanoseconds of these waits, in [`Session::statistics`].
+pub const LOCK_WAIT_NS: &str = "lock wait (ns)";
+/// The counter of operations that the store refused because it was busy.
+pub const BUSY_ERRORS: &str = "busy errors";
 /// The counter of attempts that found the store busy and were repeated, in [`Session::statistics`].
 pub const BUSY_RETRIES: &str = "busy retries";
 
@@ -372,6 +388,9 @@ pub enum Mode {
     Read,
     /// Read and write.
     Write,
+    /// Read, and write from some moment on: the lock of a writer is taken only then. Engines that
+    /// cannot do this take it at once.
+    Deferred,
 }
 
 /// The choice whether a store is opened to read or to write.

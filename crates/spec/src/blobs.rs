@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use model::{
-    Batch, BlobWork, Cache, Durability, Error, Generated, Mix, Operation, Order, Result, Ycsb,
-    no_such,
+    Batch, BlobWork, Cache, Durability, Error, Generated, Meanwhile, Mix, Operation, Order, Result,
+    Roles, Ycsb, no_such,
 };
 
 use crate::{
@@ -95,6 +95,17 @@ options! {
         /// records have 10 fields of 100; here a record is one value); several letters are a
         /// workload each
         ycsb: Vec<GivenValue<Ycsb>> = "LETTERS",
+        /// Sessions with different work at the same time: NAME=SESSIONS[:WORD…][@RATE], separated by
+        /// commas, as in readers=4,writers=1@1k/s. A word is an operation (as in --mix, with its share
+        /// if there are several), batch=N, held=TIME (how long a transaction stays open), immediate or
+        /// deferred. Each role is measured alone, too
+        roles: Option<GivenValue<Roles>> = "ROLES",
+        /// Length of a pass with --roles; default: as long as fits five rounds into the time
+        pass: Option<GivenValue<Time>> = "TIME",
+        /// Maintenance of the store while all roles of --roles work: checkpoint, vacuum, analyze,
+        /// backup, integrity-check, compact or copy; once in a pass, or with =always again and again;
+        /// several are a pass each
+        meanwhile: Vec<GivenValue<Meanwhile>> = "WORK",
         /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 %
         /// of the keys get 80 % of the operations); default for a mix: uniform
         distribution: Option<GivenValue<Order>> = "LAW",
@@ -309,7 +320,9 @@ impl BlobsSpec {
     /// cut.
     pub fn durability(&self, targets: usize, work: &[BlobWork]) -> Option<Durability> {
         let several = targets > 1 || self.placing.on.len() > 1;
-        let compared = several && work.iter().any(|work| work.operation.writes());
+        let roles = given_value(&self.work.roles).map(|roles| roles.0).unwrap_or_default();
+        let writes = roles.iter().any(|role| role.mix.writes());
+        let compared = several && work.iter().any(|work| work.operation.writes()) || writes;
         given_value(&self.work.durability).or(compared.then_some(Durability::Consistent))
     }
 }

@@ -47,7 +47,7 @@ const COMMAND: &str = "command";
 const SET: &str = "set";
 
 /// The options that cannot be used together: each with those that it excludes.
-const CONFLICTS: [(&str, &[&str]); 10] = [
+const CONFLICTS: [(&str, &[&str]); 11] = [
     ("keys", &["bytes"]),
     ("mix", &["read", "update", "asc", "desc"]),
     ("ycsb", &["read", "update", "mix", "asc", "desc", "random", "distribution"]),
@@ -58,12 +58,41 @@ const CONFLICTS: [(&str, &[&str]); 10] = [
     ("hosts", &["memory"]),
     ("launch", &["memory"]),
     ("objects", &["volume"]),
+    (
+        "roles",
+        &[
+            "asc",
+            "batch",
+            "cache",
+            "count",
+            "desc",
+            "distribution",
+            "hosts",
+            "in-place",
+            "integrity-check",
+            "launch",
+            "max-id",
+            "memory",
+            "mix",
+            "on",
+            "random",
+            "rate",
+            "read",
+            "runs",
+            "sample",
+            "start",
+            "threads",
+            "update",
+            "ycsb",
+        ],
+    ),
 ];
 /// The options that must be 1 or more.
 const NOT_ZERO: [&str; 8] =
     ["batch", "count", "files", "objects", "rows", "runs", "sample", "tasks"];
 /// The options that need another one, which follows them.
-const NEEDS: [(&str, &str); 2] = [("in-place", "update"), ("image-size", "on")];
+const NEEDS: [(&str, &str); 4] =
+    [("in-place", "update"), ("image-size", "on"), ("pass", "roles"), ("meanwhile", "roles")];
 
 /// The options on what to do with a plan or where its record goes: they are no part of the plan.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];

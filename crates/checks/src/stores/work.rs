@@ -12,8 +12,9 @@ pub(super) fn outnumbering(record: &Record) -> impl Iterator<Item = Finding> {
     // Other hosts have processors of their own.
     let cpus = if record.header.plan.hosts.is_empty() { cpus } else { u32::MAX };
     let workloads = (0..).zip(&record.header.plan.workloads);
-    // On a schedule workers sleep most of the time.
-    let busy = workloads.filter(|(_, workload)| workload.work.rate().is_none());
+    // On a schedule workers sleep most of the time; the times of roles leave out such waits.
+    let waits = |work: Work| work.rate().is_none() && work.role().is_none();
+    let busy = workloads.filter(move |(_, workload)| waits(workload.work));
     busy.filter(move |(_, workload)| workload.workers() > cpus).map(move |(index, workload)| {
         let kind = FindingKind::WorkersOutnumberCpus { workers: workload.workers(), cpus };
         Finding::run(kind).in_workload(index)

@@ -48,6 +48,7 @@ mod proxy;
 mod queue;
 mod record;
 mod replaced;
+mod roles;
 mod rows;
 mod running;
 mod safety;

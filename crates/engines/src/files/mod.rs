@@ -10,6 +10,7 @@
 //! With `write=rename`, two sessions that insert the same key at the same time may both
 //! get the answer that they did.
 
+mod copying;
 mod layout;
 mod left_out;
 mod name;
@@ -26,7 +27,8 @@ use std::{
 
 use model::{
     Accepts, Access, Arrangement, Blobs, Capabilities, Declaration, Durability, Engine, Entry,
-    Error, Fill, Key, KeyKind, OpenOptions, Result, Session, Setting, Settings, Store, Try,
+    Error, Fill, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Setting, Settings, Store,
+    Try,
 };
 use strum::VariantNames;
 
@@ -78,6 +80,7 @@ static DECLARATION: Declaration = Declaration {
              fsync(2) of the folder before the commit returns: the new value stays",
         ),
     ],
+    maintenance: &[(Maintenance::Copy, "each file is copied, as cp -r does")],
     limitations: &["an order of its keys: each scan lists and sorts the whole folder"],
 
     // In place: a torn file differs from its source, and a rename would cost more than half as
@@ -199,6 +202,11 @@ impl Store for FilesFolder {
             _ => Durability::None,
         };
         Ok((settings, class))
+    }
+
+    fn maintain(&self, _: Maintenance, to: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        let copied = copying::copy_folder(&self.path, to);
+        copied.map(|()| true).map_err(|e| Error::io(to.display(), e))
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {

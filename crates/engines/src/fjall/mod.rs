@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, OpenOptions,
-    Result, Setting, Settings, Store,
+    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, Maintenance,
+    OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::{at, caught::catch, fresh, lsm, part};
@@ -81,6 +81,7 @@ static DECLARATION: Declaration = Declaration {
     // Commits are handed to the system, so that those of a killed process stay readable.
     fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
     integrity: Some("a checksum for each block, compared as it is read"),
+    maintenance: &[(Maintenance::Compact, "a major compaction")],
     reclaim: Some("two major compactions; most files of values that are partly in use stay"),
     linked: Some(("fjall", "3.1.13")),
     blobs: Some(&Fjall),

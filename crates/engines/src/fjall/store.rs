@@ -13,7 +13,8 @@ use fjall::{
 };
 use kit::refusal;
 use model::{
-    Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
+    Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
+    Store,
 };
 
 use super::KEYSPACE;
@@ -210,6 +211,14 @@ impl Store for FjallStore {
             self.wait_idle()?;
         }
         Ok(())
+    }
+
+    fn maintain(&self, _: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        catch(&self.path, || {
+            self.keyspace.rotate_memtable_and_wait().map_err(|e| self.to_error(e))?;
+            self.keyspace.major_compact().map_err(|e| self.to_error(e))
+        })?;
+        Ok(true)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {

@@ -76,20 +76,23 @@ impl Environment {
         }
     }
 
+    /// Writes a copy of the data file to `to`, and flushes it.
+    pub(super) fn copy_to(&self, to: &Path, compacted: bool) -> heed::Result<()> {
+        let option = if compacted { CompactionOption::Enabled } else { CompactionOption::Disabled };
+        let mut file = File::create(to)?;
+        self.env.copy_to_file(&mut file, option)?;
+        Ok(file.sync_all()?)
+    }
+
     /// Writes a copy next to the data file, and flushes it; after a failure there is none.
     pub(super) fn copy_without_free_pages(&self) -> Result<PathBuf> {
         let mut copy = data_file(&self.path).into_os_string();
         copy.push(".new");
         let copy = PathBuf::from(copy);
-        let write = || {
-            let mut file = File::create(&copy)?;
-            self.env.copy_to_file(&mut file, CompactionOption::Enabled)?;
-            Ok(file.sync_all()?)
-        };
         if self.access == Access::Read {
             return Err(refusal::read_only());
         }
-        write().map_err(|error| {
+        self.copy_to(&copy, true).map_err(|error| {
             // The first failure is the one to report.
             let _ = fs::remove_file(&copy);
             self.failed(error)

@@ -16,7 +16,7 @@ use std::{
 use kit::lock;
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
-    KeyKind, Library, OpenOptions, Result, Setting, Settings, Store, Try,
+    KeyKind, Library, Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::StoreName, fresh, part};
@@ -83,6 +83,10 @@ static DECLARATION: Declaration = Declaration {
     ],
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
+    maintenance: &[
+        (Maintenance::Backup, "mdb_env_copyfd2, page by page"),
+        (Maintenance::Copy, "mdb_env_copyfd2 with MDB_CP_COMPACT, without free pages"),
+    ],
     reclaim: Some(
         "a copy without free pages (mdb_env_copy2 with MDB_CP_COMPACT), which takes the place of the \
          old file",

@@ -1,17 +1,21 @@
 //! The databases of an environment, and LMDB's transactions as a session uses them.
 
 use std::{
-    cell::Cell,
     fs,
     ops::Bound,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard},
+    time::Instant,
 };
 
 use heed::{CommitOrAbort, MdbError, PutFlags, RoTxn, RwTxn, WithoutTls};
-use kit::{lock, meta, refusal};
+use kit::{
+    lock::{self, Waits},
+    meta, refusal,
+};
 use model::{
-    Access, Durability, Error, How, Item, Key, KeyKind, OpenOptions, Put, Result, Session,
-    Settings, Store, Visitor,
+    Access, Durability, Error, How, Item, Key, KeyKind, Maintenance, OpenOptions, Put, Result,
+    Session, Settings, Store, Visitor,
 };
 
 use super::{
@@ -170,16 +174,15 @@ impl<'s> Library for &'s LmdbStore {
         self.environment.env.read_txn().map_err(|e| self.failed(e))
     }
 
-    fn write(&self, waits: &Cell<i64>) -> Result<WriteTurn<'s>> {
+    fn write(&self, waits: &Waits) -> Result<WriteTurn<'s>> {
         if self.environment.access == Access::Read {
             return Err(refusal::read_only());
         }
-        let before = waits.get();
         let turn = lock::turn(&self.turn, waits);
-        let begin = || self.environment.env.write_txn();
+        let (since, begin) = (Instant::now(), || self.environment.env.write_txn());
         let (txn, for_others) = if self.joined { os::waits(begin) } else { (begin(), false) };
         if for_others {
-            waits.set(before + 1);
+            waits.note(since);
         }
         Ok(WriteTurn { txn: txn.map_err(|e| self.failed(e))?, _turn: turn })
     }
@@ -247,6 +250,12 @@ impl Store for LmdbStore {
         self.part.report(DATABASE, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    fn maintain(&self, what: Maintenance, to: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        let compacted = what == Maintenance::Copy;
+        self.environment.copy_to(to, compacted).map_err(|e| self.failed(e))?;
+        Ok(true)
     }
 
     /// Replaces the file by a copy without the free pages, as LMDB has no way to shorten a file

@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues, Library,
-    OpenOptions, Result, Setting, Settings, Store,
+    Maintenance, OpenOptions, Result, Setting, Settings, Store,
 };
 
 use crate::{at, caught::StoreName, fresh, lsm, part};
@@ -85,6 +85,7 @@ static DECLARATION: Declaration = Declaration {
         whole_blocks: false,
     }),
     integrity: Some("a checksum for each block, compared as it is read"),
+    maintenance: &[(Maintenance::Compact, "a compaction of all keys (CompactRange)")],
     reclaim: Some("a compaction of all keys (CompactRange)"),
     blobs: Some(&RocksDb),
     worth_trying: lsm::WORTH_TRYING,

@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Error, ErrorKind, Key, KeyKind, OpenOptions, Result, Session, Settings,
-    Store,
+    Access, Durability, Error, ErrorKind, Key, KeyKind, Maintenance, OpenOptions, Result, Session,
+    Settings, Store,
 };
 use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, SnapshotWithThreadMode, WriteBatch,
@@ -274,6 +274,11 @@ impl Store for RocksStore {
             self.wait_idle()?;
         }
         Ok(())
+    }
+
+    fn maintain(&self, _: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        self.database.compact_range_cf(self.column()?, None::<&[u8]>, None::<&[u8]>);
+        Ok(true)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {

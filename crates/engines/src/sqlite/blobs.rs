@@ -9,14 +9,14 @@ use std::{
 use kit::{lock, refusal};
 use model::{
     Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Facet, FoundValues, Key,
-    KeyKind, OpenOptions, Result, Session, Settings, Store,
+    KeyKind, Maintenance, OpenOptions, Result, Session, Settings, Store,
 };
 
 use super::{
     Sqlite,
     database::{self, Database, Header},
     ffi::{Connection, LINKED, Open},
-    inspect, library,
+    inspect, library, maintenance,
     session::SqliteSession,
     table::SqlTable,
     users,
@@ -36,6 +36,10 @@ impl Blobs for Sqlite {
 
     fn files(&self, location: &Path) -> Vec<PathBuf> {
         database::files(location)
+    }
+
+    fn logs(&self, location: &Path) -> Vec<PathBuf> {
+        ["-journal", "-wal"].map(|suffix| database::with_suffix(location, suffix)).into()
     }
 
     fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
@@ -279,6 +283,10 @@ impl Store for SqliteStore {
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         inspect::arrangement(&lock::hold(&self.control), &self.table).map(Some)
+    }
+
+    fn maintain(&self, what: Maintenance, to: &Path, is_over: &dyn Fn() -> bool) -> Result<bool> {
+        maintenance::maintain(&self.database, what, to, is_over)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Access, Durability, EngineFacts, Error, Facet, Result, Settings};
+use model::{Access, Durability, EngineFacts, Error, Facet, Result, Settings, units};
 
 use super::{
     Sqlite,
@@ -73,6 +73,10 @@ impl Database {
             // checkpoint, that read would be what the checkpoint waits for.
             db.number("SELECT count(*) FROM sqlite_master")?;
         }
+        let busy = settings.get("busy").and_then(|text| units::parse_duration(text).ok());
+        if let Some(ms) = busy.and_then(|busy| u64::try_from(busy.as_millis()).ok()) {
+            db.limit_waits(ms);
+        }
         let cache = settings.parse::<u64>("cache").map(|bytes| format!("-{}", bytes / 1024));
         let no_checkpoint = settings.get("checkpoint") == Some("none");
         for (pragma, value) in [
@@ -123,6 +127,7 @@ impl Database {
         settings.set("cache", cache_bytes);
         settings.set("cache_pages", cache_bytes / page_size.max(1));
         settings.set("mmap", db.number("PRAGMA mmap_size")?);
+        settings.set("busy", self.settings.get("busy").unwrap_or("60s"));
         settings.set("checkpoint", if automatic { "auto" } else { "none" });
         let own = Sqlite.settings(facet);
         settings.0.retain(|name, _| own.iter().any(|setting| setting.name == name));

@@ -8,6 +8,7 @@ mod ffi;
 mod inspect;
 mod key_columns;
 mod library;
+mod maintenance;
 mod os;
 mod rows;
 mod session;
@@ -104,6 +105,14 @@ pub(crate) const CHECKPOINT: Setting = Setting::new(
 .of_use()
 .only_for(&[Facet::Blobs]);
 
+pub(crate) const BUSY: Setting = Setting::new(
+    "busy",
+    Accepts::Duration(0, 3600),
+    "longest wait for the lock of another session (as PRAGMA busy_timeout); default: 60s",
+)
+.of_use()
+.only_for(&[Facet::Blobs]);
+
 const HANDLES: &str = "reads by blob handles, not by statements, and without a copy in SQLite's cache; an \
                        error of the disk ends the program (SIGBUS)";
 
@@ -152,6 +161,7 @@ static DECLARATION: Declaration = Declaration {
         .only_for(&[Facet::Blobs]),
         MMAP,
         CHECKPOINT,
+        BUSY,
         LIB,
         users::SETTINGS[0],
         users::SETTINGS[1],
@@ -189,6 +199,8 @@ static DECLARATION: Declaration = Declaration {
         whole_blocks: false,
     }),
     capabilities: Capabilities { types: true, ..Capabilities::ON_DISK },
+    defers: true,
+    maintenance: maintenance::KINDS,
     reclaim: Some("VACUUM"),
     integrity: Some("PRAGMA integrity_check (pages and indexes; values have no checksums)"),
     blobs: Some(&Sqlite),

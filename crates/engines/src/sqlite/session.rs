@@ -110,12 +110,6 @@ impl SqliteSession {
         self.db.prepare(&self.db.adapt_sql(sql))
     }
 
-    /// Undoes the batch, also after an error that ended it already.
-    pub(crate) fn roll_back(&mut self) {
-        self.in_batch = false;
-        let _ = self.db.execute("ROLLBACK");
-    }
-
     fn get_by_blob(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Some(rowid) = self.rowid_of(key)? else { return Ok(None) };
         let blobs = (&*self.table.blobs.0, &*self.table.blobs.1);
@@ -330,12 +324,20 @@ impl Session for SqliteSession {
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
         let begin = match mode {
-            Mode::Read => &mut self.begin_read,
+            Mode::Read | Mode::Deferred => &mut self.begin_read,
             Mode::Write => &mut self.begin_write,
         };
         begin.run([])?;
         self.in_batch = true;
         Ok(())
+    }
+
+    /// Undoes the batch, also after an error that ended it already.
+    fn roll_back(&mut self) {
+        self.in_batch = false;
+        self.reader = None;
+        self.writer = None;
+        let _ = self.db.execute("ROLLBACK");
     }
 
     fn commit(&mut self) -> Result<()> {

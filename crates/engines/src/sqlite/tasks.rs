@@ -9,9 +9,9 @@ use std::{
     sync::Mutex,
 };
 
-use kit::lock;
+use kit::lock::{self, Waits};
 use model::{
-    BUSY_RETRIES, Durability, Error, Facet, LOCK_WAITS, Result, Settings, Tasks,
+    BUSY_RETRIES, Durability, Error, Facet, Result, Settings, Tasks,
     tasks::{Queue, QueueWorker, StoredTask, Task, TaskStep},
 };
 
@@ -96,7 +96,7 @@ impl Queue for SqliteTasks {
     fn worker(&self) -> Result<Box<dyn QueueWorker + '_>> {
         let has_own = matches!(self.database.settings.get("connection"), None | Some("own"));
         let own = has_own.then(|| Prepared::connect(&self.database)).transpose()?;
-        let (waits, retries) = (Cell::default(), Cell::default());
+        let (waits, retries) = (Waits::default(), Cell::default());
         Ok(Box::new(SqliteWorker { queue: self, own, arguments: Vec::new(), waits, retries }))
     }
 
@@ -130,7 +130,7 @@ struct SqliteWorker<'a> {
     own: Option<Prepared>,
     /// The arguments of the current task, as JSON.
     arguments: Vec<u8>,
-    waits: Cell<i64>,
+    waits: Waits,
     retries: Cell<i64>,
 }
 
@@ -159,9 +159,9 @@ impl SqliteWorker<'_> {
 
     /// Adds the counters of a connection.
     fn count(&self, db: &Connection) {
-        for ((_, n), counter) in db.waits().into_iter().zip([&self.waits, &self.retries]) {
-            counter.set(counter.get() + n);
-        }
+        let [(_, waits), (_, ns), (_, retries)] = db.waits();
+        self.waits.add(waits, ns);
+        self.retries.set(self.retries.get() + retries);
     }
 }
 
@@ -201,6 +201,6 @@ impl QueueWorker for SqliteWorker<'_> {
         if let Some(own) = &self.own {
             self.count(&own.db);
         }
-        vec![(LOCK_WAITS, self.waits.take()), (BUSY_RETRIES, self.retries.take())]
+        self.waits.take().into_iter().chain([(BUSY_RETRIES, self.retries.take())]).collect()
     }
 }

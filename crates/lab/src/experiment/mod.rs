@@ -4,10 +4,12 @@
 pub(crate) mod age;
 pub(crate) mod backup;
 pub(crate) mod blobs;
+mod filling;
 pub(crate) mod life;
 mod meter;
 pub(crate) mod queue;
 pub(crate) mod request;
+pub(crate) mod roles;
 pub(crate) mod rows;
 mod scratches;
 pub(crate) mod store_cache;

@@ -294,9 +294,13 @@ fn timeline(outcomes: &[PassOutcome]) -> Option<model::OverTime> {
     over_time(&slices, outcomes.iter().flat_map(|outcome| &outcome.background))
 }
 
-/// Returns how a pass kept its schedule; `None` if it had none.
-fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<Option<Paced>> {
-    let lags = latency::sum(latencies(outcomes).filter_map(|latencies| latencies.lags.as_ref()));
+/// Returns how a pass of `wall` kept its schedule, if operations started with these lags; `None` if it
+/// had none.
+pub(super) fn paced_by(
+    rate: Option<f64>,
+    lags: Option<hdrhistogram::Histogram<u64>>,
+    wall: Duration,
+) -> Result<Option<Paced>> {
     let Some((asked, lags)) = rate.zip(lags) else { return Ok(None) };
     Ok(Some(Paced {
         asked,
@@ -305,6 +309,12 @@ fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<
         lag_p99_ns: lags.value_at_quantile(0.99),
         lag: latency::encode(&lags)?,
     }))
+}
+
+/// Returns how a pass kept its schedule; `None` if it had none.
+fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<Option<Paced>> {
+    let lags = latency::sum(latencies(outcomes).filter_map(|latencies| latencies.lags.as_ref()));
+    paced_by(rate, lags, wall)
 }
 
 /// Summarises the latencies of workers in a pass that took `wall`.

@@ -110,7 +110,7 @@ impl StoreRequest {
     }
 
     /// Opens it by `how`: alone, or next to the process that asks.
-    fn open(&self, find: Find, how: How) -> Result<Box<dyn Store>> {
+    pub(super) fn open(&self, find: Find, how: How) -> Result<Box<dyn Store>> {
         let access = if self.write { Access::Write } else { Access::Read };
         let options = OpenOptions { settings: self.settings.clone(), access, keys: self.keys };
         how(find(&self.engine)?, Path::new(&self.location), &options)
@@ -119,7 +119,7 @@ impl StoreRequest {
 
 /// A function that finds an engine by its name.
 pub(super) type Find = fn(&str) -> Result<&'static dyn Blobs>;
-type How = fn(&'static dyn Blobs, &Path, &OpenOptions) -> Result<Box<dyn Store>>;
+pub(super) type How = fn(&'static dyn Blobs, &Path, &OpenOptions) -> Result<Box<dyn Store>>;
 
 /// A trial of another process.
 #[derive(Clone, Serialize, Deserialize)]

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     blobs::{BlobRequest, EpochRequest, StoreRequest},
+    roles::RoleRequest,
     rows::RowRequest,
 };
 use crate::dataset::{DatasetMetadata, Part, PoolSpec};
 
 /// The version of the protocol, which is raised with every change.
-pub(super) const PROTOCOL: u32 = 7;
+pub(super) const PROTOCOL: u32 = 8;
 
 /// The interval at which a worker process shows that it still runs.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
@@ -58,6 +59,7 @@ pub(crate) enum JobRequest {
     Blobs(BlobRequest),
     Epoch(EpochRequest),
     Rows(RowRequest),
+    Roles(RoleRequest),
 }
 
 /// The reply of a worker process; `O` is what each of its workers replies to a pass.

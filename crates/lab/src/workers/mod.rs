@@ -3,12 +3,13 @@
 //! at.
 //!
 //! [`threads`] runs the workers of one process. [`processes`] starts other processes, which
-//! [`serve`](serve::serve) jobs on [`blobs`] and [`rows`]: storemark again, by any command that
+//! [`serve`](serve::serve) jobs on [`blobs`], [`roles`] and [`rows`]: storemark again, by any command that
 //! carries standard input and output.
 
 pub(crate) mod blobs;
 pub(crate) mod message;
 pub(crate) mod processes;
+pub(crate) mod roles;
 pub(crate) mod rows;
 mod serve;
 pub(crate) mod threads;

@@ -78,6 +78,9 @@ pub fn serve(
                 (JobRequest::Blobs(job), Some(values)) => {
                     job.with(find.blobs, values, stop, |to| client.trial(to))
                 }
+                (JobRequest::Roles(job), Some(values)) => {
+                    job.with(find.blobs, values, stop, |to| client.trial(to))
+                }
                 (JobRequest::Epoch(job), Some(values)) => {
                     job.with(find.blobs, values, stop, |to| client.trial(to))
                 }

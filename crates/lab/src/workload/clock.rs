@@ -106,6 +106,8 @@ pub(crate) struct EachOperation<'a> {
     latencies: Latencies,
     /// When the operation at hand started, or was due.
     start_ns: u64,
+    /// When the last operation ended, or the pass started.
+    last_ns: u64,
     schedule: Option<OpSchedule<'a>>,
 }
 
@@ -119,7 +121,26 @@ impl<'a> EachOperation<'a> {
     ) -> Self {
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
         let latencies = Latencies { lags, ..Latencies::new(actions, start_ns) };
-        Self { latencies, start_ns, schedule }
+        Self { latencies, start_ns, last_ns: start_ns, schedule }
+    }
+}
+
+impl EachOperation<'_> {
+    /// Returns when the last operation ended, or the pass started.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// Returns whether no operation starts before `end_ns` any longer.
+    pub(super) fn is_over(&self, end_ns: u64) -> bool {
+        let due_ns = self.schedule.as_ref().map_or(0, OpSchedule::next_ns);
+        self.last_ns.max(due_ns) >= end_ns
+    }
+
+    /// Ends an operation that the store refused, and returns how long it took.
+    pub(super) fn refuse(&mut self) -> u64 {
+        self.last_ns = now_ns();
+        self.last_ns.saturating_sub(self.start_ns)
     }
 }
 
@@ -140,6 +161,7 @@ impl Clock for EachOperation<'_> {
     #[inline]
     fn end(&mut self, action: Action) {
         let end_ns = now_ns();
+        self.last_ns = end_ns;
         let ns = end_ns.saturating_sub(self.start_ns);
         self.latencies.sum += Duration::from_nanos(ns);
         self.latencies.record(Some(action), ns, 1, end_ns);
@@ -183,6 +205,12 @@ impl<'a> OpSchedule<'a> {
         let first_ns = (apart_ns * worker as f64) as u64;
         let interval_ns = apart_ns * f64::from(workers);
         Self { first_ns, interval_ns, started: 0, due_ns: 0, stop }
+    }
+
+    /// Returns when the next operation is due; 0 before the first.
+    fn next_ns(&self) -> u64 {
+        let next = || self.first_ns + (self.started as f64 * self.interval_ns) as u64;
+        if self.started == 0 { 0 } else { next() }
     }
 
     #[inline]

@@ -11,6 +11,7 @@ mod op;
 mod op_stream;
 mod pass;
 mod probe;
+mod role;
 mod slices;
 pub(crate) mod task_cycle;
 mod verify;
@@ -25,6 +26,7 @@ pub(crate) use op::{Walk, WorkerPass, run};
 pub(crate) use op_stream::OpStream;
 pub(crate) use pass::{Pass, PassInput, PassOutcome, Timing, drawn, index};
 pub use probe::{Probe, ProbePass};
+pub(crate) use role::{RoleInput, RoleOutcome, RolePass};
 pub(crate) use slices::over_time;
 pub(crate) use worker_report::WorkerReport;
 

@@ -167,7 +167,7 @@ const UPDATE: Put = Put::new(How::Update);
 /// value's copy.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "up to half of a read from a map of small values")]
-fn operate(
+pub(super) fn operate(
     pass: &WorkerPass<'_>,
     session: &mut dyn Session,
     op: Op<'_>,

@@ -1,6 +1,6 @@
 //! The report of a worker on a pass, whatever it did.
 
-use std::collections::BTreeMap;
+use std::{borrow::Borrow, collections::BTreeMap};
 
 use host::{Instant, Passed};
 use model::Worker;
@@ -41,10 +41,11 @@ impl<T> WorkerReport<T> {
 /// Returns the time from the first worker's first operation to the last one's last. If each worker
 /// had had a processor whenever it could use one, the pass would be as long as its longest worker:
 /// the rest is waiting.
-pub(crate) fn passed<T>(done: &[WorkerReport<T>]) -> Passed {
-    let end_ns = done.iter().map(|worker| worker.end_ns).max().unwrap_or(0);
+pub(crate) fn passed<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> Passed {
+    let end_ns = done.iter().map(|worker| worker.borrow().end_ns).max().unwrap_or(0);
     let wall_ns = end_ns.saturating_sub(start_ns(done));
-    let ran = |worker: &WorkerReport<T>| {
+    let ran = |worker: &R| {
+        let worker = worker.borrow();
         Some(worker.end_ns.saturating_sub(worker.start_ns).saturating_sub(worker.waited_ns?))
     };
     let ran: Option<Vec<u64>> = done.iter().map(ran).collect();
@@ -52,26 +53,29 @@ pub(crate) fn passed<T>(done: &[WorkerReport<T>]) -> Passed {
     Passed { wall_ns, waited_ns: longest.map(|longest| wall_ns.saturating_sub(longest)) }
 }
 
-fn start_ns<T>(done: &[WorkerReport<T>]) -> u64 {
-    done.iter().map(|worker| worker.start_ns).min().unwrap_or(0)
+fn start_ns<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> u64 {
+    done.iter().map(|worker| worker.borrow().start_ns).min().unwrap_or(0)
 }
 
 /// Returns each worker's part; none for a single worker, which the sample as a whole describes.
-pub(crate) fn workers<T>(done: &[WorkerReport<T>]) -> Vec<Worker> {
+pub(crate) fn workers<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> Vec<Worker> {
     let start = start_ns(done);
-    let part = |worker: &WorkerReport<T>| Worker {
-        process: worker.process,
-        operations: worker.operations,
-        wall_ns: worker.end_ns.saturating_sub(start),
-        waited_ns: worker.waited_ns,
+    let part = |worker: &R| {
+        let worker = worker.borrow();
+        Worker {
+            process: worker.process,
+            operations: worker.operations,
+            wall_ns: worker.end_ns.saturating_sub(start),
+            waited_ns: worker.waited_ns,
+        }
     };
     if done.len() > 1 { done.iter().map(part).collect() } else { Vec::new() }
 }
 
 /// Sums the counters of all workers.
-pub(crate) fn counters<T>(done: &[WorkerReport<T>]) -> BTreeMap<String, i64> {
+pub(crate) fn counters<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> BTreeMap<String, i64> {
     let mut counters = BTreeMap::new();
-    for (name, value) in done.iter().flat_map(|worker| &worker.counters) {
+    for (name, value) in done.iter().flat_map(|worker| &worker.borrow().counters) {
         let sum: &mut i64 = counters.entry(name.clone()).or_default();
         *sum = sum.saturating_add(*value);
     }

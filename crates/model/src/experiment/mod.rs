@@ -6,6 +6,7 @@ pub mod backup;
 mod blobs;
 pub mod life;
 mod queue;
+mod roles;
 mod rows;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use self::{
     blobs::{BlobWork, BlobsData},
     life::{BackupBytes, LifeData, LifeMeasured},
     queue::{QueueData, QueueMeasured},
+    roles::{Growth, MaintenanceMeasured, Role, RoleMeasured, RoleWork, Roles, RolesData},
     rows::{RowsData, RowsMeasured, RowsWork},
 };
 use crate::{DatasetSpec, DatasetSummary, Error, Operation, Order, Passes, Result, SampledFrom};
@@ -41,6 +43,8 @@ pub enum Experiment {
     Backup(BackupData),
     /// `storemark life`: values are looked up, changed over a month and deleted.
     Life(LifeData),
+    /// `storemark run --roles`: sessions with different work use a store at the same time.
+    Roles(RolesData),
 }
 
 /// The work of a trial, by experiment.
@@ -61,6 +65,8 @@ pub enum Work {
     Backup(backup::BackupStep),
     /// A step in the life of a store.
     Life(life::LifeStep),
+    /// The operations of a role.
+    Roles(RoleWork),
 }
 
 /// The figures of a trial that depend on the experiment.
@@ -81,6 +87,8 @@ pub enum Measured {
     Backup(BackupMeasured),
     /// A step in the life of a store.
     Life(LifeMeasured),
+    /// A role in a pass.
+    Roles(RoleMeasured),
 }
 
 /// Converts what an experiment has into the variant of it.
@@ -100,17 +108,20 @@ from! {
     AgeData => Experiment::Age,
     BackupData => Experiment::Backup,
     LifeData => Experiment::Life,
+    RolesData => Experiment::Roles,
     BlobWork => Work::Blobs,
     RowsWork => Work::Rows,
     AgeWork => Work::Age,
     backup::BackupStep => Work::Backup,
     life::LifeStep => Work::Life,
+    RoleWork => Work::Roles,
     Passes => Measured::Blobs,
     RowsMeasured => Measured::Rows,
     QueueMeasured => Measured::Queue,
     AgeMeasured => Measured::Age,
     BackupMeasured => Measured::Backup,
     LifeMeasured => Measured::Life,
+    RoleMeasured => Measured::Roles,
 }
 
 impl Default for Measured {
@@ -123,7 +134,7 @@ impl Experiment {
     /// Returns the subcommand that runs the experiment.
     pub fn command(&self) -> &'static str {
         match self {
-            Self::Blobs(_) => "run",
+            Self::Blobs(_) | Self::Roles(_) => "run",
             Self::Rows(_) => "rows",
             Self::Queue(_) => "queue",
             Self::Age(_) => "age",
@@ -152,12 +163,17 @@ impl Experiment {
         if let Self::Life(data) = self { Some(data) } else { None }
     }
 
+    /// Returns the roles with their values; `None` for other experiments.
+    pub fn roles(&self) -> Option<&RolesData> {
+        if let Self::Roles(data) = self { Some(data) } else { None }
+    }
+
     /// Returns the source of the values; `None` for experiments whose data is always generated.
     pub fn dataset(&self) -> Option<&DatasetSpec> {
         match self {
-            Self::Blobs(BlobsData { dataset, .. }) | Self::Life(LifeData { dataset, .. }) => {
-                Some(dataset)
-            }
+            Self::Blobs(BlobsData { dataset, .. })
+            | Self::Life(LifeData { dataset, .. })
+            | Self::Roles(RolesData { dataset, .. }) => Some(dataset),
             _ => None,
         }
     }
@@ -172,7 +188,8 @@ impl Experiment {
         match self {
             Self::Blobs(BlobsData { summary, .. })
             | Self::Age(AgeData { summary, .. })
-            | Self::Life(LifeData { summary, .. }) => Some(summary),
+            | Self::Life(LifeData { summary, .. })
+            | Self::Roles(RolesData { summary, .. }) => Some(summary),
             Self::Rows(_) | Self::Queue(_) | Self::Backup(_) => None,
         }
     }
@@ -204,6 +221,11 @@ impl Work {
     /// Returns the step in the life of a store; `None` for other experiments.
     pub fn life(self) -> Option<life::LifeStep> {
         if let Self::Life(step) = self { Some(step) } else { None }
+    }
+
+    /// Returns the work of a role; `None` for other experiments.
+    pub fn role(self) -> Option<RoleWork> {
+        if let Self::Roles(work) = self { Some(work) } else { None }
     }
 
     /// Returns what passes do with values. The objects of an ageing store are touched in the order
@@ -260,7 +282,7 @@ impl Work {
             Self::Blobs(work) => work.name(),
             Self::Age(work) => work.name(),
             Self::Rows(work) => work.name().to_owned(),
-            Self::Queue | Self::Backup(_) | Self::Life(_) => self.to_string(),
+            Self::Queue | Self::Backup(_) | Self::Life(_) | Self::Roles(_) => self.to_string(),
         }
     }
 
@@ -268,7 +290,7 @@ impl Work {
     pub fn time_unit(self) -> &'static str {
         match (self, self.operation()) {
             (Self::Backup(_), _) => "µs/file",
-            (Self::Life(_), _) | (_, Some(Operation::Mix(_))) => "µs/op",
+            (Self::Life(_) | Self::Roles(_), _) | (_, Some(Operation::Mix(_))) => "µs/op",
             _ => "µs/blob",
         }
     }
@@ -281,6 +303,7 @@ impl Work {
             }
             Self::Rows(RowsWork { operation, .. }) => operation.writes(),
             Self::Queue => true,
+            Self::Roles(work) => work.writes,
             Self::Backup(step) => step.writes(),
             Self::Life(step) => step.writes(),
         }
@@ -303,6 +326,7 @@ impl fmt::Display for Work {
             Self::Queue => f.pad("task"),
             Self::Backup(step) => step.fmt(f),
             Self::Life(step) => step.fmt(f),
+            Self::Roles(_) => f.pad("role"),
         }
     }
 }

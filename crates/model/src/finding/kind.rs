@@ -615,6 +615,37 @@ findings! {
         when and how long",
         because = cause.as_deref().unwrap_or("from an unknown cause");
 
+    [Note, worst ("", *bytes as f64)] LogGrew {
+        bytes: u64 as show_size = "The largest size of the log.",
+        seconds: f64 = "When it was reached, since the start of the pass.",
+        holder: Option<String> = "The role that held its snapshots open; absent: none did.",
+    } => "the log reached {bytes} in {time}{because}",
+        time = show_duration(duration_of(*seconds)),
+        because = match holder {
+            Some(holder) => format!(
+                " because {holder} held a snapshot, which keeps a checkpoint from starting the log \
+                again: end read transactions early"
+            ),
+            None => ": writers leave no moment for a checkpoint to start it again; commit larger \
+                batches, or checkpoint when nobody reads".to_owned(),
+        };
+
+    [Note, worst (cause.as_deref().unwrap_or_default(), *length_ms)] StallsEvery {
+        seconds: f64 = "The time from one stall to the next.",
+        length_ms: f64 = "The median length of a stall in milliseconds.",
+        cause: Option<String> = "What ran meanwhile; absent: unknown.",
+    } => "an operation stalls for {length} every {period}, {because}; --over-time shows when",
+        length = show_duration(duration_of(*length_ms / 1e3)),
+        period = show_duration(duration_of(*seconds)),
+        because = cause.as_deref().map_or_else(
+            || "from an unknown cause".to_owned(),
+            |cause| format!("during {cause}"),
+        );
+
+    [Warning] MaintenanceMissed { what: String = "The maintenance." } =>
+        "the figures hold no whole {what}: none finished within a pass, while all roles worked; use a \
+        longer --pass, or none does under this load";
+
     [Warning] NotEven { ratio: f64 = "Ratio of the times of a target measured against itself." } =>
         "a target differs from itself by {difference}, which chance alone does once in twenty \
         times; run again, and if it stays find out what disturbs",

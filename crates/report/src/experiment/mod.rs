@@ -6,6 +6,7 @@ pub(crate) mod backup;
 mod blobs;
 pub(crate) mod life;
 pub(crate) mod queue;
+pub(crate) mod roles;
 pub(crate) mod rows;
 
 use checks::{Figures, StudyFigure, cases, stores};
@@ -54,6 +55,7 @@ pub(crate) fn experiment_report(plan: &Plan) -> &dyn ExperimentReport {
         Experiment::Age(data) => data,
         Experiment::Backup(data) => data,
         Experiment::Life(data) => data,
+        Experiment::Roles(data) => data,
     }
 }
 

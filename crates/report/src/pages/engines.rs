@@ -18,6 +18,12 @@ pub fn engines<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     Page::prose(engines.into_iter().map(about))
 }
 
+/// Returns the maintenance that the engine can do while sessions work, each with how it is done.
+fn meanwhile(engine: &dyn Blobs) -> String {
+    let all = engine.declaration().maintenance.iter().map(|(what, how)| format!("{what} ({how})"));
+    all.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the page of one engine, with everything known about it.
 pub fn engine(engine: &dyn Blobs) -> Page {
     let library = engine.library(&Settings::default());
@@ -30,6 +36,7 @@ pub fn engine(engine: &dyn Blobs) -> Page {
             entry("built with", options),
             entry("lacks", lacks(engine)),
             entry("reclaim", engine.declaration().reclaim.unwrap_or_default()),
+            entry("meanwhile", meanwhile(engine)),
         ],
     );
     let declared = engine.settings(Facet::Blobs).into_iter();

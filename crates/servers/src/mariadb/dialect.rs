@@ -242,7 +242,7 @@ impl Dialect for MariaDbClient {
     fn begin(mode: Mode) -> &'static str {
         match mode {
             Mode::Read => "START TRANSACTION READ ONLY",
-            Mode::Write => "START TRANSACTION",
+            Mode::Write | Mode::Deferred => "START TRANSACTION",
         }
     }
 

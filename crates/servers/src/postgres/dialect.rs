@@ -205,7 +205,7 @@ impl Dialect for PostgresClient {
     fn begin(mode: Mode) -> &'static str {
         match mode {
             Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Mode::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            Mode::Write | Mode::Deferred => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
         }
     }
 

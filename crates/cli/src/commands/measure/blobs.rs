@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobsRequest, Coverage, Data, ResolvedTarget};
+use lab::{BlobsRequest, Coverage, Data, ResolvedTarget, RolesRequest};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
     Result, Settings, no_such, units::show_count,
@@ -71,6 +71,49 @@ fn changeable(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<Vec<BlobWork
     output::say(&format!("{why}: only reads are measured"));
     work.retain(|work| !work.operation.writes());
     Ok(work)
+}
+
+/// Returns the request of `storemark run --roles`, and the durability class of all targets that can give
+/// it, with the label of one that cannot.
+pub(super) fn roles(
+    spec: &BlobsSpec,
+    placements: &Placements,
+    seed: u64,
+) -> Result<(RolesRequest, Class)> {
+    let resolved = resolve(spec)?;
+    if let Some(target) = resolved.iter().find(|target| !target.is_scratch()) {
+        return Err(Error::usage(format!(
+            "roles work in scratch stores only, as {0}: makes one; use {0}: --data {1}",
+            target.engine.name(),
+            target.text
+        ))
+        .at(&target.text));
+    }
+    let processes = &spec.work.processes;
+    if processes.iter().any(|count| count.value() > 1) {
+        return Err(Error::usage(
+            "--processes with --roles: accepted is 1, a process for each session",
+        ));
+    }
+    let mut targets = chosen(spec, &resolved, placements)?;
+    let mut class = (spec.durability(targets.len(), &[]), None);
+    if given_value(&spec.work.durability).is_none() {
+        // A target whose own settings give less is measured as it is.
+        for target in &mut targets {
+            target.keeps_class = target.settings_for(Facet::Blobs, class.0).is_err();
+        }
+        let kept = targets.iter().find(|target| target.keeps_class);
+        class.1 = kept.map(|target| target.label.clone());
+    }
+    let request = RolesRequest {
+        data: data(spec, &resolved, seed)?,
+        targets,
+        roles: given_value(&spec.work.roles).map(|roles| roles.0).unwrap_or_default(),
+        pass: given_value(&spec.work.pass),
+        meanwhile: given_values(&spec.work.meanwhile),
+        processes: !processes.is_empty(),
+    };
+    Ok((request, class))
 }
 
 /// The durability class of all targets, and the server that it is adopted from.

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, time::Duration};
 
-use lab::{Forecast, Request, Room, RunForecast, Stop};
+use lab::{Forecast, Request, RolesRequest, Room, RunForecast, Stop};
 use model::{
     Batch, Error, Result, Workload,
     units::{duration_of, show_count, show_duration, show_size},
@@ -19,8 +19,11 @@ pub(super) fn show(
     sent: Option<&RequestTotals>,
     stop: &Stop,
 ) -> Result<String> {
-    let Forecast { runs, time, disk } = lab::forecast(requests, stop)?;
     let first = &requests[0];
+    if let Some(roles) = first.roles() {
+        return Ok(show_roles(first, roles));
+    }
+    let Forecast { runs, time, disk } = lab::forecast(requests, stop)?;
     let blobs = first.blobs();
     let mut text = String::from("targets\n");
     // Writing to a string does not fail.
@@ -58,8 +61,30 @@ pub(super) fn show(
     Ok(text)
 }
 
+/// Describes the plan of roles.
+fn show_roles(request: &Request, roles: &RolesRequest) -> String {
+    let lines = |all: Vec<String>| all.join("\n  ");
+    let targets = lines(roles.targets.iter().map(|target| target.label.clone()).collect());
+    let shown = lines(roles.roles.iter().map(ToString::to_string).collect());
+    let class = request.durability;
+    let class = class.map_or_else(String::new, |class| format!("durability\n  {class}\n"));
+    let (passes, length) = (roles.passes(), roles.pass_length(request));
+    let targets_count = u32::try_from(roles.targets.len()).unwrap_or(u32::MAX);
+    let round = length.saturating_mul(passes).saturating_mul(targets_count);
+    format!(
+        "targets\n  {targets}\nroles\n  {shown}\n{class}rounds\n  {}\npasses\n  {passes} of {} for each target, \
+         {} in a round\n",
+        describe_rounds(request, 1),
+        show_duration(length),
+        show_duration(round)
+    )
+}
+
 /// Refuses a sweep that takes a day, or more space than is free.
 pub(super) fn refuse_unbearable(requests: &[Request], stop: &Stop) -> Result<()> {
+    if requests.iter().any(|request| request.roles().is_some()) {
+        return Ok(());
+    }
     let Forecast { time, disk, .. } = lab::forecast(requests, stop)?;
     let long = (time > LONGEST).then(|| format!("takes about {}", show_duration(time)));
     let large = disk.iter().filter(|room| room.free.is_some_and(|free| free < room.needed));

@@ -89,6 +89,11 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     let seed = given_value(&running.seed).expect("what is understood has a seed");
     let (mut default, mut adopted_from) = (None, None);
     let (mut experiment, durability) = match spec {
+        RunSpec::Run(spec) if spec.work.roles.is_some() => {
+            let (roles, class) = blobs::roles(spec, placements, seed)?;
+            adopted_from = class.1;
+            (roles.into(), class.0)
+        }
         RunSpec::Run(spec) => {
             let (blobs, class) = blobs::request(spec, placements, seed)?;
             adopted_from = class.1;

@@ -3,16 +3,16 @@
 mod session;
 
 use std::{
-    cell::Cell,
     fs::File,
     io,
     marker::PhantomData,
     ops::Bound,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
 };
 
-use kit::refusal;
+use kit::{lock::Waits, refusal};
 use model::{
     Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
 };
@@ -173,12 +173,14 @@ impl RedbStore {
     }
 
     /// Starts a write transaction, and counts in `waits` if another session is in one.
-    pub(super) fn write(&self, waits: &Cell<i64>) -> Result<WriteTransaction> {
+    pub(super) fn write(&self, waits: &Waits) -> Result<WriteTransaction> {
         let OpenDatabase::Write(database) = &self.handle else { return Err(refusal::read_only()) };
         let begun = match database.try_begin_write() {
             Err(TransactionError::WouldBlock) => {
-                waits.set(waits.get() + 1);
-                database.begin_write()
+                let since = Instant::now();
+                let begun = database.begin_write();
+                waits.note(since);
+                begun
             }
             begun => begun,
         };
@@ -268,7 +270,7 @@ impl Store for RedbStore {
     fn flush_writes(&self) -> Result<()> {
         if self.unflushed.swap(false, Relaxed) {
             // Immediate, as a transaction is by default.
-            self.write(&Cell::new(0))?.commit().map_err(|e| self.to_error(e))?;
+            self.write(&Waits::default())?.commit().map_err(|e| self.to_error(e))?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! redb's transactions, as a session uses them.
 
-use std::{cell::Cell, marker::PhantomData, ops::Bound};
+use std::{marker::PhantomData, ops::Bound};
 
-use kit::meta;
+use kit::{lock::Waits, meta};
 use model::{How, Item, Key, Put, Result, Visitor};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableHandle, Value,
@@ -106,7 +106,7 @@ impl<K: KeyType> Library for KeyTables<'_, K> {
         Ok(Reading { txn, values })
     }
 
-    fn write(&self, waits: &Cell<i64>) -> Result<WriteTransaction> {
+    fn write(&self, waits: &Waits) -> Result<WriteTransaction> {
         self.store.write(waits)
     }
 

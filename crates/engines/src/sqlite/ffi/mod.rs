@@ -6,6 +6,7 @@
 //! that made it (`!Send` by its raw pointer); connections are opened without SQLite's own
 //! mutexes, and [`Connection`] is `Send` because nothing else refers to it while it moves.
 
+mod backup;
 mod blob;
 mod connection;
 mod loaded;

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 
-use libsqlite3_sys::{self as sys, sqlite3, sqlite3_blob, sqlite3_stmt};
+use libsqlite3_sys::{self as sys, sqlite3, sqlite3_backup, sqlite3_blob, sqlite3_stmt};
 use model::{Error, ErrorKind, Result};
 
 use super::text;
@@ -101,6 +101,9 @@ functions! {
     fn sqlite3_column_bytes(statement: *mut sqlite3_stmt, column: c_int) -> c_int;
     fn sqlite3_column_double(statement: *mut sqlite3_stmt, column: c_int) -> f64;
     fn sqlite3_column_int64(statement: *mut sqlite3_stmt, column: c_int) -> i64;
+    fn sqlite3_backup_init(to: *mut sqlite3, schema: *const c_char, from: *mut sqlite3, other: *const c_char) -> *mut sqlite3_backup;
+    fn sqlite3_backup_step(backup: *mut sqlite3_backup, pages: c_int) -> c_int;
+    fn sqlite3_backup_finish(backup: *mut sqlite3_backup) -> c_int;
     fn sqlite3_blob_open(db: *mut sqlite3, schema: *const c_char, table: *const c_char, column: *const c_char, row: i64, write: c_int, blob: *mut *mut sqlite3_blob) -> c_int;
     fn sqlite3_blob_reopen(blob: *mut sqlite3_blob, row: i64) -> c_int;
     fn sqlite3_blob_close(blob: *mut sqlite3_blob) -> c_int;
@@ -164,6 +167,7 @@ impl Functions {
         let kind = match code & 0xff {
             sys::SQLITE_CORRUPT | sys::SQLITE_NOTADB => ErrorKind::Corrupt,
             sys::SQLITE_CANTOPEN => ErrorKind::Missing,
+            sys::SQLITE_BUSY => ErrorKind::Busy,
             _ => ErrorKind::Failed,
         };
         let cause = match code & 0xff {

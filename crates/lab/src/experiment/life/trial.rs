@@ -4,9 +4,8 @@ use std::{collections::HashSet, ops::ControlFlow, time::Instant};
 
 use host::RunClock;
 use model::{
-    Action, BackupBytes, Batch, Cache, Durability, Error, Facet, FileBytes, LifeMeasured, Mode,
-    OpenOptions, Result, Sample, Scan, Session, Store, StoreFacts, life::LifeStep,
-    units::show_count,
+    Action, BackupBytes, Batch, Cache, Error, FileBytes, LifeMeasured, Mode, Result, Sample, Scan,
+    Session, Store, StoreFacts, life::LifeStep, units::show_count,
 };
 
 use super::{Life, drawn::Touched, snapshot::Snapshot};
@@ -14,6 +13,7 @@ use crate::{
     dataset::checksum,
     experiment::{
         Output,
+        filling::fill,
         meter::{PassMeter, flush},
         values::missed,
     },
@@ -37,7 +37,8 @@ impl LifeTrial<'_> {
     /// Outputs a sample for each step.
     pub(super) fn run(mut self, output: &mut Output<'_>) -> Result<()> {
         let start = Instant::now();
-        self.fill()?;
+        let Life { source, progress, stop, .. } = self.of;
+        fill(&mut self.ready, source, *progress, stop)?;
         let fill_ns = Some(nanoseconds(start.elapsed()));
         let facts = self.ready.facts(0, self.of.dataset.summary().bytes)?;
         output.facts(StoreFacts { fill_ns, ..facts })?;
@@ -48,28 +49,6 @@ impl LifeTrial<'_> {
         self.reclaim(output)?;
         self.check(half)?;
         self.delete(LifeStep::Rest, rest, output)
-    }
-
-    /// Makes and fills the store, without durability for speed; steps open it again with the settings
-    /// that are measured.
-    fn fill(&mut self) -> Result<()> {
-        let Life { source, progress, stop, .. } = self.of;
-        let how = self.ready.filling();
-        let ReadyStore { engine, path, options, held, .. } = &mut self.ready;
-        let persistent = engine.capabilities().persistent;
-        let mut settings = options.settings.clone();
-        if persistent {
-            settings = settings.overlaid(&engine.class_settings(Facet::Blobs, Durability::None)?);
-        }
-        let store = engine.create(path, &OpenOptions { settings, ..options.clone() })?;
-        source.fill(&mut *store.session()?, how, *progress, stop)?;
-        store.flush_writes()?;
-        if persistent {
-            store.close()?;
-        } else {
-            *held = Some(store);
-        }
-        flush(&self.ready.files())
     }
 
     fn look_up(&self, output: &mut Output<'_>) -> Result<()> {

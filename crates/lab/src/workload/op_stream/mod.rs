@@ -153,7 +153,7 @@ impl Dataset {
         Ok(fresh)
     }
 
-    fn unused_prefix(&self) -> String {
+    pub(in crate::workload) fn unused_prefix(&self) -> String {
         let mut prefix = PREFIX.to_owned();
         let used = |prefix: &str| {
             let mut keys = self.entries().iter().map(|entry| self.key(entry));

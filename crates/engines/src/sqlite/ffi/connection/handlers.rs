@@ -10,12 +10,12 @@ use std::{
 };
 
 use libsqlite3_sys as sys;
-use model::{BUSY_RETRIES, Error, FinishedWork, LOCK_WAITS, Result};
+use model::{BUSY_RETRIES, Error, FinishedWork, LOCK_WAIT_NS, LOCK_WAITS, Result};
 
 use super::Connection;
 use crate::sqlite::ffi::Functions;
 
-/// The longest wait: another process may hold the lock for a whole batch, and a longer wait is a
+/// The longest wait unless the setting `busy` says otherwise: another process may hold the lock for a whole batch, and a longer wait is a
 /// failure.
 const LONGEST_WAIT_MS: u64 = 60_000;
 /// The longest wait before anything was done.
@@ -33,11 +33,15 @@ const SHORTEST: Duration = Duration::from_micros(100);
 pub(super) struct Handlers {
     sqlite: &'static Functions,
     longest_wait_ms: Cell<u64>,
+    /// The longest wait after the short ones of [`Connection::with_short_waits`].
+    usual_wait_ms: Cell<u64>,
     gave_up: Cell<bool>,
     /// The calls that found the database busy.
     calls: Cell<i64>,
     /// The attempts that were repeated.
     repeats: Cell<i64>,
+    /// The nanoseconds of all waits.
+    waited_ns: Cell<i64>,
     /// The pages of the WAL from which on it is checkpointed.
     pages: Cell<c_int>,
     /// The checkpoints. Their room is allocated beforehand; those beyond it are not recorded.
@@ -49,9 +53,11 @@ impl Handlers {
         Self {
             sqlite,
             longest_wait_ms: Cell::default(),
+            usual_wait_ms: Cell::new(LONGEST_WAIT_MS),
             gave_up: Cell::default(),
             calls: Cell::default(),
             repeats: Cell::default(),
+            waited_ns: Cell::default(),
             pages: Cell::default(),
             checkpoints: RefCell::default(),
         }
@@ -66,9 +72,15 @@ impl Connection {
     }
 
     pub(super) fn handle_waits(&self) {
-        self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
+        self.limit_waits(LONGEST_WAIT_MS);
         // SAFETY: the handle is open; see `state_pointer`.
         unsafe { self.sqlite.sqlite3_busy_handler(self.raw, Some(wait), self.state_pointer()) };
+    }
+
+    /// Sets the longest wait for the lock of another session.
+    pub(crate) fn limit_waits(&self, ms: u64) {
+        self.handlers.usual_wait_ms.set(ms);
+        self.handlers.longest_wait_ms.set(ms);
     }
 
     /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
@@ -76,7 +88,7 @@ impl Connection {
         self.handlers.longest_wait_ms.set(FIRST_WAIT_MS);
         self.handlers.gave_up.set(false);
         let done = work(self);
-        self.handlers.longest_wait_ms.set(LONGEST_WAIT_MS);
+        self.limit_waits(self.handlers.usual_wait_ms.get());
         if done.is_err() && self.handlers.gave_up.get() {
             let seconds = FIRST_WAIT_MS / 1000;
             let why = format!("another process holds it locked (waited {seconds} s)");
@@ -86,9 +98,13 @@ impl Connection {
     }
 
     /// Returns how often the connection waited for others' locks since the last call.
-    pub(crate) fn waits(&self) -> [(&'static str, i64); 2] {
-        let Handlers { calls, repeats, .. } = &*self.handlers;
-        [(LOCK_WAITS, calls.take()), (BUSY_RETRIES, repeats.take())]
+    pub(crate) fn waits(&self) -> [(&'static str, i64); 3] {
+        let Handlers { calls, repeats, waited_ns, .. } = &*self.handlers;
+        [
+            (LOCK_WAITS, calls.take()),
+            (LOCK_WAIT_NS, waited_ns.take()),
+            (BUSY_RETRIES, repeats.take()),
+        ]
     }
 
     /// Makes automatic checkpoints timed from now on, if there are any.
@@ -129,7 +145,11 @@ unsafe extern "C" fn wait(handed: *mut c_void, attempts: c_int) -> c_int {
     }
     handlers.calls.set(handlers.calls.get() + i64::from(attempt == 0));
     handlers.repeats.set(handlers.repeats.get() + 1);
-    thread::sleep(Duration::from_millis(SLEEPS_MS[attempt.min(last)]));
+    let since = Instant::now();
+    let left = handlers.longest_wait_ms.get() - slept;
+    thread::sleep(Duration::from_millis(SLEEPS_MS[attempt.min(last)].min(left)));
+    let ns = i64::try_from(since.elapsed().as_nanos()).unwrap_or(i64::MAX);
+    handlers.waited_ns.set(handlers.waited_ns.get().saturating_add(ns));
     1
 }
 

@@ -1,0 +1,307 @@
+//! `storemark run --roles`: sessions with different work use a store at the same time, and each role
+//! is measured alone, too.
+
+mod growth;
+mod maintenance;
+mod trial;
+
+use std::{collections::HashSet, time::Duration};
+
+use host::Scratch;
+use model::{
+    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Result, Role, RolesData,
+    StoreFacts, Workload,
+};
+
+use super::{
+    Complaints, Experiment, Loss, Output, Prepared, Trial,
+    blobs::{self, source::Source},
+    environment,
+    filling::fill,
+    request::{ExperimentPart, Preparation, Request, ResolvedTarget},
+};
+use crate::{
+    Progress, Stop, StoreLocation,
+    dataset::{Dataset, Pool, PoolSpec, Use, derive},
+    store::ReadyStore,
+    workers::{processes::Processes, roles::RoleSessions, worker_process::Launch},
+    workload::nanoseconds,
+};
+use trial::RolesTrial;
+
+/// The request of `storemark run --roles`: sessions with different work on one store.
+#[derive(Clone)]
+pub struct RolesRequest {
+    /// The targets.
+    pub targets: Vec<ResolvedTarget<dyn Blobs>>,
+    /// The source of the values; the targets have none of their own.
+    pub data: blobs::Data,
+    /// The roles, at least one.
+    pub roles: Vec<Role>,
+    /// The length of a pass; `None` if it follows from the time of the run.
+    pub pass: Option<Duration>,
+    /// The maintenance during further passes.
+    pub meanwhile: Vec<Meanwhile>,
+    /// Whether each session is in a process of its own.
+    pub processes: bool,
+}
+
+impl ExperimentPart for RolesRequest {
+    fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
+        let Preparation { request, progress, stop, .. } = preparation;
+        self.targets.iter().try_for_each(|target| self.check(target))?;
+        let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
+        let source = self.source(request, progress, stop)?;
+        let amount = source.amount(stop)?;
+        if amount.count == 0 {
+            return Err(Error::usage("the data has no value that could be read"));
+        }
+        let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
+        let dataset = source.dataset(amount.count, progress, stop)?;
+        let summary = dataset.summary();
+        let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
+        let environment = environment(&[scratch.path().to_owned()], libraries);
+        let experiment = RolesData {
+            dataset: self.data.spec(),
+            summary,
+            roles: self.roles.clone(),
+            pass_ns: nanoseconds(self.pass_length(request)),
+            meanwhile: self.meanwhile.clone(),
+            processes: self.processes,
+        };
+        let workloads = experiment.work().map(|work| {
+            let Role { batch, sessions, .. } = self.roles[work.role];
+            let workload = Workload { batch: Batch::Of(batch), ..Workload::alone(work, 0) };
+            if self.processes {
+                Workload { processes: sessions, ..workload }
+            } else {
+                Workload { threads: sessions, ..workload }
+            }
+        });
+        let workloads = workloads.collect();
+        let plan = request.plan(experiment.clone(), targets, workloads, vec![Cache::Warm]);
+        let seed = derive(request.seed, Use::Pool, 0);
+        let pool =
+            PoolSpec { seed, largest: summary.largest, random_percent: self.data.random_percent() };
+        let sessions = self.roles.iter().map(|role| role.sessions).sum();
+        let processes = if self.processes {
+            let launches = Launch::here(&request.worker, sessions);
+            Some(Processes::start(&launches, Some((&dataset, pool)), stop)?)
+        } else {
+            None
+        };
+        let stores = self.targets.iter().map(|_| None).collect();
+        let roles = RolesExperiment {
+            request,
+            part: self,
+            data: experiment,
+            source,
+            dataset,
+            pool: Pool::from(pool),
+            pool_spec: pool,
+            scratch,
+            stores,
+            processes,
+            made: 0,
+            progress,
+            stop,
+        };
+        let findings = request.moved(&self.targets);
+        let shorter = "a shorter --pass, or fewer roles or targets";
+        Ok(Prepared { findings, ..Prepared::new(roles, plan, environment, shorter) })
+    }
+
+    fn labels(&mut self) -> Vec<&mut String> {
+        self.targets.iter_mut().map(|target| &mut target.label).collect()
+    }
+}
+
+/// The share of the time of a run that passes take; the rest fills stores and opens them.
+const PASSES: f64 = 0.7;
+/// The shortest and the longest pass that is chosen.
+const LENGTHS: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
+/// The length of a pass in runs of a given number of rounds.
+const USUAL: Duration = Duration::from_secs(1);
+/// The number of times that a held transaction fits into a pass.
+const HELD: u32 = 2;
+
+impl Request {
+    /// Returns the part of `storemark run --roles`, if it is one.
+    pub fn roles(&self) -> Option<&RolesRequest> {
+        self.experiment.part()
+    }
+}
+
+impl RolesRequest {
+    /// Returns the passes of a round of one target.
+    pub fn passes(&self) -> u32 {
+        let roles = u32::try_from(self.roles.len()).unwrap_or(u32::MAX);
+        let maintained = u32::try_from(self.meanwhile.len()).unwrap_or(u32::MAX);
+        roles.saturating_add(u32::from(roles > 1)).saturating_add(maintained)
+    }
+
+    /// Returns the length of a pass: what was asked for, or what lets as many rounds as a verdict
+    /// needs fit into the time.
+    pub fn pass_length(&self, request: &Request) -> Duration {
+        if let Some(pass) = self.pass {
+            return pass;
+        }
+        let held = self.roles.iter().filter_map(|role| role.held_ns).max().unwrap_or(0);
+        let held = Duration::from_nanos(held).saturating_mul(HELD);
+        let Some(time) = request.time() else { return USUAL.max(held) };
+        let targets = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
+        let passes = self.passes().saturating_mul(targets).saturating_mul(request.rounds.min);
+        let each = time.mul_f64(PASSES) / passes.max(1);
+        each.clamp(LENGTHS[0], LENGTHS[1]).max(held)
+    }
+
+    fn source(&self, request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Source> {
+        match &self.data {
+            blobs::Data::Generated(spec) => Source::generated(*spec),
+            blobs::Data::Store { engine, path, settings } => {
+                let (path, settings) = (path.clone(), settings.clone());
+                let place = StoreLocation { engine: *engine, path, settings };
+                Source::stored(&place, request.scratch.as_deref(), progress, stop)
+            }
+            blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),
+        }
+    }
+
+    /// Fails, with the name of the target, if its engine cannot do what a role asks for.
+    fn check(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
+        let (engine, can) = (target.engine, target.engine.capabilities());
+        let refused = |why: String| Err(Error::usage(why).at(&target.label));
+        if can.written_once {
+            return refused("is an archive, which is written once".to_owned());
+        }
+        let writers = self.roles.iter().filter(|role| role.mix.writes());
+        let writers: u32 = writers.map(|role| role.sessions).sum();
+        if writers > 1 && !can.concurrent_writes {
+            return refused(format!("admits one session that writes; these roles have {writers}"));
+        }
+        if let Some(role) =
+            self.roles.iter().find(|role| role.deferred && !engine.declaration().defers)
+        {
+            return refused(format!(
+                "starts every transaction that may write as a writer; leave out deferred in {}",
+                role.name
+            ));
+        }
+        let holds = self.roles.iter().find(|role| role.held_ns.is_some() && !role.mix.writes());
+        if let Some(role) = holds.filter(|_| !can.snapshots) {
+            return refused(format!("has no snapshot that {} could hold", role.name));
+        }
+        let known = engine.declaration().maintenance;
+        let has = |what| known.iter().any(|(kind, _)| *kind == what);
+        if let Some(Meanwhile { what, .. }) = self.meanwhile.iter().find(|of| !has(of.what)) {
+            let all: Vec<_> = known.iter().map(|(kind, _)| kind.as_str()).collect();
+            let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
+            return refused(format!("cannot do {what} while sessions work; it can do {all}"));
+        }
+        if !self.processes {
+            return Ok(());
+        }
+        if !can.processes {
+            return refused("admits one process; leave out --processes".to_owned());
+        }
+        match engine.writes_alone(&target.settings) {
+            Some(why) if writers > 0 => refused(why),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) struct RolesExperiment<'a> {
+    request: &'a Request,
+    part: &'a RolesRequest,
+    data: RolesData,
+    source: Source,
+    /// In key order.
+    dataset: Dataset,
+    pool: Pool,
+    pool_spec: PoolSpec,
+    scratch: Scratch,
+    /// The filled store of each target, as far as it has one.
+    stores: Vec<Option<ReadyStore>>,
+    processes: Option<Processes<'a>>,
+    /// The number of stores that were created so far.
+    made: u64,
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+}
+
+impl RolesExperiment<'_> {
+    /// Returns whether the roles leave other keys than there were.
+    fn changes_keys(&self) -> bool {
+        self.part.roles.iter().any(|role| role.mix.changes_keys())
+    }
+
+    /// Returns the filled store of a target, and how long filling took if it was filled now.
+    fn store(&mut self, target: usize) -> Result<(ReadyStore, Option<u64>)> {
+        if let Some(ready) = self.stores[target].take() {
+            return Ok((ready, None));
+        }
+        let of = &self.part.targets[target];
+        self.made += 1;
+        let folder = self.scratch.folder(&self.made.to_string(), of.engine.account())?;
+        let settings = of.settings_for(Facet::Blobs, self.request.durability)?;
+        let options = OpenOptions { settings, access: Access::Write, keys: self.dataset.keys() };
+        let mut ready = ReadyStore::new(of.engine, folder.join(of.engine.name()), options);
+        let start = std::time::Instant::now();
+        fill(&mut ready, &self.source, self.progress, self.stop)?;
+        Ok((ready, Some(nanoseconds(start.elapsed()))))
+    }
+
+    /// Closes a store, and removes its files.
+    fn remove(ready: ReadyStore) -> Result<()> {
+        let folder = ready.path.parent().map(std::path::Path::to_owned);
+        ready.held.map_or(Ok(()), model::Store::close)?;
+        let Some(folder) = folder else { return Ok(()) };
+        std::fs::remove_dir_all(&folder).map_err(|e| Error::io(folder.display(), e))
+    }
+}
+
+impl Experiment for RolesExperiment<'_> {
+    fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let target = output.target;
+        let (ready, fill_ns) = self.store(target)?;
+        let facts = ready.facts(0, self.dataset.summary().bytes)?;
+        output.facts(StoreFacts { fill_ns, ..facts })?;
+        let seed = derive(self.request.seed, Use::Trials, output.round.into());
+        let sessions = RoleSessions {
+            roles: &self.part.roles,
+            values: (&self.dataset, &self.pool),
+            seed,
+            stop: self.stop,
+        };
+        let trial = RolesTrial { of: self, ready: &ready, sessions, seed };
+        trial.run(output)?;
+        if self.changes_keys() {
+            return Self::remove(ready);
+        }
+        self.stores[target] = Some(ready);
+        Ok(())
+    }
+
+    fn loss(&self, _: usize, _: &Error) -> Option<Loss> {
+        Some(Loss::Target)
+    }
+
+    /// Starts worker processes again if one has ended.
+    fn recover(&mut self) -> Result<()> {
+        if let Some(processes) = &mut self.processes {
+            let sessions = self.part.roles.iter().map(|role| role.sessions).sum();
+            let launches = Launch::here(&self.request.worker, sessions);
+            *processes =
+                Processes::start(&launches, Some((&self.dataset, self.pool_spec)), self.stop)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: Option<&HashSet<usize>>) -> Result<Complaints> {
+        // Workers have no store open between trials.
+        drop(self.processes);
+        self.stores.into_iter().flatten().try_for_each(Self::remove)?;
+        Ok(Vec::new())
+    }
+}
