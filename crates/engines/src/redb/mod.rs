@@ -1,18 +1,19 @@
 //! `redb:FILE` is a redb database in one file. Values are in its table `integers` or `names`;
-//! mode and time of named ones are in `meta`.
+//! mode and time of named ones are in `meta`. A table of another program is only read.
 
 mod check;
 mod kind;
 mod store;
+mod tables;
 
 use std::path::Path;
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, OpenOptions, Result,
-    Setting, Settings, Store, Try,
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
+    OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
-use crate::{at, caught::catch, fresh};
+use crate::{at, caught::catch, fresh, part};
 use store::RedbStore;
 
 /// The engine redb.
@@ -42,6 +43,7 @@ static DECLARATION: Declaration = Declaration {
             Accepts::Words(&["none", "readers", "writers"]),
             "which processes may have it open together with one that writes (ConcurrencyMode)",
         ),
+        tables::setting(),
     ],
     durability: &[
         Durability::None.kept_by(
@@ -101,6 +103,14 @@ impl Blobs for Redb {
         let alone = settings.get("share").is_none_or(|share| share == "none");
         (alone && flags(location)? & IN_USE != 0)
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
+    }
+
+    fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        part::find(tables::TABLE, asked, location, || {
+            let file = at::open(location, Access::Read)?;
+            at::check(self, location)?;
+            catch(location, || RedbStore::sizes(location, file, asked))
+        })
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

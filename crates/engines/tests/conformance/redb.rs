@@ -130,3 +130,96 @@ fn a_file_cut_short_or_of_another_kind_is_refused_and_stays() {
         }
     }
 }
+
+/// Makes a database of another program with this table.
+fn foreign<K: redb::Key + 'static, V: redb::Value + 'static>(
+    path: &std::path::Path,
+    name: &str,
+    items: &[(K::SelfType<'_>, V::SelfType<'_>)],
+) {
+    let database = redb::Database::create(path).unwrap();
+    let txn = database.begin_write().unwrap();
+    let mut table = txn.open_table(redb::TableDefinition::<K, V>::new(name)).unwrap();
+    for (key, value) in items {
+        table.insert(key, value).unwrap();
+    }
+    drop(table);
+    txn.commit().unwrap();
+}
+
+#[test]
+fn a_table_of_another_program_is_read_by_its_own_types() {
+    let place = Place::new();
+    foreign::<u64, &str>(&place.path, "u64", &[(7, "seven"), (3, "three"), (1 << 40, "large")]);
+    foreign::<u32, &[u8]>(&place.path, "u32", &[(7, b"seven"), (u32::MAX, b"last")]);
+    foreign::<i32, String>(&place.path, "i32", &[(-7, "seven".to_owned()), (7, String::new())]);
+    foreign::<i64, &[u8]>(&place.path, "i64", &[(i64::MIN, b"least"), (0, b"")]);
+    foreign::<&str, &[u8]>(&place.path, "texts", &[("b", b"2"), ("a/b", b"1"), ("", b"0")]);
+    foreign::<&[u8], &str>(&place.path, "bytes", &[(b"\xFF", "2"), (b"", "1")]);
+    foreign::<String, String>(&place.path, "strings", &[("k".to_owned(), "v".to_owned())]);
+    let before = place.snapshot();
+    let read = |name: &str| {
+        let store = case(&[("table", name)]).open(&place.path, Access::Read).unwrap();
+        assert_eq!(store.in_effect().unwrap().0.get("table"), Some(name));
+        let mut session = store.session().unwrap();
+        let items = session.items();
+        for (key, value) in &items {
+            assert_eq!(session.value(key).as_ref(), Some(value), "{name}");
+            assert!(session.items_from(key, 1)[0] == (key.clone(), value.clone()), "{name}");
+            let put = session.put(key.as_key(), b"no", &model::Put::default());
+            assert!(put.unwrap_err().to_string().contains("another program"), "{name}");
+        }
+        assert!(items.is_sorted_by_key(|(key, _)| key.clone()), "{name}");
+        items
+    };
+    let integer = |key, value: &[u8]| (OwnedKey::Int(key), value.to_vec());
+    assert_eq!(read("u64"), [integer(3, b"three"), integer(7, b"seven"), integer(1 << 40, b"large")]);
+    assert_eq!(read("u32"), [integer(7, b"seven"), integer(u32::MAX.into(), b"last")]);
+    assert_eq!(read("i32"), [integer(-7, b"seven"), integer(7, b"")]);
+    assert_eq!(read("i64"), [integer(i64::MIN, b"least"), integer(0, b"")]);
+    let name = |key: &[u8], value: &[u8]| (OwnedKey::Name(key.into()), value.to_vec());
+    assert_eq!(read("texts"), [name(b"", b"0"), name(b"a/b", b"1"), name(b"b", b"2")]);
+    assert_eq!(read("bytes"), [name(b"", b"1"), name(b"\xFF", b"2")]);
+    assert_eq!(read("strings"), [name(b"k", b"v")]);
+    // Keys that the type does not have.
+    let store = case(&[("table", "u32")]).open(&place.path, Access::Read).unwrap();
+    let mut session = store.session().unwrap();
+    for absent in [-1, i64::MIN, 1 << 32, i64::MAX] {
+        assert_eq!(session.value(&OwnedKey::Int(absent)), None);
+    }
+    assert_eq!(session.items_from(&OwnedKey::Int(-1), 9).len(), 2);
+    assert_eq!(session.items_from(&OwnedKey::Int(1 << 32), 9).len(), 0);
+    drop(session);
+    drop(store);
+    let several = registry::blobs("redb").unwrap().find_values(&place.path, &model::Settings::default());
+    let said = several.unwrap_err().to_string();
+    assert!(said.contains("7 of its parts") && said.contains("?table=texts' (3 values)"), "{said}");
+    assert_eq!(place.snapshot(), before);
+}
+
+#[test]
+fn the_only_table_is_found_and_types_that_are_not_read_are_named() {
+    let place = Place::new();
+    foreign::<&str, &[u8]>(&place.path, "photos", &[("a", b"1")]);
+    let engine = registry::blobs("redb").unwrap();
+    let found = engine.find_values(&place.path, &model::Settings::default()).unwrap().unwrap();
+    assert_eq!(found.settings.get("table"), Some("photos"));
+    let refused = |name: &str| {
+        let opened = case(&[("table", name)]).open(&place.path, Access::Read);
+        opened.err().unwrap().to_string()
+    };
+    assert!(refused("photo").contains("did you mean photos?"));
+    foreign::<(u64, u64), &[u8]>(&place.path, "pairs", &[((1, 2), b"3")]);
+    foreign::<u64, u64>(&place.path, "counts", &[(1, 2)]);
+    foreign::<u64, &[u8]>(&place.path, "huge", &[(u64::MAX, b"")]);
+    let said = refused("pairs");
+    assert!(said.contains("keys of the type (u64,u64)") && said.contains("accepted: "), "{said}");
+    assert!(refused("counts").contains("values of the type u64"));
+    let store = case(&[("table", "huge")]).open(&place.path, Access::Read).unwrap();
+    let mut session = store.session().unwrap();
+    let scanned = session.scan(model::Scan::ALL, &mut |_| unreachable!("there is no other"));
+    assert!(scanned.unwrap_err().to_string().contains("18446744073709551615"));
+    let new = Place::new();
+    let said = case(&[("table", "photos")]).create(&new.path).err().unwrap().to_string();
+    assert!(said.contains("table=photos") && !new.path.exists(), "{said}");
+}

@@ -25,12 +25,14 @@ use redb::{
 use super::{
     DECLARATION, check,
     kind::{Bytes, KeyType},
+    tables::{self, AnyKey, TABLE, UserKey, UserKeys, UserReader, UserTable},
 };
 
 use crate::{
     caught::catch,
     forward::forward,
-    ordered::{self, TransactionSession},
+    ordered::TransactionSession,
+    part::{Part, Size},
 };
 use session::KeyTables;
 
@@ -122,12 +124,19 @@ pub(super) struct RedbStore {
     deferred: bool,
     handle: OpenDatabase,
     keys: KeyKind,
+    /// The table of another program with the values; `None` if they are in storemark's own.
+    user: Option<UserTable>,
     /// Whether there are commits that only an immediate one will write out.
     unflushed: AtomicBool,
 }
 
 impl RedbStore {
     pub(super) fn create(path: &Path, file: File, options: &OpenOptions) -> Result<Self> {
+        if let Some(name) = options.settings.get(TABLE) {
+            return Err(Error::usage(format!(
+                "{TABLE}={name}: names a table of a database that exists; leave it out for a new one"
+            )));
+        }
         Self::new(path, file, &options.settings, |builder, file| {
             let database = builder.create_with_backend(file)?;
             let txn = database.begin_write()?;
@@ -157,15 +166,33 @@ impl RedbStore {
         let builder = builder(&settings)?;
         let open = || {
             let handle = open(&builder, DatabaseFile::new(file, !settings.is("sync", "off"))?)?;
-            let tables: Vec<_> = handle.read()?.list_tables()?.collect();
-            Ok((handle, tables))
+            let txn = handle.read()?;
+            let names = txn.list_tables()?.map(|table| table.name().to_owned()).collect::<Vec<_>>();
+            Ok((handle, txn, names))
         };
-        let (handle, tables) = open().map_err(|e| to_error(path, e))?;
-        let keys = ordered::kind(path, |kind| tables.iter().any(|table| table.name() == kind))?;
+        let (handle, txn, names) = open().map_err(|e| to_error(path, e))?;
+        let part = Part::of(TABLE, &settings, path, &names)?;
+        let find = || UserTable::find(&txn, &part.name).map_err(|e| e.at(path.display()));
+        let user = part.is_users.then(find).transpose()?;
+        let keys = user.as_ref().map_or(part.keys, |table| table.keys.kind());
+        let mut settings = settings;
+        part.report(TABLE, &mut settings);
+        drop(txn);
         let (two_phase, deferred) =
             (settings.is("two_phase", "on"), settings.is("sync", "deferred"));
         let (path, unflushed) = (path.to_owned(), AtomicBool::new(false));
-        Ok(Self { path, settings, two_phase, deferred, handle, keys, unflushed })
+        Ok(Self { path, settings, two_phase, deferred, handle, keys, user, unflushed })
+    }
+
+    /// Returns how many values each table of the database in `file` has.
+    pub(super) fn sizes(path: &Path, file: File, asked: &Settings) -> Result<Vec<Size>> {
+        let settings = complete(asked)?;
+        let builder = builder(&settings)?;
+        let sizes = || {
+            let database = builder.open_read_only_with_backend(DatabaseFile::new(file, false)?)?;
+            tables::sizes(&database.begin_read()?)
+        };
+        sizes().map_err(|e: redb::Error| to_error(path, e))
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
@@ -247,15 +274,30 @@ fn session<K: KeyType>(store: &RedbStore) -> Box<dyn Session + '_> {
     Box::new(TransactionSession::new(tables, &store.path))
 }
 
+fn user_session<'s, K: UserKey>(
+    store: &'s RedbStore,
+    table: &'s UserTable,
+) -> Box<dyn Session + 's> {
+    let reader = UserReader::<K> { store, table, keys: PhantomData };
+    Box::new(TransactionSession::new(reader, &store.path))
+}
+
 impl Store for RedbStore {
     fn keys(&self) -> KeyKind {
         self.keys
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(match self.keys {
-            KeyKind::Integers => session::<i64>(self),
-            KeyKind::Names => session::<Bytes>(self),
+        Ok(match (&self.user, self.keys) {
+            (Some(table), _) => match table.keys {
+                UserKeys::Bytes => user_session::<AnyKey>(self, table),
+                UserKeys::U32 => user_session::<u32>(self, table),
+                UserKeys::U64 => user_session::<u64>(self, table),
+                UserKeys::I32 => user_session::<i32>(self, table),
+                UserKeys::I64 => user_session::<i64>(self, table),
+            },
+            (None, KeyKind::Integers) => session::<i64>(self),
+            (None, KeyKind::Names) => session::<Bytes>(self),
         })
     }
 
