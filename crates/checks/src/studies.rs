@@ -9,7 +9,7 @@ use spec::{
 };
 
 /// The names and texts of the studies, in the order in which they are listed.
-const STUDIES: [(&str, &str); 12] = [
+const STUDIES: [(&str, &str); 13] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
@@ -21,6 +21,7 @@ const STUDIES: [(&str, &str); 12] = [
     ("small-records", include_str!("../studies/small-records.toml")),
     ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
     ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),
+    ("tar-shards", include_str!("../studies/tar-shards.toml")),
     ("seaweedfs", include_str!("../studies/seaweedfs.toml")),
 ];
 

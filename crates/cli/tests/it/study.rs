@@ -18,6 +18,7 @@ fn all_are_listed_and_a_slip_is_answered() {
         "on-access-scan",
         "sqlite-options",
         "sqlite-versions",
+        "tar-shards",
         "seaweedfs",
     ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");

@@ -1,12 +1,14 @@
 //! Tables of databases that other programs made, which are only read. redb compares the types of a table's
 //! keys and values with those of the program that opens it; here they are those that the table has.
 
-use std::{cell::Cell, cell::RefCell, cmp::Ordering, convert::Infallible, marker::PhantomData, ops::Bound};
+use std::{
+    cell::Cell, cell::RefCell, cmp::Ordering, convert::Infallible, marker::PhantomData, ops::Bound,
+};
 
 use model::{Error, Item, Key, KeyKind, Put, Result, Shown, Visitor};
 use redb::{
-    ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinition,
-    TableError, TableHandle, TypeName, Value,
+    ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinition, TableError,
+    TableHandle, TypeName, Value,
 };
 
 use super::store::RedbStore;

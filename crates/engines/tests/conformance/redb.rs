@@ -173,7 +173,10 @@ fn a_table_of_another_program_is_read_by_its_own_types() {
         items
     };
     let integer = |key, value: &[u8]| (OwnedKey::Int(key), value.to_vec());
-    assert_eq!(read("u64"), [integer(3, b"three"), integer(7, b"seven"), integer(1 << 40, b"large")]);
+    assert_eq!(
+        read("u64"),
+        [integer(3, b"three"), integer(7, b"seven"), integer(1 << 40, b"large")]
+    );
     assert_eq!(read("u32"), [integer(7, b"seven"), integer(u32::MAX.into(), b"last")]);
     assert_eq!(read("i32"), [integer(-7, b"seven"), integer(7, b"")]);
     assert_eq!(read("i64"), [integer(i64::MIN, b"least"), integer(0, b"")]);
@@ -191,7 +194,8 @@ fn a_table_of_another_program_is_read_by_its_own_types() {
     assert_eq!(session.items_from(&OwnedKey::Int(1 << 32), 9).len(), 0);
     drop(session);
     drop(store);
-    let several = registry::blobs("redb").unwrap().find_values(&place.path, &model::Settings::default());
+    let several =
+        registry::blobs("redb").unwrap().find_values(&place.path, &model::Settings::default());
     let said = several.unwrap_err().to_string();
     assert!(said.contains("7 of its parts") && said.contains("?table=texts' (3 values)"), "{said}");
     assert_eq!(place.snapshot(), before);
