@@ -8,7 +8,7 @@ use std::{
 use kit::refusal;
 use model::{Entry, EntryKind, Error, Key, KeyKind, Meta, OwnedKey, Result, Shown};
 
-use super::zip::{self, Inflater};
+use super::inflate::Inflater;
 use crate::{at, files, table::Table};
 
 /// The place of a value in an archive.
@@ -55,7 +55,7 @@ impl Slot {
 
     #[cold]
     fn find_start(&self, file: &File, header: u64) -> Result<u64> {
-        let start = zip::value_start(file, header)?;
+        let start = value_start(file, header)?;
         self.offset.store(start, Relaxed);
         Ok(start)
     }
@@ -77,6 +77,21 @@ impl Slot {
         }
         Ok(length)
     }
+}
+
+/// The bytes of a zip's header before the name: the lengths of the name and of further fields are the last.
+const LOCAL_HEADER: usize = 30;
+
+/// Returns the offset of the value whose local header is at `header`.
+fn value_start(file: &File, header: u64) -> Result<u64> {
+    let mut bytes = [0; LOCAL_HEADER];
+    at::read(file, &mut bytes, header).map_err(|e| Error::io("reading its header", e))?;
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return Err(Error::corrupt("is damaged: its header does not start as one"));
+    }
+    let [.., a, b, c, d] = bytes;
+    let further = u64::from(u16::from_le_bytes([a, b])) + u64::from(u16::from_le_bytes([c, d]));
+    Ok(header + LOCAL_HEADER as u64 + further)
 }
 
 /// The entries of an archive by their names, and those that are no values.

@@ -3,6 +3,7 @@
 //! the inflating of an entry that is deflated.
 
 mod index;
+mod inflate;
 mod reading;
 mod tar;
 mod writing;
@@ -91,7 +92,7 @@ impl Blobs for Archive {
     fn recognises(&self, path: &Path) -> bool {
         match self {
             Self::Tar => tar::is_archive(path),
-            Self::Zip => at::start(path).is_some_and(|start| zip::is_start(&start)),
+            Self::Zip => at::start(path).is_some_and(zip::is_start),
         }
     }
 
@@ -126,7 +127,7 @@ impl Archive {
     fn index(self, location: &Path, into: Index) -> Result<Index> {
         let file = at::open(location, Access::Read)?;
         let indexed = catch(location, || match self {
-            Self::Tar => tar::index(file, into),
+            Self::Tar => tar::index(&file, into),
             Self::Zip => zip::index(file, into),
         });
         indexed.map_err(|error| match compression(location) {

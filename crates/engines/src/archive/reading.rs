@@ -14,7 +14,7 @@ use model::{
 use super::{
     Archive,
     index::{Index, Slot, value_error},
-    zip::Inflater,
+    inflate::Inflater,
 };
 use crate::table::Table;
 

@@ -34,9 +34,9 @@ pub(super) fn is_archive(path: &Path) -> bool {
 }
 
 /// Looks up the entries of the archive in `file`.
-pub(super) fn index(file: File, mut into: Index) -> Result<Index> {
-    let length = length(&file)?;
-    let mut archive = tar::Archive::new(&file);
+pub(super) fn index(file: &File, mut into: Index) -> Result<Index> {
+    let length = length(file)?;
+    let mut archive = tar::Archive::new(file);
     let mut end = 0;
     for entry in archive.entries_with_seek().map_err(|e| not_whole(e, end))? {
         let mut entry = entry.map_err(|e| not_whole(e, end))?;
@@ -45,7 +45,7 @@ pub(super) fn index(file: File, mut into: Index) -> Result<Index> {
         end = (start + size).next_multiple_of(BLOCK as u64);
     }
     let mut mark = [1; BLOCK];
-    if at::read(&file, &mut mark, end).is_err() || mark != [0; BLOCK] {
+    if at::read(file, &mut mark, end).is_err() || mark != [0; BLOCK] {
         return Err(Error::corrupt(
             "does not end in blocks of zeros, as a whole tar archive does: it was cut short, or its writer \
              was interrupted",

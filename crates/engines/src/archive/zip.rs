@@ -1,11 +1,11 @@
-//! Archives of zip: the crate `rawzip` reads the directory at the end, `flate2` inflates.
+//! Archives of zip: the crate `rawzip` reads the directory at the end and writes it.
 
 use std::{
     fs::File,
     io::{BufWriter, Write},
 };
 
-use flate2::{Compression, Decompress, FlushDecompress, Status, write::DeflateEncoder};
+use flate2::{Compression, write::DeflateEncoder};
 use model::{EntryKind, Error, Meta, Result, Shown};
 use rawzip::{
     CompressionMethod, Crc32Option, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveWriter,
@@ -17,13 +17,13 @@ use rawzip::{
 use super::{
     check_within,
     index::{Index, Slot, unreadable},
+    inflate::Inflater,
     length,
 };
-use crate::at;
 
 /// Returns whether a file that starts with these bytes is an archive: an entry, or the end of an empty one.
-pub(super) fn is_start(start: &[u8; 4]) -> bool {
-    matches!(start, b"PK\x03\x04" | b"PK\x05\x06")
+pub(super) fn is_start(start: [u8; 4]) -> bool {
+    [*b"PK\x03\x04", *b"PK\x05\x06"].contains(&start)
 }
 
 /// Looks up the entries of the archive in `file`.
@@ -116,72 +116,6 @@ fn time(time: &ZipDateTimeKind) -> (i64, u32) {
     let (hour, minute, second) = (time.hour(), time.minute(), time.second());
     let utc = UtcDateTime::from_components(year, month, day, hour, minute, second, 0);
     (utc.map_or(0, |utc| utc.to_unix()), time.nanosecond())
-}
-
-/// The bytes of a local header before the name: the lengths of the name and of further fields are the last.
-const LOCAL_HEADER: usize = 30;
-
-/// Returns the offset of the value whose local header is at `header`.
-pub(super) fn value_start(file: &File, header: u64) -> Result<u64> {
-    let mut bytes = [0; LOCAL_HEADER];
-    at::read(file, &mut bytes, header).map_err(|e| Error::io("reading its header", e))?;
-    if !bytes.starts_with(b"PK\x03\x04") {
-        return Err(Error::corrupt("is damaged: its header does not start as one"));
-    }
-    let [.., a, b, c, d] = bytes;
-    let further = u64::from(u16::from_le_bytes([a, b])) + u64::from(u16::from_le_bytes([c, d]));
-    Ok(header + LOCAL_HEADER as u64 + further)
-}
-
-/// The state of inflating, kept from value to value.
-pub(super) struct Inflater {
-    state: Decompress,
-    room: Vec<u8>,
-}
-
-/// The bytes that are read at once.
-const CHUNK: usize = 128 << 10;
-
-impl Inflater {
-    pub(super) fn new() -> Self {
-        Self { state: Decompress::new(false), room: vec![0; CHUNK] }
-    }
-
-    /// Inflates `stored` bytes from the offset `start` into `into`, which they must fill.
-    pub(super) fn inflate(
-        &mut self,
-        file: &File,
-        (mut start, mut stored): (u64, u64),
-        into: &mut [u8],
-    ) -> Result<()> {
-        self.state.reset(false);
-        let damaged = || Error::corrupt("is damaged: it cannot be inflated to its length");
-        loop {
-            let chunk = usize::try_from(stored).unwrap_or(CHUNK).min(CHUNK);
-            let mut input = &mut self.room[..chunk];
-            at::read(file, input, start).map_err(|e| Error::io("reading a value", e))?;
-            (start, stored) = (start + chunk as u64, stored - chunk as u64);
-            loop {
-                let done = usize::try_from(self.state.total_out()).unwrap_or(usize::MAX);
-                let before = self.state.total_in();
-                let room = into.get_mut(done..).unwrap_or_default();
-                let status = self.state.decompress(input, room, FlushDecompress::None);
-                let status = status.map_err(|_| damaged())?;
-                let read = usize::try_from(self.state.total_in() - before).unwrap_or(usize::MAX);
-                let written = self.state.total_out() as usize - done;
-                input = input.get_mut(read..).unwrap_or_default();
-                match status {
-                    Status::StreamEnd => {
-                        let whole = self.state.total_out() == into.len() as u64;
-                        return if whole { Ok(()) } else { Err(damaged()) };
-                    }
-                    _ if input.is_empty() && stored > 0 => break,
-                    _ if read == 0 && written == 0 => return Err(damaged()),
-                    _ => {}
-                }
-            }
-        }
-    }
 }
 
 /// The latest time that an archive holds, in seconds since 1970.

@@ -1,21 +1,15 @@
-//! Tables of databases that other programs made, which are only read. redb compares the types of a table's
-//! keys and values with those of the program that opens it; here they are those that the table has.
+//! Tables of databases that other programs made. redb compares the types of a table's keys and values with
+//! those of the program that opens it; here they are those that the table has.
 
-use std::{
-    cell::Cell, cell::RefCell, cmp::Ordering, convert::Infallible, marker::PhantomData, ops::Bound,
-};
+use std::{cell::RefCell, cmp::Ordering};
 
-use model::{Error, Item, Key, KeyKind, Put, Result, Shown, Visitor};
+use model::{Error, Key, KeyKind, Result, Shown};
 use redb::{
     ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinition, TableError,
     TableHandle, TypeName, Value,
 };
 
-use super::store::RedbStore;
-use crate::{
-    ordered::{Library, Txn},
-    part::{self, Size},
-};
+use crate::part::{self, Size};
 
 /// The setting that names a table of another program.
 pub(super) const TABLE: &str = "table";
@@ -85,7 +79,8 @@ impl UserTable {
         }
     }
 
-    fn open<K: redb::Key + 'static>(
+    /// Opens the table in a transaction.
+    pub(super) fn open<K: redb::Key + 'static>(
         &self,
         txn: &ReadTransaction,
     ) -> Result<ReadOnlyTable<K, AnyValue>, TableError> {
@@ -121,7 +116,8 @@ pub(super) struct Any<const WHICH: usize>;
 
 /// Keys that are bytes.
 pub(super) type AnyKey = Any<0>;
-type AnyValue = Any<1>;
+/// Values that are bytes.
+pub(super) type AnyValue = Any<1>;
 
 impl<const WHICH: usize> Value for Any<WHICH> {
     type SelfType<'a> = &'a [u8];
@@ -183,7 +179,7 @@ impl UserKey for AnyKey {
 macro_rules! integers {
     ($($type:ty)*) => {$(
         impl UserKey for $type {
-            fn to_stored<'k>(key: &Key<'k>) -> Result<Sought<$type>> {
+            fn to_stored(key: &Key<'_>) -> Result<Sought<$type>> {
                 match key {
                     Key::Int(key) => Ok(match <$type>::try_from(*key) {
                         Ok(key) => Sought::Key(key),
@@ -206,89 +202,6 @@ macro_rules! integers {
 }
 
 integers!(u32 u64 i32 i64);
-
-/// A session's use of a table whose keys are of the type `K`.
-pub(super) struct UserReader<'s, K> {
-    pub(super) store: &'s RedbStore,
-    pub(super) table: &'s UserTable,
-    pub(super) keys: PhantomData<K>,
-}
-
-impl<K: UserKey> Library for UserReader<'_, K> {
-    const PANICS: bool = true;
-
-    type Key<'k> = Sought<K::SelfType<'k>>;
-    type Read = ReadOnlyTable<K, AnyValue>;
-    type Write = Infallible;
-
-    fn key<'k>(&self, key: &Key<'k>, _: &'k mut [u8; 8]) -> Result<Self::Key<'k>> {
-        K::to_stored(key)
-    }
-
-    fn read(&self) -> Result<Self::Read> {
-        self.table.open(&self.store.read()?).map_err(|e| self.store.to_error(e))
-    }
-
-    fn write(&self, _: &Cell<i64>) -> Result<Infallible> {
-        Err(Error::usage(format!(
-            "{TABLE}={}: is a table of another program, which storemark only reads",
-            self.table.name
-        )))
-    }
-
-    fn commit(&self, never: Infallible) -> Result<()> {
-        match never {}
-    }
-
-    fn get(
-        &self,
-        txn: Txn<'_, Self>,
-        key: Self::Key<'_>,
-        into: &mut [u8],
-    ) -> Result<Option<usize>> {
-        let (table, Sought::Key(key)) = (reading(txn), key) else { return Ok(None) };
-        let found = table.get(key).map_err(|e| self.store.to_error(e))?;
-        Ok(found.map(|found| model::copy_value(found.value(), into)))
-    }
-
-    fn put(&self, never: &mut Infallible, _: Self::Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
-        match *never {}
-    }
-
-    fn delete(&self, never: &mut Infallible, _: Self::Key<'_>) -> Result<bool> {
-        match *never {}
-    }
-
-    fn scan(
-        &self,
-        txn: Txn<'_, Self>,
-        from: Option<Self::Key<'_>>,
-        _: bool,
-        visit: &mut Visitor<'_>,
-    ) -> Result<()> {
-        let from = match from {
-            Some(Sought::AfterAll) => return Ok(()),
-            Some(Sought::Key(key)) => Bound::Included(key),
-            Some(Sought::BeforeAll) | None => Bound::Unbounded,
-        };
-        let range = (from, Bound::Unbounded);
-        let found = reading(txn).range::<K::SelfType<'_>>(range);
-        for item in found.map_err(|e| self.store.to_error(e))? {
-            let (key, value) = item.map_err(|e| self.store.to_error(e))?;
-            if visit(Item::new(K::key(key.value())?, value.value(), None))?.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn reading<'t, K: UserKey>(txn: Txn<'t, UserReader<'_, K>>) -> &'t ReadOnlyTable<K, AnyValue> {
-    match txn {
-        Txn::Read(table) => table,
-        Txn::Write(never) => match *never {},
-    }
-}
 
 /// Returns the setting that names a table.
 pub(super) const fn setting() -> model::Setting {

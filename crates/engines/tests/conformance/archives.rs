@@ -40,7 +40,7 @@ fn an_archive_holds_what_was_written_and_does_not_change() {
             let length = usize::try_from(n * 997).unwrap();
             session.write(&case.key(n), &bytes(n, length));
         }
-        session.write(&case.key(50), &[7; 300_000]);
+        session.write(&case.key(50), &vec![7; 300_000]);
         let again = Put::new(How::Insert);
         assert!(!session.put(case.key(3).as_key(), b"no", &again).unwrap(), "{case}");
         assert!(session.put(case.key(3).as_key(), b"no", &Put::default()).is_err(), "{case}");
@@ -60,7 +60,7 @@ fn an_archive_holds_what_was_written_and_does_not_change() {
             assert_eq!(session.value(&case.key(n)).unwrap(), bytes(n, length), "{case}");
             assert_eq!(session.length(case.key(n).as_key()).unwrap(), Some(length as u64));
         }
-        assert_eq!(session.value(&case.key(50)).unwrap(), [7; 300_000]);
+        assert_eq!(session.value(&case.key(50)).unwrap(), vec![7; 300_000]);
         assert_eq!(session.value(&case.key(51)), None);
         let all = session.items();
         assert!(all.len() == 51 && all.is_sorted_by_key(|(key, _)| key.clone()), "{case}");

@@ -1,6 +1,7 @@
 //! An open database.
 
 mod session;
+mod user;
 
 use std::{
     fs::File,
@@ -25,7 +26,7 @@ use redb::{
 use super::{
     DECLARATION, check,
     kind::{Bytes, KeyType},
-    tables::{self, AnyKey, TABLE, UserKey, UserKeys, UserReader, UserTable},
+    tables::{self, AnyKey, TABLE, UserKey, UserKeys, UserTable},
 };
 
 use crate::{
@@ -35,6 +36,7 @@ use crate::{
     part::{Part, Size},
 };
 use session::KeyTables;
+use user::UserReader;
 
 /// The default size of the cache, according to [`Builder::new`].
 const CACHE: u64 = 1 << 30;

@@ -168,11 +168,11 @@ fn check(engine: &dyn Blobs, kept: &DurabilitySettings, whole: bool, updates: &[
 
 #[test]
 fn an_update_of_each_class_makes_the_calls_that_the_page_names() {
-    let updated = |engine: &&'static dyn Blobs| {
+    let changes = |engine: &&'static dyn Blobs| {
         let can = engine.capabilities();
         can.persistent && !can.written_once
     };
-    for engine in registry::all_blobs().filter(updated) {
+    for engine in registry::all_blobs().filter(changes) {
         for kept in engine.declaration().durability {
             let has_files = engine.settings(Facet::Blobs).iter().any(|s| s.name == "inline");
             let places: &[_] = if has_files { &["rows", "files"] } else { &["rows"] };
