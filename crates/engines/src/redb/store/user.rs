@@ -1,7 +1,8 @@
 //! A session on a table of another program, which is only read.
 
-use std::{cell::Cell, convert::Infallible, marker::PhantomData, ops::Bound};
+use std::{convert::Infallible, marker::PhantomData, ops::Bound};
 
+use kit::lock::Waits;
 use model::{Error, Item, Key, Put, Result, Visitor};
 use redb::ReadOnlyTable;
 
@@ -33,7 +34,7 @@ impl<K: UserKey> Library for UserReader<'_, K> {
         self.table.open(&self.store.read()?).map_err(|e| self.store.to_error(e))
     }
 
-    fn write(&self, _: &Cell<i64>) -> Result<Infallible> {
+    fn write(&self, _: &Waits) -> Result<Infallible> {
         Err(Error::usage(format!(
             "{TABLE}={}: is a table of another program, which storemark only reads",
             self.table.name
