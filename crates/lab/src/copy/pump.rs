@@ -95,7 +95,7 @@ impl Copier<'_> {
 
     /// Reads only the values that an interrupted copy did not copy, because each read is charged for.
     fn read_missing(&self, mut reader: Reader<'_>, to: &dyn Store) -> Result<(Copied, Inventory)> {
-        let there = std::mem::replace(&mut reader.inventory, Inventory::default()).keys();
+        let there = std::mem::take(&mut reader.inventory).keys();
         let mut wanted = Vec::new();
         let mut source = self.source.session()?;
         source.scan(Scan::LENGTHS, &mut |item| {

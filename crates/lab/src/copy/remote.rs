@@ -38,10 +38,10 @@ fn put_all(
     job.to.say_requests(Action::Insert, amount, progress);
     progress.stage("copying", Some(amount.count));
     let writers = job.to.engine.fill().sessions;
-    let copier = Copier { job, source, before, progress, stop };
-    let copied = copier.move_all(&*to, inventory, writers);
-    let mut copied = copied.map_err(|error| explain(error, job))?;
-    copier.before.check_unchanged(from).map_err(|error| explain(error, job))?;
+    let work = Copier { job, source, before, progress, stop };
+    let moved = work.move_all(&*to, inventory, writers);
+    let mut copied = moved.map_err(|error| explain(error, job))?;
+    work.before.check_unchanged(from).map_err(|error| explain(error, job))?;
     copied.left_out.extend(source.left_out()?);
     to.close()?;
     store.close()?;

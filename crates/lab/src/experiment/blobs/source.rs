@@ -205,9 +205,12 @@ impl Source {
             return Ok(None);
         }
         job.progress.stage("listing keys", None);
+        let most = job.request.time().map_or(MOST_LISTED, |time| {
+            (time.as_secs() * LISTED_A_SECOND).clamp(FEWEST_LISTED, MOST_LISTED)
+        });
         let (mut keys, mut all) = (Vec::new(), Amount::default());
         let is_whole = self.with(|store| {
-            store.session()?.scan_some(MOST_LISTED, &mut |item| {
+            store.session()?.scan_some(most, &mut |item| {
                 job.stop.check()?;
                 (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
                 keys.push((OwnedKey::from(item.key), item.length));
@@ -450,7 +453,11 @@ impl Source {
 }
 
 /// The most keys that are listed of a store whose requests are charged for.
-pub(super) const MOST_LISTED: u64 = 100_000;
+const MOST_LISTED: u64 = 100_000;
+/// The fewest: those of one request.
+const FEWEST_LISTED: u64 = 1_000;
+/// The keys that are listed for each second of the run: a list of 1,000 may take a tenth of a second.
+const LISTED_A_SECOND: u64 = 500;
 
 /// Visits the values of a sample, which are read only if they were not fetched.
 fn visit_fetched(store: &dyn Store, chosen: &[Chosen], visit: &mut Visitor<'_>) -> Result<()> {

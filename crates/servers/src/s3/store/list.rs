@@ -11,6 +11,9 @@ use crate::s3::names::{self, Form};
 /// A key with the length of its value, as a list has them.
 pub(super) type Listed = (OwnedKey, u64);
 
+/// The most parts of a store of which keys are listed.
+const MOST_PARTS: usize = 64;
+
 /// A part of the keys of a store, in key order.
 pub(super) struct SomeKeys {
     pub(super) keys: Vec<Listed>,
@@ -97,11 +100,12 @@ impl ObjectSession<'_> {
             Ok(if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         if !is_whole {
+            let parts = usize::try_from(most / 1000).unwrap_or(usize::MAX).clamp(1, MOST_PARTS);
             let ask = |after: &str, most| {
                 let page = self.client.list(after, None, most)?.contents.into_iter();
                 Ok(page.map(|one| (one.key, one.size.unwrap_or(0))).collect())
             };
-            let spread = spread::pages(&self.store.link.prefix, &ask)?;
+            let spread = spread::pages(&self.store.link.prefix, parts, &ask)?;
             // The first keys must not outnumber the others.
             keys.truncate(keys.len() / spread.len().max(1));
             for page in spread {
