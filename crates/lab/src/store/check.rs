@@ -58,7 +58,9 @@ pub(crate) fn same_keys(
 
 /// Returns the error of a value that was written and cannot be read as it was.
 pub(crate) fn not_as_written(key: &str) -> Error {
-    let what = format!("key {key} does not hold what was written to it");
+    let what = format!(
+        "key {key} does not hold what was written to it: the store lost it, or another program writes to it"
+    );
     Error::new(ErrorKind::Differs, what)
 }
 
