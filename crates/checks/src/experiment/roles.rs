@@ -284,3 +284,15 @@ fn median(values: &[f64]) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_found_where_a_stall_was_missed_and_not_among_chance() {
+        assert_eq!(period(&[2000.0, 2010.0, 4020.0, 1990.0]), Some(2010.0));
+        assert_eq!(period(&[100.0, 2300.0, 900.0, 1450.0, 3210.0]), None);
+        assert_eq!(period(&[]), None);
+    }
+}

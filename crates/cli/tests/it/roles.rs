@@ -196,3 +196,23 @@ fn a_dry_run_shows_the_passes() {
         assert!(ran.words().contains(shown), "{shown}\n{}", ran.out);
     }
 }
+
+#[test]
+fn servers_are_maintained_meanwhile() {
+    for (server, kinds) in
+        [("postgres", "checkpoint,vacuum,analyze"), ("mariadb", "vacuum,analyze")]
+    {
+        if crate::servers::without(server) {
+            continue;
+        }
+        let world = World::new();
+        let line = format!("run {server}: --roles readers=1,writers=1 {SHORT} --meanwhile {kinds}");
+        world.ok(&format!("{line} --scratch /tmp"));
+        let record = world.record("r.jsonl");
+        let measured = record.samples.iter().filter_map(|s| s.role()?.maintenance.as_ref());
+        assert_eq!(
+            measured.filter(|of| of.alone_ns.is_some()).count(),
+            2 * kinds.split(',').count()
+        );
+    }
+}

@@ -3,7 +3,8 @@
 use std::{ffi::OsString, io, ops::Range, path::PathBuf, time::Duration};
 
 use model::{
-    DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Secret, Settings,
+    DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Maintenance, Mode, Result, Secret,
+    Settings,
     rows::{DELAYED_ROWS, NULL},
 };
 use mysql::{LocalInfileHandler, prelude::Queryable};
@@ -230,6 +231,15 @@ impl Dialect for MariaDbClient {
 
     fn reclaim(name: &str) -> String {
         format!("OPTIMIZE TABLE {name}")
+    }
+
+    fn maintenance(what: Maintenance, name: &str) -> Option<String> {
+        match what {
+            Maintenance::Vacuum => Some(format!("OPTIMIZE TABLE {name}")),
+            Maintenance::Analyze => Some(format!("ANALYZE TABLE {name}")),
+            Maintenance::IntegrityCheck => Some(format!("CHECK TABLE {name}")),
+            _ => None,
+        }
     }
 
     fn integrity(&mut self, name: &str) -> Answer<Option<Vec<String>>> {

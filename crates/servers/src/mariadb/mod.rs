@@ -6,7 +6,8 @@ mod kind;
 mod program;
 
 use model::{
-    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Setting, rows::NULL,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Maintenance, Setting,
+    rows::NULL,
 };
 
 use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, TableStore, VIA};
@@ -81,6 +82,11 @@ static PRIVATE: Declaration = Declaration {
         "aria, myisam: a batch is no transaction, and no durability class is promised: they \
          overwrite pages in place with nothing to mend a torn one from",
         "memory, csv: no BLOB columns with a key, so that they serve rows only",
+    ],
+    maintenance: &[
+        (Maintenance::Vacuum, "OPTIMIZE TABLE"),
+        (Maintenance::Analyze, "ANALYZE TABLE"),
+        (Maintenance::IntegrityCheck, "CHECK TABLE"),
     ],
     reclaim: Some("OPTIMIZE TABLE"),
     servers: Some(&MARIADB),

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, ops::Range, path::PathBuf, time::Duration};
 
-use model::{DurabilitySettings, Facet, KeyKind, Mode, Settings};
+use model::{DurabilitySettings, Facet, KeyKind, Maintenance, Mode, Settings};
 use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::Type};
 
 use super::{
@@ -196,6 +196,15 @@ impl Dialect for PostgresClient {
 
     fn reclaim(name: &str) -> String {
         format!("VACUUM FULL {name}")
+    }
+
+    fn maintenance(what: Maintenance, name: &str) -> Option<String> {
+        match what {
+            Maintenance::Checkpoint => Some("CHECKPOINT".to_owned()),
+            Maintenance::Vacuum => Some(format!("VACUUM {name}")),
+            Maintenance::Analyze => Some(format!("ANALYZE {name}")),
+            _ => None,
+        }
     }
 
     /// Returns the statement that starts a batch. Reads of a batch see the store as it was when the

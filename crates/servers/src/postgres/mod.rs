@@ -5,8 +5,8 @@ mod dialect;
 mod program;
 
 use model::{
-    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Setting,
-    rows::NULL,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Maintenance,
+    Setting, rows::NULL,
 };
 
 use crate::server::{SERVED, ServerEngine, TIMEOUT, TLS, TableStore, VIA};
@@ -92,6 +92,11 @@ static PRIVATE: Declaration = Declaration {
         sessions: 1,
         whole_blocks: false,
     }),
+    maintenance: &[
+        (Maintenance::Checkpoint, "CHECKPOINT"),
+        (Maintenance::Vacuum, "VACUUM"),
+        (Maintenance::Analyze, "ANALYZE"),
+    ],
     reclaim: Some("VACUUM FULL"),
     servers: Some(&POSTGRES),
     blobs: Some(&POSTGRES),

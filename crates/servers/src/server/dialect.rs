@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    BUSY_RETRIES, DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Mode, Result, Settings,
-    Visit,
+    BUSY_RETRIES, DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Maintenance, Mode, Result,
+    Settings, Visit,
 };
 
 use super::{
@@ -273,6 +273,10 @@ pub(crate) trait Dialect: SqlConnection + Peer {
     /// Returns the statement that gives the space of deleted rows of the table `name` back to the
     /// file system.
     fn reclaim(name: &str) -> String;
+
+    /// Returns the statement of a maintenance of the table `name`; `None` if the server has no such
+    /// maintenance.
+    fn maintenance(what: Maintenance, name: &str) -> Option<String>;
 
     /// Runs the server's own check of the table `name` and returns its complaints; `None` if it has
     /// no check.

@@ -5,8 +5,8 @@ mod session;
 use std::path::Path;
 
 use model::{
-    Access, Durability, Error, Facet, Key, KeyKind, Leftover, OpenOptions, Result, Session,
-    Settings, Store,
+    Access, Durability, Error, Facet, Key, KeyKind, Leftover, Maintenance, OpenOptions, Result,
+    Session, Settings, Store,
 };
 
 use super::{
@@ -294,6 +294,13 @@ impl<D: Dialect> Store for TableStore<D> {
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         self.host.control_table(|control| D::integrity(control, &self.name))
+    }
+
+    fn maintain(&self, what: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        let statement = D::maintenance(what, &self.name)
+            .ok_or_else(|| Error::unsupported(format!("the server has no {what} for a table")))?;
+        self.host.control_table(|control| control.run(&statement).map(drop))?;
+        Ok(true)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
