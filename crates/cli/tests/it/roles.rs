@@ -41,6 +41,8 @@ fn each_role_is_measured_alone_and_together_on_every_engine() {
         let looks: u64 = samples(&record, target, 2, alone).iter().map(|s| s.operations).sum();
         assert!((20..=82).contains(&looks), "200 a second for 0.4 s: {looks}");
     }
+    let scheduled = samples(&record, 0, 2, alone);
+    assert!(scheduled.iter().all(|sample| sample.wall_ns >= 200_000_000), "{scheduled:?}");
     let words = ran.words();
     for shown in [
         "2 readers (read)",

@@ -177,7 +177,9 @@ impl RolesTrial<'_> {
         if let Some(key) = tally.first.as_ref().filter(|_| self.ready.retains()) {
             return Err(values::missed(&tally, operations, key).context(&of.name));
         }
-        let wall_ns = worker_report::passed::<RoleOutcome, _>(&own).wall_ns;
+        // On a schedule the last operation may end long before the pass.
+        let least_ns = if of.rate.is_some() { self.of.data.pass_ns } else { 0 };
+        let wall_ns = worker_report::passed::<RoleOutcome, _>(&own).wall_ns.max(least_ns);
         let wall = Duration::from_nanos(wall_ns);
         let latencies = || own.iter().map(|report| &report.outcome.latencies);
         let latency = values::latency(latencies(), wall)?;
