@@ -6,11 +6,13 @@ use model::{Action, LONGEST_SCAN, Requests, Settings};
 
 use super::{
     CONCURRENCY, PART,
-    client::AT_ONCE,
     prices::Prices,
     sums::{CHECK, Check},
 };
 use crate::server::limit;
+
+/// The most objects that one request lists or deletes.
+pub(super) const AT_ONCE: usize = 1000;
 
 /// The parameters of moving values.
 #[derive(Clone, Copy, Debug)]

@@ -12,10 +12,8 @@ use super::{
     answer::add_object_name,
     xml::{element, unescape},
 };
-use crate::s3::address::Link;
+use crate::s3::{address::Link, transfer::AT_ONCE};
 
-/// The most objects that one request lists or deletes.
-pub(in crate::s3) const AT_ONCE: usize = 1000;
 /// The most pages of unfinished uploads, of up to 1,000 each.
 const MOST_PAGES: usize = 10_000;
 

@@ -29,7 +29,7 @@ use ureq::{
 use super::{address::Link, sums::Header, transfer::Transfer};
 use crate::server::{End, at_stop, connect_limit, is_stopped};
 use answer::Lack;
-pub(super) use list::{AT_ONCE, Upload};
+pub(super) use list::Upload;
 
 /// The time for which a signature is valid.
 const VALID: Duration = Duration::from_secs(15 * 60);

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 
 use kit::lock;
-use model::{Entry, Error, Key, OwnedKey, Result};
+use model::{Entry, Error, Key, Result};
 
-use super::{ObjectStore, session::ObjectSession, spread};
+use super::{
+    ObjectStore,
+    session::{Listed, ObjectSession},
+    spread,
+};
 use crate::s3::names::{self, Form};
-
-/// A key with the length of its value, as a list has them.
-pub(super) type Listed = (OwnedKey, u64);
 
 /// The most parts of a store of which keys are listed.
 const MOST_PARTS: usize = 64;

@@ -8,7 +8,7 @@ use model::{
     ValueType, Visitor,
 };
 
-use super::{ASKS, FORBIDS, ObjectStore, UNKNOWN, list::Listed};
+use super::{ASKS, FORBIDS, ObjectStore, UNKNOWN};
 use crate::s3::{
     client::S3Client,
     names::{self, Form},
@@ -18,6 +18,9 @@ use crate::s3::{
 
 /// The header of a put that writes only if there is no such object.
 const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"));
+
+/// A key with the length of its value, as a list has them.
+pub(super) type Listed = (OwnedKey, u64);
 
 /// A worker's session.
 pub(super) struct ObjectSession<'s> {
