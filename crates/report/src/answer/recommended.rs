@@ -16,9 +16,12 @@ pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
         Recommended::Undecided(why) => {
             let least = plan.rounds.min.max(FEWEST_ROUNDS);
             // Those that ran would do, if the largest value were among what they read.
-            let few = |rounds| match rounds < least as usize {
-                true => sentences::too_few_rounds(rounds, least),
-                false => sentences::large_value_unread(),
+            let few = |rounds| {
+                if rounds < least as usize {
+                    sentences::too_few_rounds(rounds, least)
+                } else {
+                    sentences::large_value_unread()
+                }
             };
             let baseline = name(plan, plan.baseline);
             undecided(why, few, |target| name(plan, target), baseline)
