@@ -94,7 +94,7 @@ impl FoundTarget {
     /// # Errors
     ///
     /// Fails if no store of the user can be made there.
-    pub(crate) fn as_destination(mut self) -> Result<Self> {
+    pub(crate) fn into_destination(mut self) -> Result<Self> {
         if self.address.is_none() || self.location.is_some() {
             return Ok(self);
         }

@@ -319,7 +319,7 @@ fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
 
 /// Resolves a target with an engine, with `defaults` below its settings.
 fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> {
-    let resolved = targets::resolve(text)?.as_destination()?;
+    let resolved = targets::resolve(text)?.into_destination()?;
     let settings = resolved.settings(defaults)?;
     match resolved.location {
         Some(path) => Ok(StoreLocation { engine: resolved.engine, path, settings }),

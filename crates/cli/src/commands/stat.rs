@@ -88,18 +88,16 @@ fn on_server(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     let place = StoreLocation { engine: found.engine, path, settings: found.settings(&[])? };
     let (amount, [least, most], left_out) = place.sizes(stop)?;
     let average = amount.bytes as f64 / amount.count.max(1) as f64;
-    let mut text = String::new();
-    for (name, value) in [
+    let sizes = [
         ("Number of entries:", amount.count.to_string()),
         ("Average value size:", format!("{average:.0}")),
         ("Minimum value size:", least.to_string()),
         ("Maximum value size:", most.to_string()),
-    ] {
-        text += &format!("{name:<20}{value:>8}\n");
-    }
-    let lines = copy::left_out_lines(&left_out);
-    text.extend(lines.map(|line| format!("{:20}{line}\n", "Other entries:")));
-    Ok(output::print_lines(&text)?)
+    ];
+    let lines = sizes.map(|(name, value)| format!("{name:<20}{value:>8}\n"));
+    let others = copy::left_out_lines(&left_out);
+    let others = others.map(|line| format!("{:20}{line}\n", "Other entries:"));
+    Ok(output::print_lines(&lines.into_iter().chain(others).collect::<String>())?)
 }
 
 /// Returns the path of a store, with the settings that find its values; a file that is no store has none.
