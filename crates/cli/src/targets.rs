@@ -89,6 +89,19 @@ impl FoundTarget {
         self
     }
 
+    /// Takes a table of the user at the address of a server for the store, if there is one with bytes.
+    pub(crate) fn or_table_there(self) -> Result<Self> {
+        let settings = self.engine.settings(Facet::Blobs);
+        let has_tables = settings.iter().any(|setting| setting.name == "table");
+        let asked = Settings(self.settings.iter().cloned().collect());
+        let found = self.clone().at_address();
+        let Some(path) = found.location.as_ref().filter(|_| self.location.is_none()) else {
+            return Ok(self);
+        };
+        let has_values = has_tables && self.engine.find_values(path, &asked)?.is_some();
+        Ok(if has_values { found } else { self })
+    }
+
     /// Takes the place at the address of a server for a store that is to be made there.
     ///
     /// # Errors

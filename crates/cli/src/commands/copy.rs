@@ -311,7 +311,10 @@ fn destination(text: &OsStr) -> Result<StoreLocation> {
 fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
     let has_all = |engine: &&'static dyn Blobs| {
         let own = engine.settings(Facet::Blobs);
-        typed.settings.iter().all(|(name, _)| own.iter().any(|setting| setting.name == name))
+        // A store on a server has an address.
+        let is_local = !engine.capabilities().remote;
+        let has = |name: &str| own.iter().any(|setting| setting.name == name);
+        is_local && typed.settings.iter().all(|(name, _)| has(name))
     };
     let mut engines = registry::all_blobs().filter(has_all);
     engines.next().filter(|_| engines.next().is_none() && !typed.settings.is_empty())

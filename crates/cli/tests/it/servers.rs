@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod kinds;
+mod own_tables;
 
 use std::{
     fs::{self, Permissions},
@@ -145,6 +146,33 @@ macro_rules! for_each_kind {
             })*
         }
     };
+}
+
+/// Makes a test of each function for each kind of server with tables.
+macro_rules! for_each_sql_server {
+    ($($test:ident,)*) => {
+        mod tables_of_mariadb {
+            $(#[test]
+            fn $test() {
+                super::run(&super::MARIADB, super::own_tables::$test);
+            })*
+        }
+
+        mod tables_of_postgres {
+            $(#[test]
+            fn $test() {
+                super::run(&super::POSTGRES, super::own_tables::$test);
+            })*
+        }
+    };
+}
+
+for_each_sql_server! {
+    the_only_table_with_bytes_is_measured_and_named,
+    each_kind_of_table_is_read_and_updated_as_a_copy,
+    what_is_read_is_what_the_server_has,
+    values_go_into_a_table_as_a_whole_or_not_at_all,
+    what_is_no_table_of_values_is_one_line,
 }
 
 fn run(kind: &Kind, test: fn(&Kind, &World)) {

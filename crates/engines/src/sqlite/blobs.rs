@@ -242,7 +242,7 @@ impl Store for SqliteStore {
     fn check_item(&self, key: Key<'_>, length: u64) -> Result<()> {
         let name = if let Key::Name(name) = key { name.len() as u64 } else { 0 };
         if self.table.users.is_some() {
-            self.table.key_columns.values(key, &mut Vec::new())?;
+            self.table.key_columns.check(key)?;
         }
         refusal::check_value(key, length, LONGEST_ROW.saturating_sub(name))
     }

@@ -147,7 +147,9 @@ fn present(asked: &AdviseRequest, now: &Settings) -> Runner {
         classes.flat_map(|kept| kept.settings).any(|(of, _)| *of == name)
     };
     let stored = now.stored(table.iter().copied()).0.into_iter();
-    for (name, value) in stored.filter(|(name, _)| !of_class(name)) {
+    // An existing server has its own settings, whoever connects to it.
+    let is_own = target.address.is_none();
+    for (name, value) in stored.filter(|(name, _)| is_own && !of_class(name)) {
         let pair = [(name.as_str(), value.as_str())];
         let accepted = Settings::check(table.iter().copied(), pair).is_ok();
         if accepted && target.settings.get(&name).is_none() {

@@ -14,7 +14,9 @@ use crate::{Progress, Stop, progress::tick};
 ///
 /// Fails if the destination cannot hold the values, has one of the keys, or the user stops the copy.
 pub fn copy_in_place(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
-    destination::check_apart(&job.from, &job.to.path)?;
+    if let Some(to) = job.to.file() {
+        destination::check_apart(&job.from, to)?;
+    }
     if job.to.engine.capabilities().written_once {
         let why = "is an archive, which is written once; copy to another one without --in-place";
         return Err(Error::usage(why).at(job.to.path.display()));

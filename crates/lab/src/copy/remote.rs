@@ -1,5 +1,6 @@
 //! Copies a store to a service that keeps each value by itself: what is there is whole at every moment,
-//! and an interrupted copy is continued by what is missing.
+//! and an interrupted copy is continued by what is missing. Or to a server with transactions, where it gets
+//! its name only when it is whole.
 
 use model::{Access, Action, Error, ErrorKind, Result, Store};
 
@@ -52,6 +53,14 @@ fn put_all(
 /// is continued.
 fn open(job: &CopyJob, source: &dyn Store, stop: &Stop) -> Result<(Box<dyn Store>, Inventory)> {
     let options = job.to.options(Access::Write, source.keys());
+    if is_transactional(job) {
+        if job.resume {
+            let why = "--resume: a copy is there as a whole or not at all; leave it out";
+            return Err(Error::usage(why).at(job.to.shown()));
+        }
+        let created = job.to.engine.create(&job.to.path, &options)?;
+        return Ok((created, Inventory::default()));
+    }
     if job.resume || job.force {
         let to = job.to.engine.open(&job.to.path, &options)?;
         let inventory = Inventory::of_keys(&*to, stop)?;
@@ -68,8 +77,16 @@ fn open(job: &CopyJob, source: &dyn Store, stop: &Stop) -> Result<(Box<dyn Store
     Ok((created?, Inventory::default()))
 }
 
-/// Returns an error that says that what was copied stays.
+/// Returns whether a copy gets its name only when it is whole, so that there is none to continue.
+fn is_transactional(job: &CopyJob) -> bool {
+    job.to.engine.capabilities().snapshots
+}
+
+/// Returns an error that says that what was copied stays, if it does.
 fn explain(error: Error, job: &CopyJob) -> Error {
+    if is_transactional(job) {
+        return error;
+    }
     let kept = format!("{} is not complete; --resume continues", job.to.shown());
     match error.kind() {
         ErrorKind::Interrupted => Error::new(ErrorKind::Interrupted, kept),

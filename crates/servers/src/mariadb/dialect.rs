@@ -149,15 +149,10 @@ impl Dialect for MariaDbClient {
          AND table_comment LIKE 'storemark: %' ORDER BY 1";
 
     fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()> {
-        let table = name.rsplit('.').next().unwrap_or(name).replace('`', "");
-        let lock = format!("CONCAT('storemark ', MD5(LOWER({})))", literal(&table));
-        if self.number(&format!("SELECT GET_LOCK({lock}, 0)"))? != 1 {
-            let error =
-                Error::failed(format!("another connection holds the lock for the table {name}"));
-            return Err(Failure { error, why: Why::Other });
-        }
+        self.lock_name(name)?;
         self.run(&format!("{create} COMMENT={}", literal(mark))).map(drop)
     }
+
     /// Returns how commits are flushed. With a binary log, a commit that this log lost in a power
     /// cut is undone.
     fn sync(variables: &Variables) -> &'static str {
@@ -310,6 +305,20 @@ impl Dialect for MariaDbClient {
     }
 }
 
+impl MariaDbClient {
+    /// Takes the lock that shows that the connection of a table's owner is open.
+    pub(super) fn lock_name(&mut self, name: &str) -> Answer<()> {
+        let table = name.rsplit('.').next().unwrap_or(name).replace('`', "");
+        let lock = format!("CONCAT('storemark ', MD5(LOWER({})))", literal(&table));
+        if self.number(&format!("SELECT GET_LOCK({lock}, 0)"))? != 1 {
+            let error =
+                Error::failed(format!("another connection holds the lock for the table {name}"));
+            return Err(Failure { error, why: Why::Other });
+        }
+        Ok(())
+    }
+}
+
 /// Writes everything that was deferred.
 fn close_tables(client: &mut MariaDbClient, databases: &[String]) -> Answer<()> {
     let tables: Vec<_> = databases.iter().map(|name| format!("{name}.numbers")).collect();
@@ -320,7 +329,7 @@ fn close_tables(client: &mut MariaDbClient, databases: &[String]) -> Answer<()> 
 }
 
 /// Writes a value as a statement does.
-fn literal(value: &str) -> String {
+pub(super) fn literal(value: &str) -> String {
     if !value.is_empty() && value.chars().all(|c| c.is_ascii_digit()) {
         return value.to_owned();
     }

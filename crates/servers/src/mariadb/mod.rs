@@ -1,10 +1,12 @@
 //! MariaDB: `mariadb` starts a server of its own on a folder, `mysql` uses an existing one.
 
+mod catalog;
 mod connection;
 mod dialect;
 mod kind;
 mod program;
 
+use kit::own_table::SETTINGS;
 use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Maintenance, Setting,
     rows::NULL,
@@ -101,6 +103,10 @@ static REMOTE: Declaration = Declaration {
     settings: &[
         ENGINE,
         Setting { help: "what the server must be set to; it is not changed", ..SYNC },
+        SETTINGS[0],
+        SETTINGS[1],
+        SETTINGS[2],
+        SETTINGS[3],
         TLS,
         TIMEOUT,
         Setting { help: "a variable of the server, set for the sessions alone", ..VARIABLE },

@@ -13,7 +13,7 @@ use postgres::{
     Config, Error, NoTls, SimpleQueryMessage, Statement,
     error::{DbError, Severity, SqlState},
     fallible_iterator::FallibleIterator,
-    types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
+    types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -144,10 +144,27 @@ impl ToSql for SqlValue<'_> {
     }
 
     fn accepts(ty: &Type) -> bool {
-        [Type::INT4, Type::INT8, Type::BYTEA].contains(ty)
+        [Type::INT4, Type::INT8].contains(ty) || Raw::accepts(ty)
     }
 
     to_sql_checked!();
+}
+
+/// The bytes of a value: bytes, or a text.
+struct Raw<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(raw))
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        const TEXTS: [Type; 5] = [Type::TEXT, Type::VARCHAR, Type::BPCHAR, Type::JSON, Type::XML];
+        match ty.kind() {
+            Kind::Domain(of) => Self::accepts(of),
+            _ => *ty == Type::BYTEA || TEXTS.contains(ty) || ty.name() == "citext",
+        }
+    }
 }
 
 impl ResultRow for postgres::Row {
@@ -156,7 +173,7 @@ impl ResultRow for postgres::Row {
     }
 
     fn bytes(&self, column: usize) -> Option<&[u8]> {
-        self.try_get(column).ok()
+        self.try_get(column).map(|Raw(bytes)| bytes).ok()
     }
 
     fn text(&self, column: usize) -> Option<&str> {

@@ -168,18 +168,7 @@ impl Dialect for PostgresClient {
     }
 
     fn fixed_setting(&mut self, name: &str) -> Answer<(&'static str, String)> {
-        let rows = self.rows(&format!(
-            "SELECT coalesce((SELECT attstorage::text FROM pg_attribute \
-             WHERE attrelid='{}'::regclass AND attname='v'), 'p')",
-            name.replace('\'', "''")
-        ))?;
-        let storage = match rows.first().and_then(|row| row.text(0)) {
-            Some("e") => "external",
-            Some("x") => "extended",
-            Some("m") => "main",
-            _ => "plain",
-        };
-        Ok(("storage", storage.to_owned()))
+        self.storage(name, "v")
     }
 
     fn longest_name(_: &Settings) -> usize {
@@ -235,5 +224,24 @@ impl Dialect for PostgresClient {
         let with = |end: &str| folder.data().join(format!("{first}{end}"));
         let segments = (1..).map(|n| with(&format!(".{n}"))).take_while(|path| path.exists());
         Ok(["", "_fsm", "_vm"].map(with).into_iter().chain(segments).collect())
+    }
+}
+
+impl PostgresClient {
+    /// Returns how a column is stored, as the setting `storage`.
+    pub(super) fn storage(&mut self, name: &str, column: &str) -> Answer<(&'static str, String)> {
+        let rows = self.rows(&format!(
+            "SELECT coalesce((SELECT attstorage::text FROM pg_attribute \
+             WHERE attrelid='{}'::regclass AND attname='{}'), 'p')",
+            name.replace('\'', "''"),
+            column.replace('\'', "''")
+        ))?;
+        let storage = match rows.first().and_then(|row| row.text(0)) {
+            Some("e") => "external",
+            Some("x") => "extended",
+            Some("m") => "main",
+            _ => "plain",
+        };
+        Ok(("storage", storage.to_owned()))
     }
 }

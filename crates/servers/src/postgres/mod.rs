@@ -1,9 +1,11 @@
 //! PostgreSQL: `postgres` starts a server of its own on a folder, `postgresql` uses an existing one.
 
+mod catalog;
 mod connection;
 mod dialect;
 mod program;
 
+use kit::own_table::SETTINGS;
 use model::{
     Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Facet, Fill, Maintenance,
     Setting, rows::NULL,
@@ -118,6 +120,10 @@ static REMOTE: Declaration = Declaration {
             ..SYNC
         },
         STORAGE,
+        SETTINGS[0],
+        SETTINGS[1],
+        SETTINGS[2],
+        SETTINGS[3],
         TLS,
         TIMEOUT,
         Setting {

@@ -28,6 +28,11 @@ impl<C> AtEnd<C> {
         Self(Some((patience, connect, Box::new(work))))
     }
 
+    /// Leaves the work undone.
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+
     pub(crate) fn run(&mut self) -> Answer<()> {
         let Some((patience, connect, work)) = self.0.take() else { return Ok(()) };
         let asked = Instant::now();

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use kit::key_columns::KeyParameter;
 use model::{
     BUSY_RETRIES, DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Maintenance, Mode, Result,
     Settings, Visit,
@@ -28,6 +29,22 @@ pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
     Bytes(&'a [u8]),
+}
+
+impl<'k> KeyParameter<'k> for SqlValue<'k> {
+    const NONE: Self = Self::Null;
+
+    fn integer(number: i64) -> Self {
+        Self::Int(number)
+    }
+
+    fn text(text: &'k [u8]) -> Self {
+        Self::Bytes(text)
+    }
+
+    fn bytes(bytes: &'k [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
 }
 
 /// A row of a result. A column is `None` if it is NULL or has another type.

@@ -72,8 +72,23 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
     }
 
     /// Opens values of the user on an existing server, which [`Self::names_values`] names.
-    fn open_at(location: &Path, options: &OpenOptions) -> Result<Self> {
-        Self::join_at(location, options)
+    fn open_at(location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(Self::join_at(location, options)?))
+    }
+
+    /// Creates a store that is named as values of the user: for a run on them, or one of the user.
+    fn create_named(location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(Self::create_at(location, options)?))
+    }
+
+    /// Returns the statements that replace values by paths, as [`Blobs::replace_by_paths`] does.
+    fn replace_by_paths(
+        _location: &Path,
+        _settings: &Settings,
+        _to: &Path,
+        _suffix: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        Ok(None)
     }
 
     /// Finds values of the user, as [`Blobs::find_values`] does.
@@ -185,7 +200,7 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
     }
 
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
-        if self.is_private() { Ok(None) } else { S::find_values(location, asked) }
+        if self.is_private() { Ok(None) } else { named(S::find_values(location, asked)) }
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
@@ -203,18 +218,29 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
         if self.is_private() {
             return Ok(Box::new(S::create(location, options)?));
         }
-        match S::create_at(location, options) {
-            // Nothing was measured yet: what fails now is what the user named.
-            Err(error) if error.kind() == ErrorKind::Failed => {
-                Err(error.with_kind(ErrorKind::Usage))
-            }
-            created => Ok(Box::new(created?)),
+        named(if self.names_values(&options.settings) {
+            S::create_named(location, options)
+        } else {
+            S::create_at(location, options).map(|store| Box::new(store) as Box<dyn Store>)
+        })
+    }
+
+    fn replace_by_paths(
+        &self,
+        location: &Path,
+        settings: &Settings,
+        to: &Path,
+        suffix: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        if !self.names_values(settings) {
+            return Ok(None);
         }
+        S::replace_by_paths(location, settings, to, suffix)
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         if self.names_values(&options.settings) {
-            return Ok(Box::new(S::open_at(location, options)?));
+            return S::open_at(location, options);
         }
         if !self.is_private() {
             let what = format!("{}: its {} by a run", self.name(), S::MADE);
@@ -224,11 +250,18 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
     }
 
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let join = match self.is_private() {
-            true => S::join,
-            false if self.names_values(&options.settings) => S::open_at,
-            false => S::join_at,
-        };
+        if self.names_values(&options.settings) {
+            return S::open_at(location, options);
+        }
+        let join = if self.is_private() { S::join } else { S::join_at };
         Ok(Box::new(join(location, options)?))
     }
+}
+
+/// Returns what was made or found before anything was measured: what fails then is what the user named.
+fn named<T>(result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error.kind() {
+        ErrorKind::Failed => error.with_kind(ErrorKind::Usage),
+        _ => error,
+    })
 }

@@ -173,11 +173,21 @@ impl<C: Peer> Host<C> {
     /// Runs `work` that may take as long as a whole table needs.
     pub(crate) fn control_table<T>(&self, work: impl FnOnce(&mut C) -> Answer<T>) -> Result<T> {
         self.control(|control| {
-            control.set_limit(self.limit.max(watch::LONG));
+            control.set_limit(self.table_limit());
             let done = work(control);
             control.set_limit(self.limit);
             done
         })
+    }
+
+    /// Returns the longest time that an operation may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// Returns the longest time that an operation on a whole table may take.
+    pub(super) fn table_limit(&self) -> Duration {
+        self.limit.max(watch::LONG)
     }
 
     pub(crate) fn variables(&self) -> Result<Variables> {

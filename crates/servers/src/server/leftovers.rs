@@ -14,7 +14,7 @@ use super::{
 
 const MARK: &str = "storemark: ";
 /// The start of the names of its tables.
-const NAME: &str = "storemark_";
+pub(super) const NAME: &str = "storemark_";
 
 /// Returns the comment of a table that this process creates.
 pub(crate) fn mark() -> String {

@@ -9,15 +9,19 @@ mod dialect;
 mod engine;
 mod folder;
 mod host;
+mod in_effect;
 mod leftovers;
+mod packet;
 mod process;
 mod rows;
 mod software;
 mod store;
 mod table;
 mod tls;
+mod users;
 mod variables;
 mod watch;
+mod worker;
 
 pub(crate) use address::{Address, AddressForm, percent_decode};
 pub(crate) use at_end::{AtEnd, RETURN};
@@ -34,6 +38,7 @@ pub(crate) use software::{Software, numbers};
 pub(crate) use store::TableStore;
 pub(crate) use table::Grammar;
 pub(crate) use tls::{TLS, Tls, certificate_error, certificates};
+pub(crate) use users::{Catalog, Column, ColumnKind, NewTable, ParameterizedQuery, TableName};
 pub(crate) use variables::{Variables, add_asked, own_variables, variables};
 pub(crate) use watch::{
     Driver, End, TIMEOUT, at_stop, connect_limit, is_stopped, limit, limit_in_effect, stop,

@@ -20,13 +20,15 @@ use super::{
     engine::ServerEngine,
     folder::{ServerFolder, VIA},
     host::Host,
-    store::{TableStore, in_effect, with_fixed},
+    in_effect::{in_effect, with_fixed},
+    store::TableStore,
+    users::Catalog,
 };
 
 const NULLABLE: &str = "SELECT LOWER(MAX(is_nullable)) FROM information_schema.columns \
                         WHERE table_name='numbers'";
 
-impl<D: Dialect> Rows for ServerEngine<TableStore<D>> {
+impl<D: Catalog> Rows for ServerEngine<TableStore<D>> {
     fn table_settings(&self) -> &'static [&'static str] {
         &["engine", NULL.name]
     }

@@ -204,8 +204,14 @@ fn shared_settings(spec: &BlobsSpec) -> Result<Vec<SharedSetting>> {
 fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
     let shared = shared_settings(spec)?;
     let mut all = Vec::new();
-    for text in chosen_texts(spec) {
-        all.extend(targets::resolve(text)?.with_values()?.swept(&shared, spec.ways.zip)?);
+    let texts = chosen_texts(spec);
+    let has_no_data = spec.source.data.is_none() && !spec.data.shapes_data();
+    // A dry run asks no server.
+    let is_alone = texts.len() == 1 && has_no_data && !spec.extras.dry_run;
+    for text in texts {
+        let target = targets::resolve(text)?;
+        let target = if is_alone { target.or_table_there()? } else { target };
+        all.extend(target.with_values()?.swept(&shared, spec.ways.zip)?);
     }
     Ok(all)
 }

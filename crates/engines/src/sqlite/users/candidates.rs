@@ -1,22 +1,14 @@
 //! Which tables and columns of a database can have the values. Only the schema, statistics and a few rows
 //! are read, so that it takes no time in a large database.
 
-use std::{fmt, ops::ControlFlow};
+use std::ops::ControlFlow;
 
-use model::{
-    Error, Result, Settings, settings_text, shell_quoted,
-    units::{show_count, show_size},
-};
+use kit::own_table::{self, Estimate, TABLE, TILES, VALUE};
+use model::{Error, Result, Settings};
 
-use super::{
-    TABLE, VALUE,
-    schema::{self, Column, Relation, RelationKind, quoted},
-};
+use super::schema::{self, Column, Relation, RelationKind, quoted};
 use crate::sqlite::ffi::{Connection, Parameter, Statement};
 
-/// The columns of tiles in `MBTiles` (<https://github.com/mapbox/mbtiles-spec>) and in `GeoPackage`
-/// (<https://www.geopackage.org/spec/#tiles>): the key, then the value.
-const TILES: [&str; 4] = ["zoom_level", "tile_column", "tile_row", "tile_data"];
 /// Those of Fossil's repositories (<https://fossil-scm.org/home/doc/trunk/www/fileformat.wiki>).
 const FOSSIL: [&str; 4] = ["rid", "rcvid", "uuid", "content"];
 
@@ -24,8 +16,6 @@ const FOSSIL: [&str; 4] = ["rid", "rcvid", "uuid", "content"];
 const ROWS: u32 = 8;
 /// The most rows that are counted one by one.
 const COUNTED: i64 = 1_000;
-/// The most candidates that an error names.
-const NAMED: usize = 10;
 
 /// A table or view with a column of values.
 pub(super) struct Candidate {
@@ -33,16 +23,6 @@ pub(super) struct Candidate {
     /// The columns of its key; `None` if it has none of its own.
     pub(super) key: Option<Vec<String>>,
     pub(super) value: String,
-}
-
-/// How many values a column has, and of what size, as far as a few rows show it.
-#[derive(Default)]
-pub(super) struct Estimate {
-    count: i64,
-    /// What is true of the count: `about `, `up to `, `more than `, or
-    /// nothing.
-    how: &'static str,
-    mean: Option<u64>,
 }
 
 /// Returns the column of values that is called so.
@@ -74,7 +54,10 @@ pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
             found.retain(|(_, estimate)| estimate.mean.is_some());
         }
         if found.len() > 1 {
-            return Err(several(db, &found));
+            let found = found.iter().map(|(Candidate { relation, value, .. }, estimate)| {
+                (&*relation.name, &**value, *estimate)
+            });
+            return Err(own_table::several(db.file(), found));
         }
         if let Some((candidate, _)) = found.pop() {
             return Ok(candidate);
@@ -145,21 +128,6 @@ fn none(tables: &[String], asked: &Settings) -> Error {
     Error::usage(format!(
         "has no table kv nor sqlar, nor a column{value} of bytes or text; {tables}"
     ))
-}
-
-fn several(db: &Connection, found: &[(Candidate, Estimate)]) -> Error {
-    let one = |(Candidate { relation, value, .. }, estimate): &(Candidate, Estimate)| {
-        let settings = settings_text([(TABLE, relation.name.as_str()), (VALUE, value)]);
-        format!("{} ({estimate})", shell_quoted(&format!("{}?{settings}", db.file())))
-    };
-    let more = if found.len() > NAMED { ", …" } else { "" };
-    let list = found.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
-    Error::usage(format!("{} columns can have the values; name one: {list}{more}", found.len()))
-}
-
-/// Returns whether `key` has the columns of the key of tiles.
-pub(super) fn is_tile(key: &str) -> bool {
-    schema::column_names(key) == TILES[..3]
 }
 
 /// Returns the key and the value of a table whose form is known.
@@ -247,16 +215,4 @@ impl Candidate {
 fn ends(db: &Connection, table: &str, rowid: &str) -> Result<[i64; 2]> {
     let end = |of| db.number(&format!("SELECT ifnull({of}({rowid}),0) FROM {table}"));
     Ok([end("min")?, end("max")?])
-}
-
-/// Shows them as `about 2,000 values, about 7.5 kB on average`.
-impl fmt::Display for Estimate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = if self.count == 1 { "value" } else { "values" };
-        write!(f, "{}{} {values}", self.how, show_count(self.count.unsigned_abs()))?;
-        match self.mean {
-            Some(mean) => write!(f, ", about {} on average", show_size(mean)),
-            None => Ok(()),
-        }
-    }
 }

@@ -2,11 +2,12 @@
 
 use std::{borrow::Cow, ffi::CString, ops::ControlFlow};
 
+use kit::own_table::{self, FEW_ROWS, KEY, Names, TABLE, VALUE, WHERE};
 use model::{Error, ErrorKind, Result, Settings, no_such};
 
 use super::{
-    KEY, TABLE, VALUE, WHERE, candidates,
-    schema::{self, Column, Relation, RelationKind, quoted},
+    candidates,
+    schema::{Column, Relation, RelationKind, quoted},
 };
 use crate::sqlite::{
     ffi::{Connection, Parameter},
@@ -16,8 +17,6 @@ use crate::sqlite::{
 
 /// The rows of which a type is read.
 const ROWS: u32 = 100;
-/// The most rows of a table of which a read without an index looks at all.
-const FEW_ROWS: i64 = 1_000;
 
 /// The key, value and condition of a table, checked.
 struct Named {
@@ -126,23 +125,16 @@ fn users(db: &Connection, asked: &Settings, named: &Named, table: &SqlTable) -> 
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {})", FEW_ROWS + 1);
         Ok::<_, Error>(db.number(&sql)? > FEW_ROWS)
     };
-    let unindexed = (scans && many()?).then(|| {
-        let key = schema::column_list(key);
-        format!("has no index on {key}: each read would look at all of its rows")
-    });
+    let unindexed = (scans && many()?).then(|| own_table::unindexed(&own_table::column_list(key)));
     let is_set = |name: &String| key.contains(name) || name == value;
     let needs = relation.columns.iter().find(|column| column.needed && !is_set(&column.name));
-    let mut settings = Settings::default();
-    for (name, found) in [
-        (TABLE, Some(&relation.name)),
-        (KEY, Some(&schema::column_list(key))),
-        (VALUE, Some(value)),
-        (WHERE, condition.as_ref()),
-    ] {
-        if let Some(word) = asked.get(name).or(found.map(String::as_str)) {
-            settings.set(name, word);
-        }
-    }
+    let parts = Names {
+        table: &relation.name,
+        key: &own_table::column_list(key),
+        value,
+        condition: condition.as_deref(),
+    };
+    let settings = parts.settings(asked);
     let of_text = first_type(db, name, column, &table.filter)?
         .map_or_else(|| relation.column(value).is_ok_and(Column::is_for_text), |of| of == "text");
     let needs = needs.map(|column| column.name.clone());
@@ -159,7 +151,7 @@ fn named(db: &Connection, settings: &Settings) -> Result<Named> {
     let key = match settings.get(KEY) {
         None => own_key.ok_or_else(|| no_key(&relation))?,
         Some(asked) => {
-            let names = schema::column_names(asked);
+            let names = own_table::column_names(asked);
             names.iter().map(|name| key_column(&relation, name)).collect::<Result<_>>()?
         }
     };

@@ -1,8 +1,9 @@
 //! The values of a database, as far as the user does not name them.
 
+use kit::own_table::{self, TABLE, VALUE, is_named};
 use model::{FoundValues, Result, Settings};
 
-use super::{KEY, TABLE, VALUE, candidates, describe, is_named};
+use super::{candidates, describe};
 use crate::sqlite::{
     ffi::Connection,
     table::{OWN, SqlTable},
@@ -17,14 +18,10 @@ pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValu
     let described = describe(db, asked)?;
     let users = described.users.as_ref();
     let settings = users.map(|users| users.settings.clone()).unwrap_or_default();
-    if asked.get(TABLE).is_some() && asked.get(VALUE).is_some() {
-        return Ok(Some(FoundValues { settings, about: None }));
-    }
     let word = |name| settings.get(name).unwrap_or_default();
-    let (table, value, key) = (word(TABLE), word(VALUE), word(KEY));
-    let estimate = candidates::named(db, table, value)?.estimate(db, &described.filter)?;
-    let about = Some(format!("the values are {table}.{value} by {key}: {estimate}"));
-    Ok(Some(FoundValues { settings, about }))
+    let estimate =
+        || candidates::named(db, word(TABLE), word(VALUE))?.estimate(db, &described.filter);
+    own_table::found(settings.clone(), asked, estimate).map(Some)
 }
 
 /// Returns the table that `settings` name, or one of storemark's own.

@@ -7,7 +7,9 @@ mod find;
 mod moved;
 mod schema;
 
-use model::{Accepts, Error, Facet, KeyKind, Result, Setting, Settings};
+use kit::own_table::{self, KEY, TABLE, VALUE, WHERE};
+pub(super) use kit::own_table::{SETTINGS, is_named};
+use model::{Error, KeyKind, Result, Settings};
 
 pub(super) use check::{RowCheck, rowid};
 pub(super) use describe::describe;
@@ -18,41 +20,14 @@ use schema::{Relation, quoted};
 
 use super::{ffi::Connection, table::UsersTable};
 
-/// The names of the settings that find the values.
-const TABLE: &str = "table";
-const KEY: &str = "key";
-const VALUE: &str = "value";
-const WHERE: &str = "where";
-
-pub(super) const SETTINGS: [Setting; 4] = [
-    Setting::new(TABLE, Accepts::Text, "a table or view of your own that has the values")
-        .only_for(&[Facet::Blobs]),
-    Setting::new(
-        KEY,
-        Accepts::Text,
-        "its column with the key, several with commas (in double quotes if a name has one); without it the primary key or the only unique index",
-    )
-    .only_for(&[Facet::Blobs]),
-    Setting::new(VALUE, Accepts::Text, "its column with the value: bytes or text")
-        .only_for(&[Facet::Blobs]),
-    Setting::new(WHERE, Accepts::Text, "an SQL condition for the rows that are values")
-        .of_use()
-        .only_for(&[Facet::Blobs]),
-];
-
 /// Lists the columns of the table that are neither key nor value.
 pub(super) fn other_columns(db: &Connection, table: &UsersTable) -> Result<Vec<String>> {
     let setting = |name| table.settings.get(name).unwrap_or_default();
     let relation = Relation::read(db, setting(TABLE))?;
-    let used = [schema::column_names(setting(KEY)), vec![setting(VALUE).to_owned()]].concat();
+    let used = [own_table::column_names(setting(KEY)), vec![setting(VALUE).to_owned()]].concat();
     let is_other = |name: &&str| !used.iter().any(|used| used.eq_ignore_ascii_case(name));
     let names = relation.columns.iter().map(|column| column.name.as_str());
     Ok(names.filter(is_other).map(|name| format!("column {name}")).collect())
-}
-
-/// Returns whether `settings` name a table of the user's own.
-pub(super) fn is_named(settings: &Settings) -> bool {
-    SETTINGS.iter().any(|setting| settings.get(setting.name).is_some())
 }
 
 /// Returns the statement that creates a table with the names in `settings`, and all of these names.
@@ -76,12 +51,12 @@ pub(super) fn create(settings: &Settings, keys: KeyKind) -> Result<(String, Sett
     let mut all = settings.clone();
     all.set(KEY, key);
     all.set(VALUE, value);
-    let names: Vec<_> = schema::column_names(key).iter().map(|name| quoted(name)).collect();
+    let names: Vec<_> = own_table::column_names(key).iter().map(|name| quoted(name)).collect();
     let key = if let [name] = &names[..] {
         format!("{name} {of}")
     } else if keys == KeyKind::Names {
         // Numbers without a type would be texts, by which no reader of tiles finds its own.
-        let of = if candidates::is_tile(key) { " INTEGER" } else { "" };
+        let of = if own_table::is_tile(key) { " INTEGER" } else { "" };
         names.iter().map(|name| format!("{name}{of} NOT NULL")).collect::<Vec<_>>().join(", ")
     } else {
         return Err(Error::usage(format!("key={key}: integers have one column")));

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use kit::own_table::{TABLE, VALUE};
 use model::{KeyKind, Result, Settings};
 
 use super::{
-    TABLE, VALUE, describe,
+    describe,
     schema::{Relation, RelationKind, quoted},
 };
 use crate::sqlite::ffi::Connection;

@@ -215,48 +215,6 @@ fn unique(db: &Connection, table: &str) -> Result<Vec<Vec<String>>> {
     Ok(all)
 }
 
-/// Returns the names of columns in a list with commas, in which a name in double quotes may have some.
-pub(super) fn column_names(list: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut rest = list.trim();
-    loop {
-        let (name, after) = quoted_name(rest).unwrap_or_else(|| {
-            let end = rest.find(',').unwrap_or(rest.len());
-            (rest[..end].trim().to_owned(), &rest[end..])
-        });
-        names.push(name);
-        match after.strip_prefix(',') {
-            Some(next) => rest = next.trim_start(),
-            None => return names,
-        }
-    }
-}
-
-/// Returns the name in double quotes with which a list begins, and what follows it; `None` if it begins
-/// with none, or more than a comma follows.
-fn quoted_name(list: &str) -> Option<(String, &str)> {
-    let (mut name, mut rest) = (String::new(), list.strip_prefix('"')?);
-    loop {
-        let (part, after) = rest.split_once('"')?;
-        name.push_str(part);
-        let Some(next) = after.strip_prefix('"') else {
-            let after = after.trim_start();
-            return (after.is_empty() || after.starts_with(',')).then_some((name, after));
-        };
-        name.push('"');
-        rest = next;
-    }
-}
-
-/// Returns the list of these names of columns.
-pub(super) fn column_list<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
-    let one = |name: &String| match name {
-        name if name.contains([',', '"']) || name.trim() != name => quoted(name),
-        name => name.clone(),
-    };
-    names.into_iter().map(one).collect::<Vec<_>>().join(",")
-}
-
 /// Returns a name as it is in a statement.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

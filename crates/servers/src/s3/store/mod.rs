@@ -163,16 +163,17 @@ impl ServerStore for ObjectStore {
         Some(&[(EXISTING.name, "yes")])
     }
 
-    fn open_at(location: &Path, options: &OpenOptions) -> Result<Self> {
+    fn open_at(location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         if leftovers::is_run(location) {
-            return Self::join_at(location, options);
+            return Ok(Box::new(Self::join_at(location, options)?));
         }
         let names_integers = options.settings.is(KEYS.name, KeyKind::Integers.as_str());
         let makes_integers = options.access == Access::Write && options.keys == KeyKind::Integers;
         let keys =
             if names_integers || makes_integers { KeyKind::Integers } else { KeyKind::Names };
         let form = Form::new(keys, true);
-        Ok(Self::open_bucket(Link::find(location, &options.settings)?, None, options, form))
+        let link = Link::find(location, &options.settings)?;
+        Ok(Box::new(Self::open_bucket(link, None, options, form)))
     }
 
     fn find_values(location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {

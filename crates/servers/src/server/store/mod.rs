@@ -4,9 +4,10 @@ mod session;
 
 use std::path::Path;
 
+use kit::own_table;
 use model::{
-    Access, Durability, Error, Facet, Key, KeyKind, Leftover, Maintenance, OpenOptions, Result,
-    Session, Settings, Store,
+    Access, Durability, Error, Facet, FoundValues, Key, KeyKind, Leftover, Maintenance,
+    OpenOptions, Result, Session, Settings, Store,
 };
 
 use super::{
@@ -16,13 +17,14 @@ use super::{
     engine::ServerStore,
     folder::ServerFolder,
     host::Host,
+    in_effect::{durability, in_effect, with_fixed, with_tls},
     leftovers::{self, in_database},
+    packet::{AROUND, too_long},
     software::Software,
-    tls::TLS,
-    variables::{Variables, add_asked, own_variables},
-    watch::{TIMEOUT, limit_in_effect},
+    users::{self, Catalog, UsersStore},
+    variables::{Variables, own_variables},
 };
-use session::{AROUND, TableSession, long_name, too_long};
+use session::{TableSession, long_name};
 
 /// The table of a server that storemark starts.
 const TABLE: &str = "kv";
@@ -47,7 +49,7 @@ pub(crate) struct TableStore<D: Dialect> {
     pub(super) host: Host<D>,
 }
 
-impl<D: Dialect> ServerStore for TableStore<D> {
+impl<D: Catalog> ServerStore for TableStore<D> {
     const MADE: &'static str = "tables are made and dropped";
 
     fn software(_: &Settings) -> &'static Software {
@@ -113,6 +115,35 @@ impl<D: Dialect> ServerStore for TableStore<D> {
     fn join_at(location: &Path, options: &OpenOptions) -> Result<Self> {
         let (host, name, _) = existing(location, options)?;
         Self::open_table(host, name, AtEnd::NOTHING, options)
+    }
+
+    fn names_values(settings: &Settings) -> bool {
+        own_table::is_named(settings)
+    }
+
+    fn open_at(location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(UsersStore::<D>::open(location, options)?))
+    }
+
+    fn create_named(location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
+        Ok(Box::new(UsersStore::<D>::create(location, options)?))
+    }
+
+    fn destination() -> Option<&'static [(&'static str, &'static str)]> {
+        Some(&[])
+    }
+
+    fn find_values(location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
+        users::find(&users::connect::<D>(location, asked)?, asked)
+    }
+
+    fn replace_by_paths(
+        location: &Path,
+        settings: &Settings,
+        to: &Path,
+        suffix: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        users::replace_by_paths::<D>(location, settings, to, suffix)
     }
 
     fn other_contents(&self) -> Result<Vec<String>> {
@@ -186,28 +217,6 @@ fn existing<D: Dialect>(
     Ok((host, D::table_name(&address.database, &address.table), address.database))
 }
 
-/// Adds a setting that is fixed of a table, as read back, to the `settings`.
-///
-/// # Errors
-///
-/// Fails if these ask for another one.
-pub(super) fn with_fixed<D: Dialect>(
-    host: &Host<D>,
-    (name, word): (&'static str, String),
-    settings: &Settings,
-) -> Result<Settings> {
-    if let Some(asked) = settings.get(name).filter(|asked| *asked != word) {
-        return Err(Error::usage(format!(
-            "{name}={asked}: the table is {word}, which is fixed once it is made; a server \
-             without {asked} may take another {name}"
-        ))
-        .at(&host.shown));
-    }
-    let mut settings = settings.clone();
-    settings.set(name, word);
-    Ok(settings)
-}
-
 /// Checks that a server that storemark does not change is set as asked.
 fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<()> {
     let sync = D::sync(variables);
@@ -219,32 +228,6 @@ fn check_sync<D: Dialect>(settings: &Settings, variables: &Variables) -> Result<
          change the server; without --durability and sync= all targets get the server's own class",
         shown.join(", ")
     )))
-}
-
-/// Returns the class that the variables of a server give to a table.
-fn durability<D: Dialect>(variables: &Variables, settings: &Settings) -> Durability {
-    let sync = ("sync", D::sync(variables));
-    let class = D::CLASSES.iter().find(|class| class.settings.contains(&sync));
-    match class {
-        Some(class) if D::is_transactional(settings) => class.class,
-        _ => Durability::None,
-    }
-}
-
-/// Returns the settings of a table as read back, and the class that they give.
-pub(super) fn in_effect<D: Dialect>(
-    host: &Host<D>,
-    facet: Facet,
-    settings: &Settings,
-) -> Result<(Settings, Durability)> {
-    let variables = host.variables()?;
-    let mut found = D::in_effect(facet, &variables, settings);
-    found.set("sync", D::sync(&variables));
-    add_asked(&mut found, settings);
-    if facet == Facet::Blobs {
-        found.set(TIMEOUT.name, limit_in_effect(settings));
-    }
-    Ok((found, durability::<D>(&variables, settings)))
 }
 
 impl<D: Dialect> Store for TableStore<D> {
@@ -272,11 +255,7 @@ impl<D: Dialect> Store for TableStore<D> {
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let (mut settings, class) = in_effect(&self.host, Facet::Blobs, &self.settings)?;
         if !self.host.is_private() {
-            let rows = self.host.control(|control| control.rows(D::ENCRYPTION))?;
-            let version = rows.first().and_then(|row| row.text(1)).unwrap_or_default();
-            let asked = self.settings.get(TLS.name).unwrap_or("on");
-            settings.set(TLS.name, if version.is_empty() { "off" } else { asked });
-            settings.set("tls_version", if version.is_empty() { "none" } else { version });
+            settings = with_tls(&self.host, &self.settings, settings)?;
         }
         Ok((settings, class))
     }

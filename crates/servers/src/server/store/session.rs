@@ -1,55 +1,38 @@
-//! One worker's connection with its prepared statements.
+//! One worker's session on a table of storemark's own.
 
-use std::{
-    cell::{Cell, RefCell},
-    ops::ControlFlow,
-};
+use std::ops::ControlFlow;
 
-use kit::{
-    first::stop_after,
-    refusal::{read_only, wrong_kind},
-};
+use kit::{first::stop_after, refusal::wrong_kind};
 use model::{
-    Access, Error, Facet, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store,
-    Visit, Visitor, copy_value,
+    Error, How, Item, Key, KeyKind, Meta, Mode, Put, Result, Scan, Session, Store, Visit, Visitor,
+    copy_value,
 };
 
 use super::TableStore;
 use crate::server::{
-    dialect::{Dialect, EachRow, Failure, ResultRow, SqlValue, Why, statistics},
+    dialect::{Dialect, EachRow, ResultRow, SqlValue},
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
+    worker::Worker,
 };
 
-/// The most times that an operation is repeated that lost against another session.
-const TRIES: u32 = 10;
 /// The rows in a part of a scan with values: few, because these are large.
 const FEW: i64 = 32;
 /// The rows in a part of a scan without values.
 const MANY: i64 = 1000;
-/// More than a statement needs in a packet in addition to key and value.
-pub(super) const AROUND: u64 = 1024;
 
 /// A worker's session.
 pub(super) struct TableSession<'s, D: Dialect> {
     store: &'s TableStore<D>,
-    /// The connection, in a cell because counting waits asks the server.
-    conn: RefCell<D>,
+    worker: Worker<'s, D>,
     statements: Vec<D::Statement>,
-    /// Whether a batch is open: between `begin` and `commit`, unless an error ended the
-    /// transaction.
-    in_batch: bool,
-    /// The number of operations repeated since the last call.
-    retries: Cell<i64>,
 }
 
 impl<'s, D: Dialect> TableSession<'s, D> {
     pub(super) fn new(store: &'s TableStore<D>) -> Result<Self> {
         let texts = store.statements.iter();
         let prepare = |conn: &mut D| texts.map(|sql| conn.prepare(sql)).collect();
-        let host = &store.host;
-        let (conn, statements) = host.session(&host.connect, Facet::Blobs, prepare)?;
-        let conn = RefCell::new(conn);
-        Ok(Self { store, conn, statements, in_batch: false, retries: Cell::new(0) })
+        let (worker, statements) = Worker::connect(&store.host, store.access, prepare)?;
+        Ok(Self { store, worker, statements })
     }
 
     fn parameter<'k>(&self, key: Key<'k>) -> Result<SqlValue<'k>> {
@@ -63,41 +46,8 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         }
     }
 
-    /// Returns the meaning of `failure`, after a rollback of the batch.
-    #[cold]
-    fn resolve_failure(&mut self, failure: Failure) -> Error {
-        if std::mem::take(&mut self.in_batch) && !failure.why.is_over() {
-            // A failure says no more than the one that led here.
-            let _ = self.conn.get_mut().run("ROLLBACK");
-        }
-        self.store.host.explain(failure)
-    }
-
-    /// Returns whether the server undid an operation for another session, and nothing else.
-    fn can_repeat(&self, failure: &Failure) -> bool {
-        failure.why == Why::Waited || failure.why == Why::Undone && !self.in_batch
-    }
-
-    /// Runs a statement that writes; returns whether it found or inserted a row.
     fn write(&mut self, statement: usize, values: &[SqlValue<'_>]) -> Result<bool> {
-        if self.store.access == Access::Read {
-            return Err(read_only());
-        }
-        let mut tries = 1;
-        loop {
-            match self.conn.get_mut().execute(&self.statements[statement], values) {
-                Ok(rows) => return Ok(rows > 0),
-                Err(failure) if tries < TRIES && self.can_repeat(&failure) => {
-                    tries += 1;
-                    self.retries.set(self.retries.get() + 1);
-                }
-                Err(failure) => return Err(self.resolve_failure(failure)),
-            }
-        }
-    }
-
-    fn run(&mut self, sql: &str) -> Result<()> {
-        self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.resolve_failure(failure))
+        self.worker.write(&self.statements[statement], values)
     }
 
     fn visit_rows(
@@ -106,8 +56,7 @@ impl<'s, D: Dialect> TableSession<'s, D> {
         values: &[SqlValue<'_>],
         visit: EachRow<'_, D::Row>,
     ) -> Visit {
-        let visited = self.conn.get_mut().visit_rows(&self.statements[query], values, visit);
-        visited.map_err(|failure| self.resolve_failure(failure))?
+        self.worker.visit_rows(&self.statements[query], values, visit)
     }
 
     /// Visits all items in parts that start with the last key of the one before, so that few are in
@@ -145,17 +94,6 @@ impl<'s, D: Dialect> TableSession<'s, D> {
 pub(super) fn long_name(key: Key<'_>, longest: usize) -> Error {
     Error::unsupported(format!(
         "key {key}: too long a name; the primary key of this table takes at most {longest} bytes"
-    ))
-}
-
-#[cold]
-pub(super) fn too_long<D: Dialect>(length: u64, longest: u64) -> Error {
-    let packet = D::PACKET.unwrap_or_default();
-    let needed = (length + AROUND).next_multiple_of(1024);
-    Error::usage(format!(
-        "a value of {length} bytes does not fit into {packet}, which is {} bytes on this server; \
-         SET GLOBAL {packet}={needed} (at most 1 GiB) allows it",
-        longest + AROUND
     ))
 }
 
@@ -203,29 +141,18 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
-        self.run(D::begin(mode))?;
-        self.in_batch = true;
-        Ok(())
+        self.worker.begin(mode)
     }
 
     fn commit(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.in_batch) {
-            return Err(Error::failed("an error has ended the batch; it was rolled back"));
-        }
-        self.run("COMMIT")
+        self.worker.commit()
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let Some(from) = scan.from else {
-            // All parts are of one view.
-            let is_alone = !self.in_batch;
-            if is_alone {
-                self.begin(Mode::Read)?;
-            }
+            let is_alone = self.worker.begin_view()?;
             let scanned = self.scan_all(scan.values, &mut stop_after(scan.limit, visit));
-            // An error of the server has ended the batch.
-            let ended = if is_alone && self.in_batch { self.commit() } else { Ok(()) };
-            return scanned.and(ended);
+            return scanned.and(self.worker.end_view(is_alone));
         };
         let keys = self.store.keys;
         let limit = SqlValue::Int(i64::try_from(scan.limit).unwrap_or(i64::MAX));
@@ -234,7 +161,7 @@ impl<D: Dialect> Session for TableSession<'_, D> {
     }
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
-        statistics(self.conn.borrow_mut().waits(), self.retries.take())
+        self.worker.statistics()
     }
 }
 
