@@ -181,6 +181,7 @@ fn furnished() -> World {
     world.ok("import thumbnails thumbs.db");
     world.ok("export thumbs.db thumbs.dir");
     world.ok("copy thumbs.db lmdb:mylmdb?database=photos");
+    world.ok("copy thumbnails tar:shard-000000.tar");
     world.ok("copy thumbs.db fjall:state?keyspace=blocks");
     world.ok("init test1.db --count 100 --size 10k --variance 2k");
     world.ok("export test1.db test1.dir");
