@@ -83,7 +83,7 @@ const RECORD: Form<'_> =
 pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
     if let (Data::Store { engine, .. }, Some(source)) = (&request.data, &request.source)
-        && engine.capabilities().remote
+        && engine.account().is_some()
     {
         output::say(&format!(
             "{source}: a part of its keys is listed, and a sample of at most 1,000 values (64 MB) is read \

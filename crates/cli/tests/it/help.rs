@@ -38,7 +38,7 @@ const COMMANDS: [&str; 25] = [
 const HIDDEN: &str = "another storemark asks";
 
 /// The command lines among the examples of `page`, without what is said about them.
-fn examples(page: &str) -> Vec<String> {
+pub(crate) fn examples(page: &str) -> Vec<String> {
     let after = page.split_once("Examples:\n").map_or("", |(_, after)| after);
     let lines = after.lines().take_while(|line| line.starts_with("  "));
     lines.map(|line| line.trim().split("  ").next().unwrap().to_owned()).collect()
@@ -95,7 +95,8 @@ fn the_examples_of_what_makes_and_moves_stores_work_as_they_stand() {
     world.write("home/.local/kept", "");
     for command in ["init", "stat", "export", "import", "copy", "verify"] {
         let page = world.ok(&format!("{command} --help")).out;
-        for line in examples(&page) {
+        // Those of a bucket are tried where one is served.
+        for line in examples(&page).iter().filter(|line| !line.contains("s3://")) {
             // No shell takes the quotes away here.
             world.ok(&line.strip_prefix("storemark ").unwrap().replace('\'', ""));
         }

@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    help::examples,
     object_stores::{Bucket, SECRET, at, command, refused, run},
     proxy::{self, Fate},
     running::{signal, within},
@@ -180,4 +181,24 @@ fn what_a_bucket_cannot_give_or_take_is_one_line() {
     wrong.env(SECRET.0, "ANOTHER");
     assert!(refused(wrong).contains("the service refuses (403"));
     assert!(!world.path("out").exists());
+}
+
+#[test]
+fn the_examples_of_help_work_as_they_stand() {
+    let world = world();
+    world.write("served/photos/2026/a.jpg", "one");
+    world.write("thumbs/b.jpg", "two");
+    let bucket = Bucket::start(&world);
+    let pages = ["copy", "stat"].map(|command| world.ok(&format!("{command} --help")).out);
+    let lines: Vec<_> = pages.iter().flat_map(|page| examples(page)).collect();
+    let lines: Vec<_> = lines.iter().filter(|line| line.contains("s3://")).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    for line in lines {
+        let words = line.split(' ').skip(1).map(|word| {
+            word.strip_prefix("s3://").map_or_else(|| word.to_owned(), |path| at(bucket.port, path))
+        });
+        let line = words.collect::<Vec<_>>().join(" ");
+        let ran = run(&world, &line);
+        assert_eq!(ran.code, Some(0), "{line}: {}{}", ran.out, ran.err);
+    }
 }

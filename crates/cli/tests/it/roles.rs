@@ -125,7 +125,7 @@ fn sessions_are_processes_and_a_killed_one_ends_its_target_only() {
     signal(*workers().keys().next().unwrap(), "KILL");
     let ran = crate::world::Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("failed; what was measured is shown"), "{}", ran.err);
+    assert!(ran.err.contains("not measured to the end; what was measured is shown"), "{}", ran.err);
     assert!(ran.words().contains("readers"), "{}", ran.out);
     let record = world.record("r.jsonl");
     let rounds = |target| samples(&record, target, 0, true).len();

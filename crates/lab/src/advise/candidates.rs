@@ -76,7 +76,8 @@ impl Field {
             let own = settings(&runner)?;
             let gives = runner.target.engine.declaration().class_of(&own);
             let lacks = Error::usage(format!("gives durability {gives} only"));
-            if gives < asked.durability { Err(lacks) } else { Ok((own, runner)) }
+            let lacks_class = gives < asked.durability && !runner.target.keeps_class;
+            if lacks_class { Err(lacks) } else { Ok((own, runner)) }
         });
         let (own, runner) = match checked {
             Ok(checked) => checked,
