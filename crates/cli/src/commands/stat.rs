@@ -26,7 +26,7 @@ Examples:
   storemark stat 'app.db?table=photos'       a table of your own
   storemark stat s3://photos/2026            objects with this prefix, which are listed")]
 pub(crate) struct StatOptions {
-    /// The database to look at, a hybrid: store, or objects in a bucket
+    /// The store to look at: of a database also pages and integrity
     pub(crate) database: OsString,
     /// Rewrite it first, without free pages
     #[arg(long)]
@@ -39,15 +39,23 @@ pub(crate) fn run(_: &StatOptions, _: &lab::Stop) -> Result<(), Failure> {
     engines::registry::databases().map(drop).map_err(Failure::from)
 }
 
+/// The engines whose stores are, or have, a database that kvtest's `stat` looks at.
+#[cfg(feature = "sqlite")]
+const WITH_DATABASE: [&str; 2] = ["sqlite", "hybrid"];
+
 #[cfg(feature = "sqlite")]
 pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
-    if targets::resolve(&options.database).is_ok_and(|found| found.address.is_some()) {
-        return on_server(options, stop);
-    }
-    let (path, settings) = &located(&options.database)?;
-    let stat = match recognised(path)? {
-        Some(engine) if !options.vacuum => {
-            let place = StoreLocation { engine, path: path.clone(), settings: settings.clone() };
+    let (engine, path, settings) = &located(&options.database)?;
+    let place = engine.map(|engine| StoreLocation {
+        engine,
+        path: path.clone(),
+        settings: settings.clone(),
+    });
+    let stat = match place {
+        Some(place) if !WITH_DATABASE.contains(&place.engine.name()) => {
+            return sizes(options, &place, stop);
+        }
+        Some(place) if !options.vacuum => {
             place.read_unchanged(stop, |path| stat(path, settings, false))?
         }
         // SQLite says what is wrong with a file that is no database.
@@ -77,16 +85,18 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints the number and the sizes of values on a server, without reading them.
+/// Prints the number and the sizes of the values of a store that has no database, from a list of its keys.
 #[cfg(feature = "sqlite")]
-fn on_server(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
-    let (found, path) = targets::existing(&options.database)?;
+fn sizes(options: &StatOptions, place: &StoreLocation, stop: &Stop) -> Result<(), Failure> {
     if options.vacuum {
         let why = "--vacuum rewrites a database file; this is none";
-        return Err(Error::usage(why).at(&found.text).into());
+        return Err(Error::usage(why).at(options.database.display()).into());
     }
-    let place = StoreLocation { engine: found.engine, path, settings: found.settings(&[])? };
-    let (amount, [least, most], left_out) = place.sizes(stop)?;
+    let sizes = |path: &Path| {
+        let settings = place.settings.clone();
+        StoreLocation { engine: place.engine, path: path.to_owned(), settings }.sizes(stop)
+    };
+    let (amount, [least, most], left_out) = place.read_unchanged(stop, sizes)?;
     let average = amount.bytes as f64 / amount.count.max(1) as f64;
     let sizes = [
         ("Number of entries:", amount.count.to_string()),
@@ -100,31 +110,18 @@ fn on_server(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     Ok(output::print_lines(&lines.into_iter().chain(others).collect::<String>())?)
 }
 
-/// Returns the path of a store, with the settings that find its values; a file that is no store has none.
+/// Returns the engine and the path of a store, and the settings that find its values; a file that is no
+/// store has no engine.
 #[cfg(feature = "sqlite")]
-fn located(text: &OsStr) -> Result<(PathBuf, Settings), Error> {
+fn located(text: &OsStr) -> Result<(Option<&'static dyn Blobs>, PathBuf, Settings), Error> {
     let path = Path::new(text);
-    if path.exists() && recognised(path)?.is_none() {
-        return Ok((targets::followed(path.to_owned()), Settings::default()));
+    if path.exists() && registry::recognise(path).is_none() {
+        if path.is_dir() {
+            return Err(targets::unknown(path));
+        }
+        return Ok((None, targets::followed(path.to_owned()), Settings::default()));
     }
     let (found, path) = targets::existing(text)?;
     let settings = found.settings(&[])?;
-    Ok((path, settings))
-}
-
-/// Returns the engine of the store at `path`, which must be one with a database; `None` for a file
-/// that is no store.
-#[cfg(feature = "sqlite")]
-fn recognised(path: &Path) -> Result<Option<&'static dyn Blobs>, Error> {
-    const WITH_DATABASE: [&str; 2] = ["sqlite", "hybrid"];
-    match registry::recognise(path) {
-        Some(engine) if !WITH_DATABASE.contains(&engine.name()) => Err(Error::usage(format!(
-            "{0}: is a store of {1}; stat looks at SQLite databases and at stores of hybrid; \
-             storemark verify {0} counts its values",
-            path.display(),
-            engine.name()
-        ))),
-        None if path.is_dir() => Err(targets::unknown(path)),
-        engine => Ok(engine),
-    }
+    Ok((Some(found.engine), path, settings))
 }

@@ -497,15 +497,31 @@ fn hard_links_are_not_measured_in_silence() {
 }
 
 #[test]
+fn the_values_of_every_kind_of_store_are_counted() {
+    let world = World::after(["init a.db --count 3 --size 100"]);
+    let kinds = ["files", "fjall", "lmdb", "redb", "tar", "zip"];
+    let stores = kinds.map(|kind| format!("{kind}:a.{kind}"));
+    for store in &stores {
+        world.ok(&format!("copy a.db {store}"));
+    }
+    let before = world.tree();
+    for store in &stores {
+        let lines = world.ok(&format!("stat {store}")).words();
+        let counted =
+            "Number of entries: 3 Average value size: 100 Minimum value size: 100 Maximum";
+        assert!(lines.starts_with(counted), "{store}: {lines}");
+    }
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
 fn a_store_of_another_kind_is_named() {
     let world = World::after(["init a.db --count 3 --size 100", "copy a.db redb:a.redb"]);
     world.ok("copy a.db fjall:a.fjall");
     world.ok("init photos.db --count 3 --size 100");
     world.sqlite3(&["w.db", "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB) WITHOUT ROWID"]);
     world.refuses([
-        ("stat a.redb", "a.redb: is a store of redb; stat looks at SQLite databases"),
-        ("stat a.fjall", "a.fjall: is a store of fjall"),
-        ("stat .", ".: is a store of files"),
+        ("stat a.redb --vacuum", "a.redb: --vacuum rewrites a database file; this is none"),
         ("verify w.db", "w.db: the table kv is WITHOUT ROWID; storemark reads tables as by"),
         ("copy a.db nosuchdir/x.db", "nosuchdir: no such folder"),
         ("copy a.db x.db", "as in sqlite:x.db"),
