@@ -123,7 +123,6 @@ fn ready<'a>(
     caches: Vec<Cache>,
     cache: &'a mut StoreCache,
 ) -> Result<(Blobs<'a>, Duration)> {
-    let Job { request, .. } = job;
     let kept = Stores::take(cache, job);
     let mut source = Source::open(job)?;
     let listed_part = source.limit(job)?;
@@ -136,7 +135,7 @@ fn ready<'a>(
         None => listed(job, &mut source)?,
     };
     let mut stores = prepare::stores(job, &source, listing, kept)?;
-    stores.sampled = sampled.or_else(|| source.sampled(request.seed));
+    stores.sampled = sampled.or_else(|| source.sampled(job.request.seed));
     if let Some(part) = listed_part.filter(|part| !part.is_whole) {
         let keys = part.all.count;
         stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
@@ -146,13 +145,8 @@ fn ready<'a>(
         return Err(Error::usage("none of the targets has files, so that none can be cold"));
     }
     let summary = stores.dataset.summary();
-    let pool = PoolSpec {
-        seed: derive(request.seed, Use::Pool, 0),
-        largest: summary.largest,
-        random_percent: job.part.data.random_percent(),
-    };
     // Generated before the limit holds: it is the tool's memory, not a target's.
-    let pool = (pool, Pool::from(pool));
+    let pool = pool(job, summary.largest);
     let hosts = job.part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
     let processes = start_workers(job, &stores, &hosts, pool.0)?;
     processes.as_ref().map_or(Ok(()), |processes| check_there(processes, &stores))?;
@@ -183,6 +177,13 @@ fn ready<'a>(
     };
     let round = blobs.calibrate_first()?;
     Ok((blobs, round))
+}
+
+/// Generates the bytes that values are written from, the largest of which has `largest`.
+fn pool(job: Job<'_>, largest: u64) -> (PoolSpec, Pool) {
+    let seed = derive(job.request.seed, Use::Pool, 0);
+    let pool = PoolSpec { seed, largest, random_percent: job.part.data.random_percent() };
+    (pool, Pool::from(pool))
 }
 
 /// Refuses stores that another host does not see as this one does.

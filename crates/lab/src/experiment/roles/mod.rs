@@ -9,8 +9,8 @@ use std::{collections::HashSet, time::Duration};
 
 use host::Scratch;
 use model::{
-    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Result, Role, RolesData,
-    StoreFacts, Workload,
+    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Result, Role, RoleWork,
+    RolesData, StoreFacts, Workload,
 };
 
 use super::{
@@ -69,16 +69,7 @@ impl ExperimentPart for RolesRequest {
             meanwhile: self.meanwhile.clone(),
             processes: self.processes,
         };
-        let workloads = experiment.work().map(|work| {
-            let Role { batch, sessions, .. } = self.roles[work.role];
-            let workload = Workload { batch: Batch::Of(batch), ..Workload::alone(work, 0) };
-            if self.processes {
-                Workload { processes: sessions, ..workload }
-            } else {
-                Workload { threads: sessions, ..workload }
-            }
-        });
-        let workloads = workloads.collect();
+        let workloads = experiment.work().map(|work| self.workload(work)).collect();
         let plan = request.plan(experiment.clone(), targets, workloads, vec![Cache::Warm]);
         let seed = derive(request.seed, Use::Pool, 0);
         let pool =
@@ -138,6 +129,17 @@ impl RolesRequest {
         let roles = u32::try_from(self.roles.len()).unwrap_or(u32::MAX);
         let maintained = u32::try_from(self.meanwhile.len()).unwrap_or(u32::MAX);
         roles.saturating_add(u32::from(roles > 1)).saturating_add(maintained)
+    }
+
+    /// Returns the workload of a role's work, with the sessions that the role has.
+    fn workload(&self, work: RoleWork) -> Workload {
+        let Role { batch, sessions, .. } = self.roles[work.role];
+        let workload = Workload { batch: Batch::Of(batch), ..Workload::alone(work, 0) };
+        if self.processes {
+            Workload { processes: sessions, ..workload }
+        } else {
+            Workload { threads: sessions, ..workload }
+        }
     }
 
     /// Returns the length of a pass: what was asked for, or what lets as many rounds as a verdict

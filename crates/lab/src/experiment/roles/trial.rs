@@ -166,9 +166,8 @@ impl RolesTrial<'_> {
         maintenance: &[BackgroundWork],
         server: bool,
     ) -> Result<Sample> {
-        let role = work.role;
-        let of = &self.sessions.roles[role];
-        let own: Vec<_> = done.iter().filter(|report| report.outcome.role == role).collect();
+        let of = &self.sessions.roles[work.role];
+        let own: Vec<_> = done.iter().filter(|report| report.outcome.role == work.role).collect();
         let mut tally = Tally::default();
         for report in &own {
             tally.add(&report.outcome.tally);
@@ -183,15 +182,15 @@ impl RolesTrial<'_> {
         let wall = Duration::from_nanos(wall_ns);
         let latencies = || own.iter().map(|report| &report.outcome.latencies);
         let latency = values::latency(latencies(), wall)?;
-        let slices: Vec<_> = latencies().map(|latencies| &latencies.slices).collect();
+        let slices = latencies().map(|of| &of.slices).collect::<Vec<_>>();
         let background = done.iter().flat_map(|report| &report.outcome.background);
         let background = background.chain(maintenance);
         let lags = latency::sum(latencies().filter_map(|latencies| latencies.lags.as_ref()));
         let measured = RoleMeasured {
-            worked_ns: match &lags {
-                Some(lags) => on_schedule_ns(latency.sum_ns, lags, &own, server),
-                None => worked_ns(&own, server),
-            },
+            worked_ns: lags.as_ref().map_or_else(
+                || worked_ns(&own, server),
+                |lags| on_schedule_ns(latency.sum_ns, lags, &own, server),
+            ),
             refused_ns: own.iter().map(|report| report.outcome.refused_ns).sum(),
             growth: Vec::new(),
             maintenance: None,
@@ -202,10 +201,9 @@ impl RolesTrial<'_> {
                 ..Passes::default()
             },
         };
-        let workload = self.of.data.workload(work).expect("the plan has each work that is done");
         let alone = !work.together;
         Ok(Sample {
-            workload,
+            workload: self.of.data.workload(work).expect("the plan has each work that is done"),
             cache: Cache::Warm,
             operations,
             bytes: tally.bytes,
