@@ -121,10 +121,17 @@ proptest! {
                 prop_assert_eq!(entries(folder.path()), ["source"]);
                 let typed = held.values().any(|(_, of, _)| *of != ValueType::Bytes);
                 let paths = is_file_and_folder(&held) || held.keys().any(|name| hard(name));
-                prop_assert!(typed && !can.types || paths && can.paths, "{}", error);
+                let times = to == "zip" && held.values().any(|(.., meta)| meta.is_some_and(is_in_no_zip));
+                let refused = typed && !can.types || paths && can.paths || times;
+                prop_assert!(refused, "{}", error);
             }
         }
     }
+}
+
+/// The time in an entry of a zip archive is seconds since 1970 in 32 bits with a sign.
+fn is_in_no_zip(meta: Meta) -> bool {
+    !(0..=i64::from(i32::MAX)).contains(&meta.seconds)
 }
 
 /// What no file system takes, or not as a path below a folder.
