@@ -218,3 +218,15 @@ fn servers_are_maintained_meanwhile() {
         );
     }
 }
+
+/// With a rollback journal a commit waits for readers, and the writes before it are undone if it may not.
+#[test]
+fn keys_of_a_transaction_that_was_undone_are_not_there() {
+    let world = World::new();
+    let roles = "readers=2:batch=50,writers=1:insert=50:delete=50:batch=5";
+    world.ok(&format!("run sqlite:?journal=delete&busy=0 --roles {roles} {SHORT}"));
+    let record = world.record("r.jsonl");
+    let writers = samples(&record, 0, 1, true);
+    let refused: i64 = writers.iter().map(|sample| sample.counters[BUSY_ERRORS]).sum();
+    assert!(writers.len() == 2 && refused > 0, "{writers:?}");
+}

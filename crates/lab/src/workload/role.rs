@@ -80,6 +80,7 @@ pub(crate) struct RoleInput<'a> {
     /// The operations of the ring that were done.
     done: usize,
     own: OwnKeys,
+    open: Option<Transaction>,
     stop: &'a Stop,
 }
 
@@ -88,6 +89,8 @@ pub(crate) struct RoleInput<'a> {
 struct Transaction {
     operations: u64,
     since_ns: u64,
+    /// The session's own keys before it.
+    before: KeyCounts,
 }
 
 impl<'a> RoleInput<'a> {
@@ -113,7 +116,7 @@ impl<'a> RoleInput<'a> {
         let place = Place { in_role, number: number as u64, of };
         let ring = ring(role, dataset, derive(seed, Use::Keys, number as u64));
         let own = OwnKeys::new(dataset);
-        Self { dataset, pool, role, index, place, ring, done: 0, own, stop }
+        Self { dataset, pool, role, index, place, ring, done: 0, own, open: None, stop }
     }
 
     /// Returns room for the largest value, with its pages touched so that no pass pays for that.
@@ -180,7 +183,6 @@ impl<'a> RoleInput<'a> {
         clock: &mut EachOperation<'_>,
     ) -> Result<(Tally, Refused)> {
         let (mut tally, mut refused) = (Tally::default(), Refused::default());
-        let mut open = None;
         for position in 0.. {
             if clock.is_over(end_ns) {
                 break;
@@ -188,47 +190,46 @@ impl<'a> RoleInput<'a> {
             self.stop.check()?;
             clock.start()?;
             let action = self.next_action();
-            let done = self.attempt(
-                action,
-                position,
-                part,
-                session,
-                buffer,
-                &mut open,
-                &mut tally,
-                clock.last_ns(),
-            );
-            match done {
+            let now_ns = clock.last_ns();
+            match self.attempt(action, position, part, session, buffer, &mut tally, now_ns) {
                 Ok(committed) => {
                     clock.end(action);
-                    self.own.done(action);
+                    self.own.counts.add(action);
                     if committed {
                         clock.committed();
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Busy => {
-                    session.roll_back();
-                    open = None;
+                    self.roll_back(session);
                     refused.count += 1;
                     refused.ns += clock.refuse();
                 }
                 Err(error) => return Err(error),
             }
         }
-        if open.is_some() {
+        if self.open.is_some() {
             match session.commit() {
-                Err(error) if error.kind() == ErrorKind::Busy => session.roll_back(),
+                Err(error) if error.kind() == ErrorKind::Busy => self.roll_back(session),
                 done => done?,
             }
+            self.open = None;
         }
         Ok((tally, refused))
+    }
+
+    /// Undoes what is open, and what the session noted of its own keys meanwhile.
+    fn roll_back(&mut self, session: &mut dyn Session) {
+        session.roll_back();
+        if let Some(undone) = self.open.take() {
+            self.own.counts = undone.before;
+        }
     }
 
     /// Returns what the next operation does. One that deletes inserts instead if the session has no
     /// key of its own.
     fn next_action(&self) -> Action {
         match self.ring[self.done % RING].action {
-            Action::Delete if self.own.inserted == self.own.deleted => Action::Insert,
+            Action::Delete if self.own.counts.inserted == self.own.counts.deleted => Action::Insert,
             action => action,
         }
     }
@@ -246,17 +247,17 @@ impl<'a> RoleInput<'a> {
         part: &WorkerPass<'_>,
         session: &mut dyn Session,
         buffer: &mut [u8],
-        open: &mut Option<Transaction>,
         tally: &mut Tally,
         now_ns: u64,
     ) -> Result<bool> {
-        let Self { role, ring, done, own, dataset, place, .. } = self;
+        let Self { role, ring, done, own, open, dataset, place, .. } = self;
         let drawn = ring[*done % RING];
         *done += 1;
+        let before = own.counts;
         let entry = &dataset.entries()[drawn.entry as usize];
         let key = match action {
-            Action::Insert => own.key(own.inserted, *place),
-            Action::Delete => own.key(own.deleted, *place),
+            Action::Insert => own.key(own.counts.inserted, *place),
+            Action::Delete => own.key(own.counts.deleted, *place),
             _ => dataset.key(entry),
         };
         let op =
@@ -268,7 +269,7 @@ impl<'a> RoleInput<'a> {
                 (true, false) => Mode::Write,
                 (true, true) => Mode::Deferred,
             })?;
-            *open = Some(Transaction { operations: 0, since_ns: now_ns });
+            *open = Some(Transaction { operations: 0, since_ns: now_ns, before });
         }
         operate(part, session, op, position, buffer, tally)?;
         let Some(transaction) = open else { return Ok(false) };
@@ -281,8 +282,8 @@ impl<'a> RoleInput<'a> {
             return Ok(false);
         }
         let several = transaction.operations > 1;
-        *open = None;
         session.commit()?;
+        *open = None;
         Ok(several)
     }
 }
@@ -318,12 +319,29 @@ fn ring(role: &Role, dataset: &Dataset, seed: u64) -> Vec<DrawnOp> {
 /// The keys that a session inserts: session `i` of `n` has the keys `i`, `i + n`, `i + 2n`, … behind
 /// those of the dataset.
 struct OwnKeys {
-    inserted: u64,
-    deleted: u64,
+    counts: KeyCounts,
     /// The largest integer of the dataset.
     greatest: i64,
     /// The name of the current key, whose last digits change; empty for integers.
     name: Vec<u8>,
+}
+
+/// How many keys of its own a session inserted and deleted.
+#[derive(Clone, Copy, Default)]
+struct KeyCounts {
+    inserted: u64,
+    deleted: u64,
+}
+
+impl KeyCounts {
+    /// Counts an operation that was done.
+    fn add(&mut self, action: Action) {
+        match action {
+            Action::Insert => self.inserted += 1,
+            Action::Delete => self.deleted += 1,
+            _ => {}
+        }
+    }
 }
 
 /// The digits at the end of a name.
@@ -338,7 +356,7 @@ impl OwnKeys {
             KeyKind::Names => [dataset.unused_prefix().as_bytes(), &[b'0'; DIGITS]].concat(),
         };
         let greatest = keys().filter_map(integer).max().unwrap_or(0);
-        Self { inserted: 0, deleted: 0, greatest, name }
+        Self { counts: KeyCounts::default(), greatest, name }
     }
 
     /// Returns the key with this number of a session.
@@ -352,14 +370,5 @@ impl OwnKeys {
             number /= 10;
         }
         Key::Name(&self.name)
-    }
-
-    /// Counts an operation that was done.
-    fn done(&mut self, action: Action) {
-        match action {
-            Action::Insert => self.inserted += 1,
-            Action::Delete => self.deleted += 1,
-            _ => {}
-        }
     }
 }
