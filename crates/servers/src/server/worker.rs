@@ -13,6 +13,11 @@ use super::{
 /// The most times that an operation is repeated that lost against another session.
 const TRIES: u32 = 10;
 
+/// Returns the rows in a part of a scan: few with values, because these are large.
+pub(super) const fn rows_in_part(values: bool) -> i64 {
+    if values { 32 } else { 1000 }
+}
+
 /// A worker's connection to a server.
 pub(super) struct Worker<'s, D: Dialect> {
     host: &'s Host<D>,

@@ -12,13 +12,8 @@ use super::TableStore;
 use crate::server::{
     dialect::{Dialect, EachRow, ResultRow, SqlValue},
     table::{DELETE, GET, INSERT, LIST_FROM, SCAN_FROM, UPDATE, UPSERT},
-    worker::Worker,
+    worker::{Worker, rows_in_part},
 };
-
-/// The rows in a part of a scan with values: few, because these are large.
-const FEW: i64 = 32;
-/// The rows in a part of a scan without values.
-const MANY: i64 = 1000;
 
 /// A worker's session.
 pub(super) struct TableSession<'s, D: Dialect> {
@@ -63,7 +58,8 @@ impl<'s, D: Dialect> TableSession<'s, D> {
     /// memory and many can be skipped.
     fn scan_all(&mut self, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
         let keys = self.store.keys;
-        let (query, most) = if values { (SCAN_FROM, FEW) } else { (LIST_FROM, MANY) };
+        let query = if values { SCAN_FROM } else { LIST_FROM };
+        let most = rows_in_part(values);
         let (mut number, mut name, mut is_first) = (i64::MIN, Vec::new(), true);
         loop {
             let start = name.clone();

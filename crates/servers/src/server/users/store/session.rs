@@ -12,13 +12,8 @@ use super::UsersStore;
 use crate::server::{
     dialect::{Answer, Failure, ResultRow, SqlValue},
     users::{catalog::Catalog, describe::UsersTable},
-    worker::Worker,
+    worker::{Worker, rows_in_part},
 };
-
-/// The rows in a part of a scan with values: few, because these are large.
-const FEW: i64 = 32;
-/// The rows in a part of a scan without values.
-const MANY: i64 = 1000;
 
 /// A worker's session.
 pub(super) struct UsersSession<'s, D: Catalog> {
@@ -181,7 +176,7 @@ impl<'s, D: Catalog> UsersSession<'s, D> {
 
     /// Visits all rows in parts, each after the last key of the one before.
     fn scan_parts(&mut self, values: bool, visit: &mut Visitor<'_>) -> Result<()> {
-        let most = if values { FEW } else { MANY };
+        let most = rows_in_part(values);
         let mut check = RowCheck::new(&self.store.table);
         let mut last: Option<OwnedKey> = None;
         loop {
