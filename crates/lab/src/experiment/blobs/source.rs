@@ -233,9 +233,10 @@ impl Source {
     /// Reads the values of a sample that are charged for, so that each is read once however many stores
     /// are filled with it.
     pub(super) fn fetch(&mut self, job: Job<'_>) -> Result<()> {
-        let Some(chosen) = self.chosen.take().filter(|_| self.listed.is_some()) else {
+        if self.listed.is_none() {
             return Ok(());
-        };
+        }
+        let Some(chosen) = self.chosen.take() else { return Ok(()) };
         job.progress.stage("reading the data", Some(chosen.len() as u64));
         let keys: Vec<_> = chosen.into_iter().map(|one| (one.key, one.length)).collect();
         let mut fetched = Vec::with_capacity(keys.len());
