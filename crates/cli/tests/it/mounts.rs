@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use crate::world::World;
+use crate::{running::within, world::World};
 
 /// A folder that bindfs shows at another place, as long as this lives.
 struct Bound(PathBuf);
@@ -56,5 +56,7 @@ fn what_a_program_in_between_does_is_a_finding() {
         "{durable}"
     );
     assert!(!durable.contains("in a second cache"), "nothing is cold: {durable}");
-    assert_eq!(fs::read_dir(&bound.0).unwrap().count(), 0);
+    // FUSE removes a file that was open under another name, once its last user has gone.
+    let left = || fs::read_dir(&bound.0).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(within(10, || left().next().is_none()), "{:?}", left().collect::<Vec<_>>());
 }
