@@ -6,6 +6,8 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint, error::
 use engines::registry;
 use spec::{AgeSpec, LifeSpec, QueueSpec, RowsSpec};
 
+#[cfg(target_os = "linux")]
+use crate::commands::crash::CrashOptions;
 use crate::{
     clap_error::one_line,
     commands::{
@@ -101,6 +103,9 @@ pub(crate) enum Command {
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
     Cache(Box<CacheOptions>),
+    /// Cut the power under a program, by simulation, and check what is left
+    #[cfg(target_os = "linux")]
+    Crash(Box<CrashOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
     Calibrate(Box<CalibrateOptions>),
     /// Write the completions of a shell to standard output
@@ -118,7 +123,7 @@ pub(crate) enum Command {
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["run", "advise", "life"]),
     ("Repeat a published experiment", &["study", "rows", "queue", "age", "backup"]),
-    ("Understand", &["report", "compare", "doctor", "engines", "cache", "stat"]),
+    ("Understand", &["report", "compare", "doctor", "crash", "engines", "cache", "stat"]),
     ("Move and check data", &["copy", "verify", "import", "export"]),
     ("Help", &["help"]),
     ("", &["init", "sqlite", "clean", "calibrate", "completions", "man"]),

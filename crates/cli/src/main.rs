@@ -83,6 +83,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Engines(options) => commands::engines::run(&options),
         Command::Sqlite(options) => commands::sqlite::run(&options, &STOP),
         Command::Doctor(options) => commands::doctor::run(&options, &STOP),
+        #[cfg(target_os = "linux")]
+        Command::Crash(options) => commands::crash::run(&options, &STOP),
         Command::Cache(options) => commands::cache::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options, &STOP),
         Command::Completions(options) => commands::help::completions(&options, args::visible()),

@@ -2,6 +2,7 @@
 //! having removed it.
 
 use std::{
+    io::Write,
     path::Path,
     process::{Child, Command, Stdio},
 };
@@ -9,7 +10,8 @@ use std::{
 use crate::os;
 
 /// The script of the guard. It waits for the end of its standard input, which this process holds
-/// and the system closes however the process ends. A server may still be writing when the script
+/// and the system closes however the process ends. Until then it reads which process groups this process
+/// started and which ended; it kills the others. A server may still be writing when the script
 /// starts to remove. Images are those of [`crate::mount_image`]; one that is in use is detached as
 /// soon as it is not. A control group can be removed once no process is in it, its files only
 /// together with it.
@@ -19,7 +21,16 @@ use crate::os;
 /// each entry is compared with the list of mounts.
 const SCRIPT: &str = r#"
 trap '' HUP INT
-read -r _
+groups=' '
+while read -r what group; do
+  case $what in
+    started) groups="$groups$group " ;;
+    ended) case $groups in
+      *" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;;
+    esac ;;
+  esac
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
 PATH=$PATH:/usr/sbin:/sbin
 mounts() {
   [ -r /proc/self/mountinfo ] || return
@@ -52,7 +63,9 @@ remove() {
 tries=20
 while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
   for mount in "$1"/*.mount; do
-    [ -e "$mount" ] && { umount -- "$mount" || umount -l -- "$mount"; }
+    # A file system whose process ended cannot be looked at.
+    [ "$mount" = "$1/*.mount" ] || umount -- "$mount" || umount -l -- "$mount" ||
+      fusermount3 -u -z -- "$mount" || fusermount -u -z -- "$mount"
   done
   for image in "$1"/*.image; do
     [ -e "$image" ] && losetup -j "$image" | while IFS=: read -r device _; do
@@ -86,6 +99,25 @@ impl CleanupGuard {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
         Some(Self { shell: os::in_own_group(&mut command).current_dir("/").spawn().ok()? })
+    }
+
+    /// Has the guard kill the process group `group` if this process ends before it.
+    pub(crate) fn started(&self, group: u32) {
+        self.tell("started", group);
+    }
+
+    /// Tells the guard that the process group has ended.
+    pub(crate) fn ended(&self, group: u32) {
+        self.tell("ended", group);
+    }
+
+    fn tell(&self, what: &str, group: u32) {
+        // A guard that was killed guards nothing.
+        let _ = self
+            .shell
+            .stdin
+            .as_ref()
+            .map(|mut pipe| pipe.write_all(format!("{what} {group}\n").as_bytes()));
     }
 
     /// Ends the guard once the folder has been removed. A guard that is dropped instead removes the

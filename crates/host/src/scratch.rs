@@ -114,6 +114,16 @@ impl Scratch {
         &self.path
     }
 
+    /// Has the process group `group` killed if this process ends before [`Self::ended`] names it.
+    pub fn started(&self, group: u32) {
+        self.guard.iter().for_each(|guard| guard.started(group));
+    }
+
+    /// Declares that the process group has ended.
+    pub fn ended(&self, group: u32) {
+        self.guard.iter().for_each(|guard| guard.ended(group));
+    }
+
     fn claim(parent: &Path) -> io::Result<Self> {
         let path = parent.join(name());
         // Started first, so that no moment is left in which a killed process leaves the folder.

@@ -5,6 +5,8 @@ mod advise;
 mod budget;
 mod calibrate;
 mod copy;
+#[cfg(target_os = "linux")]
+mod crash;
 mod dataset;
 mod doctor;
 mod experiment;
@@ -22,6 +24,8 @@ pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine,
 pub use copy::{
     Amount, Copied, CopyJob, StoreLocation, copy, copy_in_place, generated, interrupted_copy,
 };
+#[cfg(target_os = "linux")]
+pub use crash::{CrashRequest, OneState, crash};
 pub use dataset::nth_seed;
 pub use doctor::{DoctorRequest, doctor};
 pub use experiment::{

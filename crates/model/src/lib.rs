@@ -10,6 +10,7 @@
 mod access_list;
 mod cache;
 mod cache_state;
+mod crash;
 mod dataset;
 mod doctor;
 mod durability;
@@ -44,6 +45,7 @@ mod words;
 pub use access_list::mode_without_list;
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
+pub use crash::{BrokenState, CrashModel, CrashResult, ModelResult};
 pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
 pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;

@@ -6,6 +6,8 @@ pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod clean;
 pub(crate) mod copy;
+#[cfg(target_os = "linux")]
+pub(crate) mod crash;
 pub(crate) mod doctor;
 pub(crate) mod engines;
 pub(crate) mod help;

@@ -2,6 +2,7 @@
 
 mod advice;
 mod calibration;
+mod crash;
 mod doctor;
 mod engines;
 mod study;
@@ -19,6 +20,7 @@ pub(crate) use self::study::study_answer;
 pub use self::{
     advice::advice,
     calibration::calibration,
+    crash::crash,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
     study::{study_claims, study_end, study_head, study_step},

@@ -1,0 +1,171 @@
+//! `storemark crash`: what a power cut leaves of what a program wrote.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use lab::{CrashRequest, OneState, Stop};
+use model::{CrashModel, Error, Result, shell_quoted, units};
+use spec::{Name, ScratchAndSeed, Talk, given_value};
+
+use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
+
+/// Cuts the power under a program, by simulation: runs it in a folder whose writes and flushes are
+/// recorded, makes the states that a disk may be left in, and has a command check each.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  storemark crash --check ./check.sh' {}' -- ./writer.py
+  storemark crash --check ./check.sh' {}' --models ordered --states 200 -- ./writer.py
+  storemark crash --check ./check.sh' {}' --json - -- ./writer.py
+
+Each line `ACK text` that PROGRAM prints, each line that it writes to the file $STOREMARK_ACK, or its
+end without an error if it does neither, is an acknowledgement: a promise that what it did so far is
+safe. COMMAND finds the acknowledgements before the cut in the file $STOREMARK_ACKED, and exits with 0
+if all that they promise is in the folder {}.")]
+pub(crate) struct CrashOptions {
+    /// The command of a shell that checks a state: `{}` is the folder of the state; it exits with 0
+    /// if the state keeps the promise
+    #[arg(long, value_name = "COMMAND", help_heading = "Check")]
+    pub(crate) check: String,
+    /// How many different states are checked, all models together
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Check")]
+    pub(crate) states: u64,
+    /// What is lost: kill (nothing: the program is killed), ordered (the end of a journal, and blocks
+    /// of unflushed data), torn (parts of a write, of 512 bytes and of 4 KiB), strict (all that was not
+    /// flushed itself); default: all
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = models, help_heading = "Check")]
+    pub(crate) models: Vec<Models>,
+    /// The longest time of a check
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "30s", help_heading = "Check")]
+    pub(crate) time_limit: Duration,
+    /// The longest time of PROGRAM
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "10m", help_heading = "Check")]
+    pub(crate) program_limit: Duration,
+    /// How many checks run at once; default: one for each processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Check")]
+    pub(crate) jobs: Option<u16>,
+
+    /// Make one state again: that of a cut before operation N, with --models, --seed and --keep
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "keep",
+        requires = "seed",
+        requires = "models",
+        help_heading = "One state"
+    )]
+    pub(crate) cut: Option<u64>,
+    /// The folder that this state becomes
+    #[arg(long, value_name = "DIR", requires = "cut", help_heading = "One state")]
+    pub(crate) keep: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) own: ScratchAndSeed,
+    /// Write one JSON object to FILE (- for standard output, instead of the page)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+
+    /// The program that writes, with its arguments: `{}` is the recorded folder, which is its current
+    /// folder
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// The models that a word of `--models` stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Models(Vec<CrashModel>);
+
+fn models(text: &str) -> Result<Models, String> {
+    if text == "torn" {
+        return Ok(Models(vec![CrashModel::Torn4096, CrashModel::Torn512]));
+    }
+    text.parse().map(|model| Models(vec![model]))
+}
+
+pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
+    let request = request(options)?;
+    let json = files::try_json(options.json.as_deref(), HEAD)?;
+    let crash = |listener: &Listener| lab::crash(&request, listener, stop);
+    let result = Listener::during(options.talk, crash)?;
+    let again = |state: &model::BrokenState| again(options, state);
+    let name = request.program[0].to_string_lossy();
+    let page = report::pages::crash(&name, &result, &again);
+    json.print(&output::json(&result)?, &output::page(&page))?;
+    if result.holds() { Ok(()) } else { Err(Failure::GATE) }
+}
+
+/// The start of the JSON of this command.
+const HEAD: &str = "{\n  \"unrecorded\"";
+
+fn request(options: &CrashOptions) -> Result<CrashRequest> {
+    if !options.check.contains("{}") {
+        let what = "has no {}, the folder of the state: --check './check.sh {}'";
+        return Err(Error::usage(what).at("--check"));
+    }
+    let mut models: Vec<_> = options.models.iter().flat_map(|models| models.0.clone()).collect();
+    if models.is_empty() {
+        models.extend(CrashModel::ALL);
+    }
+    let seed = given_value(&options.own.seed);
+    Ok(CrashRequest {
+        program: options.program.clone(),
+        program_env: Vec::new(),
+        // The folder is an argument of the shell: its path is never a part of the script.
+        check: ["/bin/sh", "-c", &options.check.replace("{}", "\"$1\""), "sh", "{}"]
+            .map(OsString::from)
+            .into(),
+        check_env: Vec::new(),
+        prepared: None,
+        owner: None,
+        only: only(options, &models, seed)?,
+        models,
+        states: options.states,
+        seed: seed.unwrap_or_else(fresh_seed),
+        scratch: options.own.scratch.as_ref().map_or(Path::new("."), Name::path).to_owned(),
+        check_limit: options.time_limit,
+        program_limit: options.program_limit,
+        jobs: options.jobs.map_or_else(processors, usize::from),
+    })
+}
+
+fn only(
+    options: &CrashOptions,
+    models: &[CrashModel],
+    seed: Option<u64>,
+) -> Result<Option<OneState>> {
+    let (Some(cut), Some(keep), Some(seed)) = (options.cut, &options.keep, seed) else {
+        return Ok(None);
+    };
+    let [model] = models else {
+        return Err(Error::usage("takes one model, such as ordered or torn-512").at("--models"));
+    };
+    if keep.exists() {
+        return Err(Error::usage("exists already; name a folder that does not").at(keep.display()));
+    }
+    Ok(Some(OneState { cut, model: *model, seed, keep: keep.clone() }))
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Returns the command that makes a state again.
+fn again(options: &CrashOptions, state: &model::BrokenState) -> String {
+    let program: Vec<_> =
+        options.program.iter().map(|word| shell_quoted(&word.to_string_lossy())).collect();
+    format!(
+        "storemark crash --check {} --cut {} --models {} --seed {} --keep state -- {}",
+        shell_quoted(&options.check),
+        state.cut,
+        state.model,
+        state.seed,
+        program.join(" ")
+    )
+}

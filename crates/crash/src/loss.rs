@@ -1,0 +1,288 @@
+//! The choice of what a power cut loses, for each model.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ::model::CrashModel;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::{Inode, Operation, Record, certain::Certain};
+
+/// Returns the bytes that a model loses or keeps together.
+fn unit(model: CrashModel) -> u64 {
+    if model == CrashModel::Torn512 { 512 } else { 4096 }
+}
+
+/// What a state lacks of the operations before its cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// The changes of metadata that are lost.
+    pub metadata: BTreeSet<usize>,
+    /// The bytes that are lost or kept together; 0 if no data is lost.
+    pub(crate) unit: u64,
+    /// For each unit of a file that lost data: the first write that is not in it.
+    pub(crate) units: BTreeMap<(Inode, u64), usize>,
+    /// For each file that is shorter than it was: the first write that does not extend it.
+    pub(crate) sizes: BTreeMap<Inode, usize>,
+}
+
+impl Loss {
+    /// Chooses what is lost when the power is cut before operation `cut`.
+    pub fn choose(record: &Record, cut: usize, model: CrashModel, seed: u64) -> Self {
+        let certain = Certain::at(record, cut);
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut choice = Choice { record, cut, certain, random, loss: Self::default() };
+        choice.loss.unit = unit(model);
+        match model {
+            CrashModel::Kill => {}
+            CrashModel::Ordered => choice.ordered(),
+            CrashModel::Strict => choice.strict(),
+            CrashModel::Torn512 | CrashModel::Torn4096 => choice.torn(),
+        }
+        choice.loss
+    }
+
+    /// Returns whether nothing is lost.
+    pub fn is_empty(&self) -> bool {
+        self.metadata.is_empty() && self.units.is_empty() && self.sizes.is_empty()
+    }
+
+    /// Returns the files that lost data.
+    pub fn files(&self) -> BTreeSet<Inode> {
+        self.units.keys().map(|(inode, _)| *inode).chain(self.sizes.keys().copied()).collect()
+    }
+
+    /// Returns the same loss without that of the data of these files.
+    pub fn keeping_files(&self, kept: &BTreeSet<Inode>) -> Self {
+        let mut loss = self.clone();
+        loss.units.retain(|(inode, _), _| !kept.contains(inode));
+        loss.sizes.retain(|inode, _| !kept.contains(inode));
+        loss
+    }
+
+    /// Returns the same loss with only these changes of metadata.
+    pub fn with_metadata(&self, metadata: BTreeSet<usize>) -> Self {
+        Self { metadata, ..self.clone() }
+    }
+}
+
+/// The choice of a loss, as far as it is made.
+struct Choice<'a> {
+    record: &'a Record,
+    cut: usize,
+    certain: Certain,
+    random: Xoshiro256PlusPlus,
+    loss: Loss,
+}
+
+/// How much of something uncertain is lost.
+#[derive(Clone, Copy)]
+enum Share {
+    Nothing,
+    All,
+    /// Each part with this chance out of 256.
+    Some(u64),
+    /// One part alone.
+    One,
+    /// All parts but one.
+    AllButOne,
+    /// What was written last.
+    Latest,
+}
+
+impl Choice<'_> {
+    fn below(&mut self, limit: usize) -> usize {
+        // The bias of the remainder is below 2^-40 for what fits in memory.
+        (self.random.next_u64() % limit.max(1) as u64) as usize
+    }
+
+    fn share(&mut self) -> Share {
+        let shares = [
+            Share::Nothing,
+            Share::All,
+            Share::Some(26),
+            Share::Some(128),
+            Share::Some(230),
+            Share::One,
+            Share::AllButOne,
+            Share::Latest,
+        ];
+        shares[self.below(shares.len())]
+    }
+
+    /// Returns which of `count` parts, in the order of time, are lost.
+    fn lost(&mut self, share: Share, count: usize) -> Vec<bool> {
+        let one = self.below(count);
+        (0..count)
+            .map(|part| match share {
+                Share::Nothing => false,
+                Share::All => true,
+                Share::Some(chance) => self.random.next_u64() % 256 < chance,
+                Share::One => part == one,
+                Share::AllButOne => part != one,
+                Share::Latest => part >= one,
+            })
+            .collect()
+    }
+
+    fn ordered(&mut self) {
+        let from = self.certain.journal;
+        let journal = match self.below(3) {
+            0 => self.cut,
+            1 => from,
+            _ => from + self.below(self.cut.saturating_sub(from) + 1),
+        };
+        self.lose_metadata(|number, _| number >= journal);
+        self.lose_data();
+    }
+
+    fn strict(&mut self) {
+        let share = self.share();
+        let operations = &self.record.operations()[..self.cut];
+        let is_uncertain = |(number, operation): &(usize, &Operation)| {
+            operation.is_metadata() && !self.certain.is_by_itself(*number, operation)
+        };
+        let uncertain: Vec<_> =
+            operations.iter().enumerate().filter(is_uncertain).map(|(number, _)| number).collect();
+        let lost = self.lost(share, uncertain.len());
+        let lost = uncertain.into_iter().zip(lost).filter(|(_, lost)| *lost);
+        self.loss.metadata = lost.map(|(number, _)| number).collect();
+        self.lose_data();
+    }
+
+    fn torn(&mut self) {
+        if self.below(2) == 0 {
+            self.ordered();
+        }
+        let writes = self.unflushed();
+        let tearable: Vec<_> =
+            writes.into_iter().filter(|number| self.parts(*number) > 1).collect();
+        let Some(last) = tearable.len().checked_sub(1) else { return };
+        // The write that was under way when the power was cut is the likeliest.
+        let chosen = if self.below(2) == 0 { last } else { self.below(last + 1) };
+        self.tear(tearable[chosen]);
+    }
+
+    /// Loses the changes of metadata before the cut that `is_lost` names.
+    fn lose_metadata(&mut self, is_lost: impl Fn(usize, &Operation) -> bool) {
+        let operations = self.record.operations()[..self.cut].iter().enumerate();
+        let lost = operations
+            .filter(|(number, operation)| operation.is_metadata() && is_lost(*number, operation));
+        self.loss.metadata = lost.map(|(number, _)| number).collect();
+    }
+
+    /// Returns the writes that no flush followed, in their order.
+    fn unflushed(&self) -> Vec<usize> {
+        let files = self.record.written().into_iter();
+        let mut writes: Vec<_> = files.flat_map(|inode| self.unflushed_of(inode)).collect();
+        writes.sort_unstable();
+        writes
+    }
+
+    fn unflushed_of(&self, inode: Inode) -> Vec<usize> {
+        let from = self.certain.content(inode);
+        let writes = self.record.contents(inode, self.cut).iter().copied();
+        writes
+            .filter(|number| *number >= from)
+            .filter(|number| matches!(self.record.operations()[*number], Operation::Write { .. }))
+            .collect()
+    }
+
+    /// Loses blocks of unflushed data: of each file by a share of its own, or of all by the same.
+    fn lose_data(&mut self) {
+        let same = self.share();
+        let is_same = self.below(2) == 0;
+        for inode in self.record.written() {
+            let writes = self.unflushed_of(inode);
+            if writes.is_empty() {
+                continue;
+            }
+            let share = if is_same { same } else { self.share() };
+            self.lose_blocks(inode, &writes, share);
+        }
+    }
+
+    fn lose_blocks(&mut self, inode: Inode, writes: &[usize], share: Share) {
+        // The first unflushed write of each block, in the order of time: what is lost of a block is
+        // what was written to it from some write on.
+        let mut first: HashMap<u64, usize> = HashMap::new();
+        let mut blocks = Vec::new();
+        for number in writes {
+            for block in self.units_of(*number) {
+                if let Share::Latest | Share::One = share {
+                    blocks.push((block, *number));
+                } else if first.insert(block, *number).is_none() {
+                    blocks.push((block, *number));
+                }
+            }
+        }
+        let lost = self.lost(share, blocks.len());
+        for ((block, number), _) in blocks.into_iter().zip(lost).filter(|(_, lost)| *lost) {
+            let first = self.loss.units.entry((inode, block)).or_insert(number);
+            *first = number.min(*first);
+        }
+        self.shorten(inode, writes);
+    }
+
+    /// Decides how long a file is that lost blocks: as long as it was, with zeros for what is lost,
+    /// or no longer than before the first or a random write that is not flushed.
+    fn shorten(&mut self, inode: Inode, writes: &[usize]) {
+        let lost = self.loss.units.range((inode, 0)..=(inode, u64::MAX));
+        let Some(earliest) = lost.map(|(_, number)| *number).min() else { return };
+        match self.below(4) {
+            0 => {}
+            1 => {
+                let any = writes[self.below(writes.len())];
+                self.loss.sizes.insert(inode, any);
+            }
+            _ => {
+                self.loss.sizes.insert(inode, earliest);
+            }
+        }
+    }
+
+    /// Loses some units of a write, neither none nor all.
+    fn tear(&mut self, number: usize) {
+        let Operation::Write { inode, .. } = self.record.operations()[number] else { return };
+        let units: Vec<_> = self.units_of(number).collect();
+        let first = self.below(units.len());
+        let mut lost: Vec<_> = match self.below(3) {
+            // The rest from some unit on.
+            0 => (0..units.len()).map(|unit| unit > first).collect(),
+            // The start up to some unit.
+            1 => (0..units.len()).map(|unit| unit < first).collect(),
+            _ => self.lost(Share::Some(128), units.len()),
+        };
+        if lost.iter().all(|lost| *lost) {
+            lost[first] = false;
+        }
+        if !lost.contains(&true) {
+            lost[(first + 1) % units.len()] = true;
+        }
+        for (unit, lost) in units.into_iter().zip(lost) {
+            if lost {
+                self.loss.units.insert((inode, unit), number);
+            } else {
+                self.loss.units.remove(&(inode, unit));
+            }
+        }
+        // The other blocks of the file and its length are there.
+        self.loss.sizes.remove(&inode);
+    }
+
+    fn units_of(&self, number: usize) -> std::ops::Range<u64> {
+        match &self.record.operations()[number] {
+            Operation::Write { offset, data, .. } if data.len > 0 => {
+                let unit = self.loss.unit;
+                offset / unit..(offset + data.len).div_ceil(unit)
+            }
+            _ => 0..0,
+        }
+    }
+
+    /// Returns the number of units that a write consists of.
+    fn parts(&self, number: usize) -> u64 {
+        let units = self.units_of(number);
+        units.end - units.start
+    }
+}

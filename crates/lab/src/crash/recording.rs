@@ -1,0 +1,84 @@
+//! Runs the program in a folder that is recorded.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crash::{Record, Recorder};
+use model::Result;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{
+    CrashRequest, failed, process,
+    program::{ACKNOWLEDGEMENTS, command, copy_into, end},
+};
+use crate::{Progress, Stop, host::Scratch};
+
+/// The longest time between two moments at which mappings are written back.
+const LONGEST_PAUSE_MS: u64 = 20;
+
+/// What was recorded.
+pub(super) enum Recorded {
+    /// The program's operations.
+    Folder(Record),
+    /// Nothing, because there is no FUSE here.
+    Nothing { why: String },
+}
+
+/// Runs the program and returns what it did.
+pub(super) fn record(
+    request: &CrashRequest,
+    scratch: &Scratch,
+    progress: &dyn Progress,
+    stop: &Stop,
+) -> Result<Recorded> {
+    let owner = request.owner.map(|owner| (owner.user, owner.group));
+    let recorder = match Recorder::mount(scratch.path(), owner) {
+        Ok(recorder) => recorder,
+        Err(why) => {
+            return Ok(Recorded::Nothing { why: format!("FUSE cannot be used here ({why})") });
+        }
+    };
+    if let Some(prepared) = &request.prepared {
+        copy_into(prepared, recorder.folder())?;
+    }
+    recorder.set_prepared();
+    run(request, &recorder, scratch, stop)?;
+    if !recorder.has_acknowledged() {
+        recorder.acknowledge("exit 0");
+    }
+    let (record, output) = recorder.finish().map_err(failed(scratch.path()))?;
+    output.iter().for_each(|line| progress.detail(line));
+    Ok(Recorded::Folder(record))
+}
+
+fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &Stop) -> Result<()> {
+    let folder = recorder.folder();
+    let output = recorder.output().map_err(failed(folder))?;
+    let errors = scratch.path().join("program.stderr");
+    let mut command = command(request, folder, &errors)?;
+    command.env(ACKNOWLEDGEMENTS, recorder.acknowledgements()).stdout(output);
+    let has_ended = AtomicBool::new(false);
+    let started = Instant::now();
+    let status = thread::scope(|scope| {
+        scope.spawn(|| write_back(recorder, request.seed, &has_ended));
+        let status = process::run(&mut command, request.program_limit, scratch, stop);
+        has_ended.store(true, Relaxed);
+        status
+    });
+    stop.check()?;
+    end(request, status, &errors, started.elapsed())
+}
+
+/// Has the kernel write back mappings at random moments until the program has ended.
+fn write_back(recorder: &Recorder, seed: u64, has_ended: &AtomicBool) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    while !has_ended.load(Relaxed) {
+        thread::sleep(Duration::from_millis(1 + random.next_u64() % LONGEST_PAUSE_MS));
+        // One that fails is repeated.
+        let _ = recorder.write_back();
+    }
+}
