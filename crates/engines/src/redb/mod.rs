@@ -10,7 +10,7 @@ use std::path::Path;
 
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
-    OpenOptions, Result, Setting, Settings, Store, Try,
+    Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::catch, fresh, part};
@@ -72,6 +72,11 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     integrity: Some("a checksum for each page"),
+    maintenance: &[(
+        Maintenance::Compact,
+        "Database::compact, which has the database alone: sessions start no transaction meanwhile; it \
+         gives up if theirs do not end within 1 s",
+    )],
     reclaim: Some("Database::compact"),
     linked: Some(("redb", "4.5.0")),
     lets_several_write: Some(("share", "writers")),

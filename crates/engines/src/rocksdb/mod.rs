@@ -4,7 +4,10 @@
 mod options;
 mod store;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use model::{
     Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues, Library,
@@ -85,7 +88,11 @@ static DECLARATION: Declaration = Declaration {
         whole_blocks: false,
     }),
     integrity: Some("a checksum for each block, compared as it is read"),
-    maintenance: &[(Maintenance::Compact, "a compaction of all keys (CompactRange)")],
+    maintenance: &[
+        (Maintenance::Compact, "a compaction of all keys (CompactRange)"),
+        (Maintenance::Backup, "BackupEngine::CreateNewBackup, a copy of all files"),
+        (Maintenance::Copy, "Checkpoint::CreateCheckpoint, hard links to the tables and values"),
+    ],
     reclaim: Some("a compaction of all keys (CompactRange)"),
     blobs: Some(&RocksDb),
     worth_trying: lsm::WORTH_TRYING,
@@ -117,6 +124,11 @@ impl Blobs for RocksDb {
         current.is_file()
             && ["IDENTITY", "LOCK"].iter().any(|name| path.join(name).is_file())
             && fs::read(current).is_ok_and(|text| text.starts_with(b"MANIFEST-"))
+    }
+
+    fn logs(&self, location: &Path) -> Vec<PathBuf> {
+        let entries = location.read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| store::is_log(path)).collect()
     }
 
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {

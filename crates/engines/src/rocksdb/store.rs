@@ -2,7 +2,7 @@
 
 use std::{
     ffi::CStr,
-    fs::{DirEntry, File},
+    fs::File,
     path::{Path, PathBuf},
     sync::atomic::{AtomicI64, Ordering::Relaxed},
     thread,
@@ -14,8 +14,11 @@ use model::{
     Settings, Store,
 };
 use rocksdb::{
-    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, SnapshotWithThreadMode, WriteBatch,
-    WriteOptions, properties,
+    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Env, Options, SnapshotWithThreadMode, WriteBatch,
+    WriteOptions,
+    backup::{BackupEngine, BackupEngineOptions},
+    checkpoint::Checkpoint,
+    properties,
 };
 
 use super::{DECLARATION, FAMILY, options};
@@ -65,14 +68,17 @@ fn columns(path: &Path) -> Result<Vec<String>> {
     DB::list_cf(&Options::default(), &named.path).map_err(|e| to_error(path, &e))
 }
 
+/// Returns whether a file of a store is a part of its write-ahead log.
+pub(super) fn is_log(path: &Path) -> bool {
+    path.extension() == Some("log".as_ref())
+}
+
 /// Checks that a store has its write-ahead log, without which the library would leave out its last
 /// commits. A store that was opened to write has one; a copy that the library made of the tables
 /// alone has no lock.
 fn check_log(path: &Path) -> Result<()> {
     let entries = path.read_dir().map_err(|e| Error::io(path.display(), e))?;
-    let is_log =
-        |entry: &DirEntry| Path::new(&entry.file_name()).extension() == Some("log".as_ref());
-    if !path.join("LOCK").exists() || entries.flatten().any(|entry| is_log(&entry)) {
+    if !path.join("LOCK").exists() || entries.flatten().any(|entry| is_log(&entry.path())) {
         return Ok(());
     }
     let path = path.display();
@@ -202,6 +208,12 @@ impl RocksStore {
     }
 }
 
+/// Writes a backup of what is committed into the new folder `to`.
+fn back_up(database: &DB, to: &Path) -> Result<(), rocksdb::Error> {
+    let mut engine = BackupEngine::open(&BackupEngineOptions::new(to)?, &Env::new()?)?;
+    engine.create_new_backup_flush(database, true)
+}
+
 /// Converts the library's error to an error on one line.
 #[cold]
 fn to_error(path: &Path, error: &rocksdb::Error) -> Error {
@@ -276,9 +288,18 @@ impl Store for RocksStore {
         Ok(())
     }
 
-    fn maintain(&self, _: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
-        self.database.compact_range_cf(self.column()?, None::<&[u8]>, None::<&[u8]>);
-        Ok(true)
+    fn maintain(&self, what: Maintenance, to: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        let done = match what {
+            Maintenance::Backup => back_up(&self.database, to),
+            Maintenance::Copy => {
+                Checkpoint::new(&self.database).and_then(|all| all.create_checkpoint(to))
+            }
+            _ => {
+                self.database.compact_range_cf(self.column()?, None::<&[u8]>, None::<&[u8]>);
+                Ok(())
+            }
+        };
+        done.map(|()| true).map_err(|e| self.to_error(&e))
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {

@@ -1,6 +1,12 @@
 //! The language and the variables of MariaDB and MySQL.
 
-use std::{ffi::OsString, io, ops::Range, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use model::{
     DurabilitySettings, Error, Facet, KeyKind, LOCK_WAITS, Maintenance, Mode, Result, Secret,
@@ -236,6 +242,19 @@ impl Dialect for MariaDbClient {
             _ => None,
         }
     }
+
+    const BACKUP: &'static [&'static str] = &["mariadb-dump", "mysqldump"];
+
+    fn backup_arguments(folder: &Path) -> Vec<OsString> {
+        let mut socket = OsString::from("--socket=");
+        socket.push(folder.join("socket"));
+        // `--no-defaults` must come first.
+        let fixed = ["--no-defaults", "--user=root", "--single-transaction", "--quick"];
+        let fixed = fixed.into_iter().chain(["--hex-blob", Self::DATABASE.0]);
+        fixed.map(OsString::from).chain([socket]).collect()
+    }
+
+    const LOGS: &'static [&'static str] = &["ib_logfile0", "aria_log.00000001"];
 
     fn integrity(&mut self, name: &str) -> Answer<Option<Vec<String>>> {
         let rows = self.rows(&format!("CHECK TABLE {name}"))?;

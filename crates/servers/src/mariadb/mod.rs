@@ -89,6 +89,7 @@ static PRIVATE: Declaration = Declaration {
         (Maintenance::Vacuum, "OPTIMIZE TABLE"),
         (Maintenance::Analyze, "ANALYZE TABLE"),
         (Maintenance::IntegrityCheck, "CHECK TABLE"),
+        (Maintenance::Backup, "mariadb-dump --single-transaction --quick --hex-blob"),
     ],
     reclaim: Some("OPTIMIZE TABLE"),
     servers: Some(&MARIADB),

@@ -1,6 +1,11 @@
 //! The language and the variables of PostgreSQL.
 
-use std::{ffi::OsString, ops::Range, path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use model::{DurabilitySettings, Facet, KeyKind, Maintenance, Mode, Settings};
 use postgres::{Config, binary_copy::BinaryCopyInWriter, config::SslMode, types::Type};
@@ -195,6 +200,18 @@ impl Dialect for PostgresClient {
             _ => None,
         }
     }
+
+    const BACKUP: &'static [&'static str] = &["pg_dump"];
+
+    fn backup_arguments(folder: &Path) -> Vec<OsString> {
+        let user = format!("--username={USER}");
+        let fixed = ["--format=custom", "--no-password", &user, Self::DATABASE.0, "--host"];
+        let mut all: Vec<_> = fixed.into_iter().map(OsString::from).collect();
+        all.push(folder.join("socket").into());
+        all
+    }
+
+    const LOGS: &'static [&'static str] = &["pg_wal"];
 
     /// Returns the statement that starts a batch. Reads of a batch see the store as it was when the
     /// batch started, as those of an embedded engine do. Writes see what others have committed,

@@ -98,6 +98,7 @@ static PRIVATE: Declaration = Declaration {
         (Maintenance::Checkpoint, "CHECKPOINT"),
         (Maintenance::Vacuum, "VACUUM"),
         (Maintenance::Analyze, "ANALYZE"),
+        (Maintenance::Backup, "pg_dump --format=custom"),
     ],
     reclaim: Some("VACUUM FULL"),
     servers: Some(&POSTGRES),

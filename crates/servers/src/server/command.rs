@@ -2,7 +2,9 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
     os::unix::process::CommandExt,
     path::Path,
     process::{Command, Stdio},
@@ -38,9 +40,24 @@ pub(crate) fn run(
     arguments: &[impl AsRef<OsStr>],
     account: Option<Account>,
 ) -> Result<String> {
-    let mut command = command(program, account);
-    let output = command.args(arguments).stdin(Stdio::null()).output();
-    let output = output.map_err(|e| Error::io(program.display(), e))?;
+    output(program, command(program, account).args(arguments).stdin(Stdio::null()))
+}
+
+/// Runs a program that comes with a server to its end, as this process's user, with `folder` open as its
+/// standard input, and writes its output into the new file `to`.
+pub(super) fn run_into(
+    program: &Path,
+    arguments: &[OsString],
+    folder: &Path,
+    to: &Path,
+) -> Result<()> {
+    let open = |path: &Path, file: io::Result<File>| file.map_err(|e| Error::io(path.display(), e));
+    let (input, to) = (open(folder, File::open(folder))?, open(to, File::create_new(to))?);
+    output(program, command(program, None).args(arguments).stdin(input).stdout(to)).map(drop)
+}
+
+fn output(program: &Path, command: &mut Command) -> Result<String> {
+    let output = command.output().map_err(|e| Error::io(program.display(), e))?;
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     if output.status.success() {
         return Ok(out.trim().replace('\n', " | "));

@@ -295,6 +295,16 @@ pub(crate) trait Dialect: SqlConnection + Peer {
     /// maintenance.
     fn maintenance(what: Maintenance, name: &str) -> Option<String>;
 
+    /// The names of the program that backs up a server while sessions work.
+    const BACKUP: &'static [&'static str];
+
+    /// Returns the arguments with which it writes a backup of the database of values to its standard
+    /// output; the server's folder is at `folder`.
+    fn backup_arguments(folder: &Path) -> Vec<OsString>;
+
+    /// The logs of a server that storemark starts, among its data.
+    const LOGS: &'static [&'static str];
+
     /// Runs the server's own check of the table `name` and returns its complaints; `None` if it has
     /// no check.
     fn integrity(&mut self, _: &str) -> Answer<Option<Vec<String>>> {

@@ -1,7 +1,10 @@
 //! The engines of a kind of server: one starts a private server on a folder, the other one uses an
 //! existing server.
 
-use std::{marker::PhantomData, path::Path};
+use std::{
+    marker::PhantomData,
+    path::{Path, PathBuf},
+};
 
 use model::{
     Access, Account, Action, Blobs, Declaration, Durability, Engine, EngineFacts, Error, ErrorKind,
@@ -36,6 +39,11 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
 
     /// Checks settings, as [`Engine::check`] does.
     fn check(facet: Facet, settings: &Settings) -> Result<()>;
+
+    /// Returns the logs of a private server, among its data.
+    fn logs() -> &'static [&'static str] {
+        &[]
+    }
 
     /// Returns why a store cannot give a class, as [`Engine::unsupported_reason`] does.
     fn unsupported_reason(
@@ -197,6 +205,13 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {
         if self.is_private() { S::check_free(location).map(|()| true) } else { Ok(false) }
+    }
+
+    fn logs(&self, location: &Path) -> Vec<PathBuf> {
+        if !self.is_private() {
+            return Vec::new();
+        }
+        S::logs().iter().map(|name| location.join("data").join(name)).collect()
     }
 
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {

@@ -212,6 +212,11 @@ impl ServerFolder {
         self.path.join(self.software.socket)
     }
 
+    /// Returns the path of the folder for a program that has it open as its standard input.
+    pub(crate) fn as_input(path: &Path) -> &Path {
+        if cfg!(target_os = "linux") { Path::new("/proc/self/fd/0") } else { path }
+    }
+
     /// Returns the folder by a path for sockets.
     pub(crate) fn reach(&self) -> Result<Reach> {
         let (path, software) = (self.path.clone(), self.software);

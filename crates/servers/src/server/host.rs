@@ -1,7 +1,7 @@
 //! The server behind a store, to which its sessions connect.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -159,6 +159,11 @@ impl<C: Peer> Host<C> {
     /// Returns whether storemark started the server.
     pub(crate) fn is_private(&self) -> bool {
         self.log.is_some()
+    }
+
+    /// Returns the folder of a server that storemark started.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.log.as_deref()?.parent()
     }
 
     pub(crate) fn processes(&self) -> Vec<u32> {

@@ -83,6 +83,11 @@ impl Software {
         Ok(self.found.get_or_init(|| Installed { server, installer, version }))
     }
 
+    /// Returns the path of another program of the server's package.
+    pub(crate) fn program(&self, names: &[&str]) -> Result<PathBuf> {
+        self.find(names, self.installed()?.server.parent())
+    }
+
     /// Finds a program in the folder `first`, in those that are named, on the path or in a usual folder.
     fn find(&self, names: &[&str], first: Option<&Path>) -> Result<PathBuf> {
         let [own, path] = [PROGRAMS, "PATH"].map(|name| env::var_os(name).unwrap_or_default());

@@ -159,16 +159,32 @@ impl ValkeyClient {
 
     /// Rewrites the log from what is in memory, and waits until that is done.
     pub(super) fn rewrite(&mut self, ask: &[&[u8]]) -> Answer<()> {
+        let over = ["aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0"];
+        self.in_background(ask, &over, "aof_last_bgrewrite_status:ok", "rewrite its log")
+    }
+
+    /// Saves what is in memory into a file, and waits until that is done.
+    pub(super) fn save(&mut self) -> Answer<()> {
+        let over = ["rdb_bgsave_in_progress:0"];
+        self.in_background(&[b"BGSAVE"], &over, "rdb_last_bgsave_status:ok", "save its data")
+    }
+
+    /// Runs a command whose work a child of the server does, and waits until the server reports all
+    /// lines of `over`. It succeeded if the server then reports the line `succeeded`.
+    fn in_background(
+        &mut self,
+        ask: &[&[u8]],
+        over: &[&str],
+        succeeded: &str,
+        what: &str,
+    ) -> Answer<()> {
         self.run_command(ask)?;
         loop {
             let info = self.text(&[b"INFO", b"persistence"])?;
-            let is = |line: &str| info.lines().any(|other| other == line);
-            if is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0") {
-                return if is("aof_last_bgrewrite_status:ok") {
-                    Ok(())
-                } else {
-                    Err(other_failure(Error::failed("the server could not rewrite its log")))
-                };
+            let is = |line: &&str| info.lines().any(|other| other == *line);
+            if over.iter().all(is) {
+                let failed = || Error::failed(format!("the server could not {what}"));
+                return if is(&succeeded) { Ok(()) } else { Err(other_failure(failed())) };
             }
             sleep(PAUSE);
         }

@@ -8,7 +8,8 @@ mod store;
 mod stored;
 
 use model::{
-    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Setting, Try,
+    Accepts, Capabilities, Declaration, Durability, DurabilitySettings, Fill, Maintenance, Setting,
+    Try,
 };
 
 use crate::server::{ServerEngine, TIMEOUT, TLS};
@@ -76,6 +77,13 @@ static PRIVATE: Declaration = Declaration {
     capabilities: Capabilities { resident: true, ..Capabilities::ON_DISK },
     // Every write reaches the system, so that a killed process leaves what it committed.
     fill: Some(Fill { settings: &[("sync", "no")], sessions: 1, whole_blocks: false }),
+    maintenance: &[
+        (
+            Maintenance::Compact,
+            "BGREWRITEAOF: a child process writes a new log from what is in memory",
+        ),
+        (Maintenance::Backup, "BGSAVE: a child process writes what is in memory into a file"),
+    ],
     reclaim: Some("BGREWRITEAOF"),
     servers: Some(&VALKEY),
     blobs: Some(&VALKEY),

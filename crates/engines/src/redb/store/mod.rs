@@ -9,18 +9,26 @@ use std::{
     marker::PhantomData,
     ops::Bound,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    time::Instant,
+    sync::{
+        PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
-use kit::{lock::Waits, refusal};
+use kit::{
+    lock::{self, Waits},
+    refusal,
+};
 use model::{
-    Access, Durability, Error, Key, KeyKind, OpenOptions, Result, Session, Settings, Store,
+    Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
+    Store,
 };
 use redb::{
-    BackendError, Builder, ConcurrencyMode, Database, ReadOnlyDatabase, ReadTransaction,
-    ReadableDatabase, StorageBackend, TableHandle, TransactionError, WriteTransaction,
-    backends::FileBackend,
+    BackendError, Builder, CompactionError, ConcurrencyMode, Database, ReadOnlyDatabase,
+    ReadTransaction, ReadableDatabase, StorageBackend, TableHandle, TransactionError,
+    WriteTransaction, backends::FileBackend,
 };
 
 use super::{
@@ -40,6 +48,10 @@ use user::UserReader;
 
 /// The default size of the cache, according to [`Builder::new`].
 const CACHE: u64 = 1 << 30;
+/// How long compaction waits for transactions to end, while none starts.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time between two looks whether they have.
+const PAUSE: Duration = Duration::from_micros(200);
 
 /// A file of redb's whose flush can be left out. Everything else is unchanged, so that a commit
 /// without its flush is the same commit: the system has the pages before the header, and a killed
@@ -124,7 +136,8 @@ pub(super) struct RedbStore {
     two_phase: bool,
     /// Whether commits are flushed only at the end of a pass.
     deferred: bool,
-    handle: OpenDatabase,
+    /// Compaction has it alone.
+    handle: RwLock<OpenDatabase>,
     keys: KeyKind,
     /// The table of another program with the values; `None` if they are in storemark's own.
     user: Option<UserTable>,
@@ -182,7 +195,8 @@ impl RedbStore {
         drop(txn);
         let (two_phase, deferred) =
             (settings.is("two_phase", "on"), settings.is("sync", "deferred"));
-        let (path, unflushed) = (path.to_owned(), AtomicBool::new(false));
+        let (path, handle) = (path.to_owned(), RwLock::new(handle));
+        let unflushed = AtomicBool::new(false);
         Ok(Self { path, settings, two_phase, deferred, handle, keys, user, unflushed })
     }
 
@@ -198,12 +212,13 @@ impl RedbStore {
     }
 
     pub(super) fn read(&self) -> Result<ReadTransaction> {
-        self.handle.read().map_err(|e| self.to_error(e))
+        lock::read(&self.handle).read().map_err(|e| self.to_error(e))
     }
 
     /// Starts a write transaction, and counts in `waits` if another session is in one.
     pub(super) fn write(&self, waits: &Waits) -> Result<WriteTransaction> {
-        let OpenDatabase::Write(database) = &self.handle else { return Err(refusal::read_only()) };
+        let handle = lock::read(&self.handle);
+        let OpenDatabase::Write(database) = &*handle else { return Err(refusal::read_only()) };
         let begun = match database.try_begin_write() {
             Err(TransactionError::WouldBlock) => {
                 let since = Instant::now();
@@ -325,9 +340,28 @@ impl Store for RedbStore {
         catch(&self.path, || check::complaints(&self.path, cache).map(Some).map_err(wrong))
     }
 
+    fn maintain(&self, _: Maintenance, _: &Path, is_over: &dyn Fn() -> bool) -> Result<bool> {
+        self.flush_writes()?;
+        let mut handle = lock::write(&self.handle);
+        let OpenDatabase::Write(database) = &mut *handle else { return Err(refusal::read_only()) };
+        let since = Instant::now();
+        loop {
+            match catch(&self.path, || Ok(database.compact()))? {
+                Err(CompactionError::TransactionInProgress) => {
+                    if is_over() || since.elapsed() > PATIENCE {
+                        return Ok(false);
+                    }
+                    thread::sleep(PAUSE);
+                }
+                done => return done.map(|_| true).map_err(|e| to_error(&self.path, e.into())),
+            }
+        }
+    }
+
     fn reclaim(mut self: Box<Self>) -> Result<()> {
         self.flush_writes()?;
         let Self { handle, path, .. } = &mut *self;
+        let handle = handle.get_mut().unwrap_or_else(PoisonError::into_inner);
         let OpenDatabase::Write(database) = handle else { return Err(refusal::read_only()) };
         catch(path, || database.compact().map_err(|e| to_error(path, e.into())))?;
         self.close()
@@ -335,7 +369,7 @@ impl Store for RedbStore {
 
     fn close(self: Box<Self>) -> Result<()> {
         let Self { handle, path, .. } = *self;
-        let close = || match handle {
+        let close = || match handle.into_inner().unwrap_or_else(PoisonError::into_inner) {
             OpenDatabase::Read(database) => database.close(),
             OpenDatabase::Write(database) => database.close(),
         };

@@ -13,6 +13,7 @@ use model::{
 use super::{
     address::Address,
     at_end::{AtEnd, RETURN},
+    command::run_into,
     dialect::{Dialect, ResultRow},
     engine::ServerStore,
     folder::ServerFolder,
@@ -62,6 +63,10 @@ impl<D: Catalog> ServerStore for TableStore<D> {
         }
         own_variables(settings)?;
         D::check(facet, settings)
+    }
+
+    fn logs() -> &'static [&'static str] {
+        D::LOGS
     }
 
     fn unsupported_reason(_: bool, class: Durability, settings: &Settings) -> Option<String> {
@@ -275,7 +280,12 @@ impl<D: Dialect> Store for TableStore<D> {
         self.host.control_table(|control| D::integrity(control, &self.name))
     }
 
-    fn maintain(&self, what: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+    fn maintain(&self, what: Maintenance, to: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        if let Some(folder) = self.host.folder().filter(|_| what == Maintenance::Backup) {
+            let arguments = D::backup_arguments(ServerFolder::as_input(folder));
+            return run_into(&D::software().program(D::BACKUP)?, &arguments, folder, to)
+                .map(|()| true);
+        }
         let statement = D::maintenance(what, &self.name)
             .ok_or_else(|| Error::unsupported(format!("the server has no {what} for a table")))?;
         self.host.control_table(|control| control.run(&statement).map(drop))?;

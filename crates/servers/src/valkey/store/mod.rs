@@ -2,12 +2,12 @@
 
 mod session;
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use kit::refusal::check_value;
 use model::{
-    Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, OpenOptions, Result,
-    Session, Settings, Store,
+    Access, Durability, Error, ErrorKind, Facet, Key, KeyKind, Leftover, Maintenance, OpenOptions,
+    Result, Session, Settings, Store,
 };
 
 use super::{
@@ -29,6 +29,8 @@ const OWN: &str = "kv";
 const STORES: &[u8] = b"storemark:stores";
 /// The default of `proto-max-bulk-len`.
 const LONGEST: u64 = 512 << 20;
+/// The file of a BGSAVE, among the server's data (`dbfilename`).
+const SAVED: &str = "dump.rdb";
 
 /// An open store.
 pub(crate) struct ValkeyStore {
@@ -54,6 +56,10 @@ impl ServerStore for ValkeyStore {
     /// Asks for the form of a store alone: which program is installed is known only once it has run.
     fn recognises(path: &Path) -> bool {
         ServerFolder::is_one(path, &VALKEY)
+    }
+
+    fn logs() -> &'static [&'static str] {
+        &["appendonlydir"]
     }
 
     fn check(_: Facet, settings: &Settings) -> Result<()> {
@@ -261,6 +267,20 @@ impl Store for ValkeyStore {
 
     fn processes(&self) -> Vec<u32> {
         self.host.processes()
+    }
+
+    fn maintain(&self, what: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
+        if what != Maintenance::Backup {
+            self.host.control_table(|control| control.rewrite(&[b"BGREWRITEAOF"]))?;
+            return Ok(true);
+        }
+        let saved = self.host.control_table(ValkeyClient::save);
+        let file = self.host.folder().map(|folder| folder.join("data").join(SAVED));
+        // It would be one of the store's files.
+        if let Some(file) = file.filter(|file| file.exists()) {
+            fs::remove_file(&file).map_err(|e| Error::io(file.display(), e))?;
+        }
+        saved.map(|()| true)
     }
 
     fn reclaim(self: Box<Self>) -> Result<()> {
