@@ -177,6 +177,26 @@ impl RoleGrowth {
         self.sizes.iter().copied().max_by_key(|size| size.bytes).unwrap_or_default()
     }
 
+    /// Returns the time and the bytes of the files without the log: at the start, and when they were
+    /// most.
+    pub fn data(&self) -> [(u64, u64); 2] {
+        let of = |size: &Growth| (size.at_ns, size.bytes.saturating_sub(size.log_bytes));
+        let first = self.sizes.first().map(of).unwrap_or_default();
+        [first, self.sizes.iter().map(of).max_by_key(|(_, bytes)| *bytes).unwrap_or_default()]
+    }
+
+    /// Returns by how much the log became larger than it was at the start.
+    fn log_growth(&self) -> u64 {
+        let first = self.sizes.first().map_or(0, |size| size.log_bytes);
+        self.log_peak().log_bytes.saturating_sub(first)
+    }
+
+    /// Returns by how much the files without the log became larger than they were at the start.
+    fn data_growth(&self) -> u64 {
+        let [(_, first), (_, peak)] = self.data();
+        peak - first
+    }
+
     /// Returns the sizes at the moment at which the log was largest.
     pub fn log_peak(&self) -> Growth {
         self.sizes.iter().copied().max_by_key(|size| size.log_bytes).unwrap_or_default()
@@ -187,8 +207,13 @@ impl RoleGrowth {
 pub fn role_growths(record: &Record) -> Vec<RoleGrowth> {
     let Some(data) = record.header.plan.experiment.roles() else { return Vec::new() };
     let together = data.work().position(|work| work.together).unwrap_or(0);
+    growths_in(record, together)
+}
+
+/// Returns the growth of each target whose sizes were measured in a workload.
+fn growths_in(record: &Record, workload: usize) -> Vec<RoleGrowth> {
     let growth = |target| {
-        let case = Case { workload: together, cache: Cache::Warm };
+        let case = Case { workload, cache: Cache::Warm };
         let all = record.samples_of(case, target);
         let all = all.filter_map(|sample| Some((sample.round, &sample.role()?.growth)));
         let all = all.filter(|(_, sizes)| !sizes.is_empty());
@@ -199,23 +224,20 @@ pub fn role_growths(record: &Record) -> Vec<RoleGrowth> {
     (0..record.header.plan.targets.len()).filter_map(growth).collect()
 }
 
-/// The bytes from which on a log is reported: SQLite checkpoints at about 4 MB by itself.
-const LARGE_LOG: u64 = 16 << 20;
+/// The bytes by which a log or a store has to grow to be reported: SQLite checkpoints at about 4 MB by
+/// itself, and a segment of PostgreSQL's log has 16 MiB.
+const LARGE: u64 = 24 << 20;
+/// How many times its size at the start a store has to become to be reported.
+const MUCH: f64 = 1.5;
 
 /// Returns the findings about roles: logs that grew, and stalls that come at regular times.
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     let plan = &record.header.plan;
     let Some(data) = plan.experiment.roles() else { return Vec::new() };
-    let holder = data.roles.iter().find(|role| role.held_ns.is_some());
-    let grown = role_growths(record).into_iter().filter_map(|growth| {
-        let peak = growth.log_peak();
-        let kind = FindingKind::LogGrew {
-            bytes: peak.log_bytes,
-            seconds: peak.at_ns as f64 / 1e9,
-            holder: holder.map(|role| role.name.clone()),
-        };
+    let grown = role_growths(record).into_iter().flat_map(|growth| {
         let label = &plan.targets[growth.target].label;
-        (peak.log_bytes >= LARGE_LOG).then(|| Finding::target(kind, label))
+        let kinds = [log_grew(record, &growth), store_grew(record, &growth)];
+        kinds.into_iter().flatten().map(move |kind| Finding::target(kind, label))
     });
     let regular = data.work().enumerate().flat_map(|(workload, _)| {
         let case = Case { workload, cache: Cache::Warm };
@@ -229,6 +251,43 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
         Finding::target(kind, &plan.targets[of.target].label)
     });
     grown.chain(regular).chain(missed).collect()
+}
+
+fn log_grew(record: &Record, growth: &RoleGrowth) -> Option<FindingKind> {
+    let peak = growth.log_peak();
+    let kind = || FindingKind::LogGrew {
+        bytes: peak.log_bytes,
+        seconds: peak.at_ns as f64 / 1e9,
+        holder: holder(record, growth, RoleGrowth::log_growth),
+    };
+    (growth.log_growth() >= LARGE).then(kind)
+}
+
+/// Finds a store that became much larger though no role inserts.
+fn store_grew(record: &Record, growth: &RoleGrowth) -> Option<FindingKind> {
+    let data = record.header.plan.experiment.roles()?;
+    let inserts = data.roles.iter().any(|role| role.mix.changes_keys());
+    let [(_, from), (at_ns, bytes)] = growth.data();
+    let much = growth.data_growth() >= LARGE && bytes as f64 >= MUCH * from as f64;
+    let kind = || FindingKind::StoreGrew {
+        from,
+        bytes,
+        seconds: at_ns as f64 / 1e9,
+        holder: holder(record, growth, RoleGrowth::data_growth),
+    };
+    (much && !inserts).then(kind)
+}
+
+/// Returns the name of a role that holds its snapshots, if growth is at least twice that of each pass
+/// without it.
+fn holder(record: &Record, growth: &RoleGrowth, of: fn(&RoleGrowth) -> u64) -> Option<String> {
+    let data = record.header.plan.experiment.roles()?;
+    let (index, role) = data.roles.iter().enumerate().find(|(_, role)| role.held_ns.is_some())?;
+    let others = data.work().enumerate().filter(|(_, work)| !work.together && work.role != index);
+    let others = others.flat_map(|(workload, _)| growths_in(record, workload));
+    let without =
+        others.filter(|other| other.target == growth.target).map(|other| of(&other)).max();
+    without.is_none_or(|without| of(growth) >= 2 * without).then(|| role.name.clone())
 }
 
 /// The least number of stalls of a pass that show a period.

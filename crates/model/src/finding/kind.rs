@@ -626,8 +626,24 @@ findings! {
                 " because {holder} held a snapshot, which keeps a checkpoint from starting the log \
                 again: end read transactions early"
             ),
-            None => ": writers leave no moment for a checkpoint to start it again; commit larger \
-                batches, or checkpoint when nobody reads".to_owned(),
+            None => ": nothing shortened it meanwhile; commit larger batches, or have a checkpoint or a \
+                compaction shorten it, whose cost --meanwhile shows".to_owned(),
+        };
+
+    [Note, worst ("", *bytes as f64)] StoreGrew {
+        from: u64 as show_size = "The size without the log at the start of the pass.",
+        bytes: u64 as show_size = "The largest size without the log.",
+        seconds: f64 = "When it was reached, since the start of the pass.",
+        holder: Option<String> = "The role that held its snapshots open; absent: it was not the cause.",
+    } => "the store grew from {from} to {bytes} in {time}{because}",
+        time = show_duration(duration_of(*seconds)),
+        because = match holder {
+            Some(holder) => format!(
+                " because {holder} held a snapshot, for which old versions of values stay: end read \
+                transactions early"
+            ),
+            None => ": old versions of values keep their room until a vacuum or a compaction, whose cost \
+                --meanwhile shows".to_owned(),
         };
 
     [Note, worst (cause.as_deref().unwrap_or_default(), *length_ms)] StallsEvery {

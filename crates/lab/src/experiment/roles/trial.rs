@@ -137,7 +137,8 @@ impl RolesTrial<'_> {
         processes.extend(self.of.processes.iter().flat_map(Processes::ids));
         let path = (!remote).then_some(&*ready.path);
         let meter = PassMeter::start(&processes, path, server);
-        let work = || growth::during(ready, || workers(pass, soon_ns()));
+        let values = self.of.data.summary.count;
+        let work = || growth::during(ready, values, || workers(pass, soon_ns()));
         let ((done, growth), maintained) = upkeep.during(meanwhile, work);
         let (mut done, (measured, background)) = (done?, maintained?);
         let measured = alone_ns.map(|alone_ns| MaintenanceMeasured { alone_ns, ..measured });
