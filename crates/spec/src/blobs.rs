@@ -107,7 +107,7 @@ options! {
         /// several are a pass each
         meanwhile: Vec<GivenValue<Meanwhile>> = "WORK",
         /// Draw keys with replacement: uniform, zipfian (=0.99), latest, or hotspot (=20/80, 20 %
-        /// of the keys get 80 % of the operations); default for a mix: uniform
+        /// of the keys get 80 % of the operations); default for a mix and for roles: uniform
         distribution: Option<GivenValue<Order>> = "LAW",
         /// Start so many operations a second, on schedule, however long each takes; latencies count
         /// from the scheduled start; several rates are a workload each

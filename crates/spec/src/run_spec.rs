@@ -66,7 +66,6 @@ const CONFLICTS: [(&str, &[&str]); 11] = [
             "cache",
             "count",
             "desc",
-            "distribution",
             "hosts",
             "in-place",
             "integrity-check",

@@ -156,6 +156,7 @@ fn maintenance_runs_meanwhile_on_each_engine_that_has_it() {
         ("sqlite:?journal=wal", "checkpoint,vacuum,analyze,backup,integrity-check,copy"),
         ("lmdb:", "backup,copy"),
         ("fjall:", "compact"),
+        ("redb:", "compact"),
         ("files:", "copy"),
     ] {
         let line = format!("run {target} --roles readers=1 {SHORT} --meanwhile {kinds}");
@@ -182,7 +183,7 @@ fn maintenance_runs_meanwhile_on_each_engine_that_has_it() {
         );
     }
     world.refuses([
-        ("run redb: --roles readers=1 --meanwhile compact", "it can do nothing"),
+        ("run memory: --roles readers=1 --meanwhile compact", "it can do nothing"),
         ("run lmdb: --roles readers=1 --meanwhile vacuum", "it can do backup, copy"),
         ("run lmdb: --roles readers=1 --meanwhile backup=twice", "backup=always"),
         ("run lmdb: --meanwhile backup", "--meanwhile needs --roles"),
@@ -201,9 +202,11 @@ fn a_dry_run_shows_the_passes() {
 
 #[test]
 fn servers_are_maintained_meanwhile() {
-    for (server, kinds) in
-        [("postgres", "checkpoint,vacuum,analyze"), ("mariadb", "vacuum,analyze")]
-    {
+    for (server, kinds) in [
+        ("postgres", "checkpoint,vacuum,analyze,backup"),
+        ("mariadb", "vacuum,analyze,backup"),
+        ("valkey", "compact,backup"),
+    ] {
         if crate::servers::without(server) {
             continue;
         }
@@ -217,6 +220,31 @@ fn servers_are_maintained_meanwhile() {
             2 * kinds.split(',').count()
         );
     }
+}
+
+#[test]
+fn keys_are_drawn_by_the_law_that_was_asked_for() {
+    let world = World::new();
+    let roles = "readers=1,writers=1:batch=5 --distribution hotspot=10/90";
+    let ran = world.ok(&format!("run sqlite: lmdb: --roles {roles} --processes 1 {SHORT}"));
+    assert!(ran.words().contains("keys hotspot (90 % on 10 % of the keys)"), "{}", ran.out);
+    assert_eq!(world.record("r.jsonl").samples.len(), 2 * 2 * 4);
+}
+
+/// A commit needs the lock that a reader's snapshot keeps with a rollback journal, whereas the writes
+/// before it do not.
+#[test]
+fn operations_of_a_transaction_that_was_undone_are_not_done() {
+    let world = World::new();
+    let roles = "readers=1:held=10s,writers=1:batch=5";
+    let line = "--keys 200 --size 1k --pass 1s --rounds 1 --seed 7 -q --json r.jsonl";
+    world.ok(&format!("run sqlite:?journal=delete&busy=0 --roles {roles} {line}"));
+    let record = world.record("r.jsonl");
+    let writers = samples(&record, 0, 1, true)[0];
+    let refused = writers.counters[BUSY_ERRORS].unsigned_abs();
+    assert!(refused > 0 && writers.operations < refused, "{} of {refused}", writers.operations);
+    let alone = samples(&record, 0, 1, false)[0];
+    assert!(alone.operations > 0 && alone.counters[BUSY_ERRORS] == 0);
 }
 
 /// With a rollback journal a commit waits for readers, and the writes before it are undone if it may not.

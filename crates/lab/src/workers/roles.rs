@@ -1,7 +1,7 @@
 //! Workers in roles: each session does the work of its role until the time of a pass is over.
 
 use host::RunClock;
-use model::{Blobs, Result, Role, Store};
+use model::{Blobs, Order, Result, Role, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -23,8 +23,8 @@ pub(crate) type RoleWorkers<'a> = Workers<'a, RolePass, WorkerReport<RoleOutcome
 pub(crate) struct RoleSessions<'a> {
     pub(crate) roles: &'a [Role],
     pub(crate) values: (&'a Dataset, &'a Pool),
-    /// The seed from which operations are drawn.
-    pub(crate) seed: u64,
+    /// The law by which keys are drawn, and the seed from which operations are.
+    pub(crate) draw: (Order, u64),
     pub(crate) stop: &'a Stop,
 }
 
@@ -38,7 +38,7 @@ impl RoleSessions<'_> {
         work: impl FnOnce(&mut RoleWorkers<'_>) -> Result<T>,
     ) -> Result<T> {
         let open = |number| {
-            let mut input = RoleInput::new(self.roles, number, self.values, self.seed, self.stop);
+            let mut input = RoleInput::new(self.roles, number, self.values, self.draw, self.stop);
             let (mut buffer, mut session) = (input.buffer(), store.session()?);
             let clock = RunClock::of_this_thread();
             let worker: Worker<'_, _, _> = Box::new(move |pass: RolePass, start_ns| {
@@ -66,7 +66,7 @@ pub(crate) struct RoleRequest {
     pub(crate) process: u32,
     pub(crate) store: StoreRequest,
     pub(crate) roles: Vec<Role>,
-    pub(crate) seed: u64,
+    pub(crate) draw: (Order, u64),
 }
 
 impl RoleRequest {
@@ -79,8 +79,8 @@ impl RoleRequest {
         work: impl FnOnce(&mut RoleWorkers<'_>) -> Result<()>,
     ) -> Result<()> {
         let store = self.store.open(find, Blobs::join)?;
-        let Self { roles, seed, process, .. } = self;
-        let sessions = RoleSessions { roles, values: (dataset, pool), seed: *seed, stop };
+        let Self { roles, draw, process, .. } = self;
+        let sessions = RoleSessions { roles, values: (dataset, pool), draw: *draw, stop };
         let number = *process as usize;
         sessions.with(number..number + 1, &*store, work)?;
         store.close()

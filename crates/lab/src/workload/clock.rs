@@ -85,6 +85,12 @@ impl Latencies {
         }
     }
 
+    #[inline]
+    fn count(&mut self, TimedOp { action, ns, end_ns }: TimedOp) {
+        self.sum += Duration::from_nanos(ns);
+        self.record(Some(action), ns, 1, end_ns);
+    }
+
     /// Counts `count` operations that took `ns` each, the last of which ended at `end_ns`; `action`
     /// is `None` if it is not known.
     #[inline]
@@ -109,6 +115,16 @@ pub(crate) struct EachOperation<'a> {
     /// When the last operation ended, or the pass started.
     last_ns: u64,
     schedule: Option<OpSchedule<'a>>,
+    /// The operations of the open transaction, which count once it commits.
+    open: Vec<TimedOp>,
+}
+
+/// An operation that ended.
+#[derive(Clone, Copy)]
+struct TimedOp {
+    action: Action,
+    ns: u64,
+    end_ns: u64,
 }
 
 impl<'a> EachOperation<'a> {
@@ -121,7 +137,7 @@ impl<'a> EachOperation<'a> {
     ) -> Self {
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
         let latencies = Latencies { lags, ..Latencies::new(actions, start_ns) };
-        Self { latencies, start_ns, last_ns: start_ns, schedule }
+        Self { latencies, start_ns, last_ns: start_ns, schedule, open: Vec::new() }
     }
 }
 
@@ -137,10 +153,34 @@ impl EachOperation<'_> {
         self.last_ns.max(due_ns) >= end_ns
     }
 
-    /// Ends an operation that the store refused, and returns how long it took.
-    pub(super) fn refuse(&mut self) -> u64 {
+    #[inline]
+    fn stop(&mut self, action: Action) -> TimedOp {
         self.last_ns = now_ns();
-        self.last_ns.saturating_sub(self.start_ns)
+        TimedOp { action, ns: self.last_ns.saturating_sub(self.start_ns), end_ns: self.last_ns }
+    }
+
+    /// Ends an operation of a transaction that is still open.
+    #[inline]
+    pub(super) fn end_open(&mut self, action: Action) {
+        let ended = self.stop(action);
+        self.open.push(ended);
+    }
+
+    /// Counts the operations of the transaction that was open.
+    #[inline]
+    pub(super) fn keep(&mut self) {
+        for ended in self.open.drain(..) {
+            self.latencies.count(ended);
+        }
+    }
+
+    /// Ends what the store refused, and returns how long it took, together with the operations of the
+    /// open transaction, which do not count.
+    pub(super) fn refuse(&mut self) -> u64 {
+        let since_ns = self.start_ns.max(self.last_ns);
+        self.last_ns = now_ns();
+        let undone_ns: u64 = self.open.drain(..).map(|ended| ended.ns).sum();
+        undone_ns + self.last_ns.saturating_sub(since_ns)
     }
 }
 
@@ -160,11 +200,9 @@ impl Clock for EachOperation<'_> {
 
     #[inline]
     fn end(&mut self, action: Action) {
-        let end_ns = now_ns();
-        self.last_ns = end_ns;
-        let ns = end_ns.saturating_sub(self.start_ns);
-        self.latencies.sum += Duration::from_nanos(ns);
-        self.latencies.record(Some(action), ns, 1, end_ns);
+        let ended = self.stop(action);
+        self.keep();
+        self.latencies.count(ended);
     }
 
     #[inline]
@@ -268,6 +306,30 @@ mod tests {
         wait_until(ready);
         schedule.wait().unwrap();
         assert!(schedule.due_ns >= ready);
+    }
+
+    #[test]
+    fn operations_of_a_transaction_count_once_it_commits() {
+        let actions = [Action::Update, Action::Insert].into_iter();
+        let mut clock = EachOperation::new(actions, now_ns(), None);
+        let run = |clock: &mut EachOperation<'_>, end: fn(&mut EachOperation<'_>)| {
+            clock.start().unwrap();
+            wait_until(now_ns() + 1_000_000);
+            end(clock);
+        };
+        run(&mut clock, |clock| clock.end_open(Action::Insert));
+        run(&mut clock, |clock| clock.end_open(Action::Update));
+        run(&mut clock, |clock| assert!(clock.refuse() >= 3_000_000, "with those before it"));
+        assert_eq!((clock.latencies.timed, clock.latencies.sum), (0, Duration::ZERO));
+        run(&mut clock, |clock| clock.end_open(Action::Insert));
+        run(&mut clock, |clock| clock.end(Action::Update));
+        assert_eq!(clock.latencies.timed, 2);
+        run(&mut clock, |clock| clock.end_open(Action::Update));
+        clock.keep();
+        let latencies = clock.finish().unwrap();
+        let count = |action| latencies.histograms[action as usize].as_ref().unwrap().0.len();
+        assert_eq!((count(Action::Insert), count(Action::Update), latencies.timed), (1, 2, 3));
+        assert!(latencies.sum.as_millis() >= 3);
     }
 
     #[test]

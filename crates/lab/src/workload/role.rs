@@ -6,8 +6,8 @@
 
 use host::RunClock;
 use model::{
-    Action, BUSY_ERRORS, BackgroundWork, ErrorKind, Key, KeyKind, LONGEST_SCAN, Mode, Result, Role,
-    Session,
+    Action, BUSY_ERRORS, BackgroundWork, ErrorKind, Key, KeyKind, LONGEST_SCAN, Mode, Order,
+    Result, Role, Session,
 };
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -17,6 +17,7 @@ use super::{
     background_work,
     clock::{Clock, EachOperation, Latencies, OpSchedule},
     op::{Op, Tally, WorkerPass, operate},
+    op_stream::keys::KeyChooser,
     worker_report::{WorkerReport, named},
 };
 use crate::{
@@ -42,7 +43,7 @@ pub(crate) struct RoleOutcome {
     pub(crate) role: usize,
     pub(crate) tally: Tally,
     pub(crate) latencies: Latencies,
-    /// The time in operations that the store refused.
+    /// The time in operations that the store refused or undid.
     pub(crate) refused_ns: u64,
     pub(crate) background: Vec<BackgroundWork>,
 }
@@ -90,7 +91,9 @@ struct Transaction {
     operations: u64,
     since_ns: u64,
     /// The session's own keys before it.
-    before: KeyCounts,
+    keys: KeyCounts,
+    /// The bytes before it.
+    bytes: u64,
 }
 
 impl<'a> RoleInput<'a> {
@@ -99,7 +102,7 @@ impl<'a> RoleInput<'a> {
         roles: &'a [Role],
         number: usize,
         (dataset, pool): (&'a Dataset, &'a Pool),
-        seed: u64,
+        (order, seed): (Order, u64),
         stop: &'a Stop,
     ) -> Self {
         let counts = || roles.iter().map(|role| role.sessions as usize);
@@ -114,7 +117,10 @@ impl<'a> RoleInput<'a> {
         let (role, of) = (&roles[index], counts().sum::<usize>() as u64);
         let in_role = u32::try_from(in_role).expect("a role has few sessions");
         let place = Place { in_role, number: number as u64, of };
-        let ring = ring(role, dataset, derive(seed, Use::Keys, number as u64));
+        let keys = u32::try_from(dataset.entries().len()).unwrap_or(u32::MAX);
+        // All sessions draw by the same law: what is popular is so for all of them.
+        let chooser = KeyChooser::new(keys, 0, order, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        let ring = ring(role, chooser, derive(seed, Use::Keys, number as u64));
         let own = OwnKeys::new(dataset);
         Self { dataset, pool, role, index, place, ring, done: 0, own, open: None, stop }
     }
@@ -173,7 +179,7 @@ impl<'a> RoleInput<'a> {
     }
 
     /// Carries out operations until `end_ns`. One that the store refuses because it is busy is counted,
-    /// and its transaction undone.
+    /// and its transaction undone: operations that write count once they are committed.
     fn until(
         &mut self,
         end_ns: u64,
@@ -193,35 +199,43 @@ impl<'a> RoleInput<'a> {
             let now_ns = clock.last_ns();
             match self.attempt(action, position, part, session, buffer, &mut tally, now_ns) {
                 Ok(committed) => {
-                    clock.end(action);
                     self.own.counts.add(action);
+                    if self.open.is_some() && part.writes {
+                        clock.end_open(action);
+                    } else {
+                        clock.end(action);
+                    }
                     if committed {
                         clock.committed();
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Busy => {
-                    self.roll_back(session);
-                    refused.count += 1;
-                    refused.ns += clock.refuse();
+                    refused.add(clock.refuse());
+                    self.roll_back(session, part, &mut tally);
                 }
                 Err(error) => return Err(error),
             }
         }
         if self.open.is_some() {
             match session.commit() {
-                Err(error) if error.kind() == ErrorKind::Busy => self.roll_back(session),
+                Err(error) if error.kind() == ErrorKind::Busy => {
+                    refused.add(clock.refuse());
+                    self.roll_back(session, part, &mut tally);
+                }
                 done => done?,
             }
+            clock.keep();
             self.open = None;
         }
         Ok((tally, refused))
     }
 
-    /// Undoes what is open, and what the session noted of its own keys meanwhile.
-    fn roll_back(&mut self, session: &mut dyn Session) {
+    /// Undoes what is open, and what the session noted meanwhile.
+    fn roll_back(&mut self, session: &mut dyn Session, part: &WorkerPass<'_>, tally: &mut Tally) {
         session.roll_back();
-        if let Some(undone) = self.open.take() {
-            self.own.counts = undone.before;
+        if let Some(before) = self.open.take().filter(|_| part.writes) {
+            self.own.counts = before.keys;
+            tally.bytes = before.bytes;
         }
     }
 
@@ -253,7 +267,7 @@ impl<'a> RoleInput<'a> {
         let Self { role, ring, done, own, open, dataset, place, .. } = self;
         let drawn = ring[*done % RING];
         *done += 1;
-        let before = own.counts;
+        let (keys, bytes) = (own.counts, tally.bytes);
         let entry = &dataset.entries()[drawn.entry as usize];
         let key = match action {
             Action::Insert => own.key(own.counts.inserted, *place),
@@ -269,7 +283,7 @@ impl<'a> RoleInput<'a> {
                 (true, false) => Mode::Write,
                 (true, true) => Mode::Deferred,
             })?;
-            *open = Some(Transaction { operations: 0, since_ns: now_ns, before });
+            *open = Some(Transaction { operations: 0, since_ns: now_ns, keys, bytes });
         }
         operate(part, session, op, position, buffer, tally)?;
         let Some(transaction) = open else { return Ok(false) };
@@ -288,18 +302,24 @@ impl<'a> RoleInput<'a> {
     }
 }
 
-/// The operations that the store refused, and their time.
+/// How often the store refused, and the time of what was undone.
 #[derive(Clone, Copy, Default)]
 struct Refused {
     count: u64,
     ns: u64,
 }
 
+impl Refused {
+    fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.ns += ns;
+    }
+}
+
 /// Draws the operations of a session.
-#[expect(clippy::cast_possible_truncation, reason = "below the number of entries, and of items")]
-fn ring(role: &Role, dataset: &Dataset, seed: u64) -> Vec<DrawnOp> {
+#[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
+fn ring(role: &Role, mut keys: KeyChooser, seed: u64) -> Vec<DrawnOp> {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
-    let keys = u64::from(u32::try_from(dataset.entries().len()).unwrap_or(u32::MAX));
     let mut draw = || {
         let mut chance = below(random, 100);
         let action = role.mix.actions().find(|action| {
@@ -309,7 +329,7 @@ fn ring(role: &Role, dataset: &Dataset, seed: u64) -> Vec<DrawnOp> {
             here
         });
         let action = action.expect("the shares of a mix add up to 100");
-        let entry = below(random, keys) as u32;
+        let entry = keys.choose(random).expect("a dataset has keys, which nobody removes");
         let items = 1 + below(random, LONGEST_SCAN.into()) as u8;
         DrawnOp { action, entry, items: if action == Action::Scan { items } else { 0 } }
     };
@@ -370,5 +390,35 @@ impl OwnKeys {
             number /= 10;
         }
         Key::Name(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::dataset::PoolSpec;
+
+    #[test]
+    fn popular_keys_are_the_same_for_all_sessions() {
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        (0..1000).for_each(|key| dataset.push(Key::Int(key), b"value").unwrap());
+        let pool = Pool::from(PoolSpec { seed: 1, largest: 5, random_percent: 100 });
+        let roles = "readers=2".parse::<model::Roles>().unwrap().0;
+        let (stop, law) = (Stop::new(), Order::Hotspot { keys: 2, operations: 90 });
+        let drawn = |number| -> Vec<u32> {
+            let input = RoleInput::new(&roles, number, (&dataset, &pool), (law, 7), &stop);
+            input.ring.iter().map(|op| op.entry).collect()
+        };
+        let popular = |drawn: &[u32]| -> BTreeSet<u32> {
+            let count = |key: &u32| drawn.iter().filter(|other| *other == key).count();
+            // Each of 20 keys has 4.5 % of the operations, and each other one a hundredth of a percent.
+            (0..1000).filter(|key| count(key) > drawn.len() / 100).collect()
+        };
+        let (first, second) = (drawn(0), drawn(1));
+        assert_ne!(first, second);
+        assert_eq!(popular(&first).len(), 20);
+        assert_eq!(popular(&first), popular(&second));
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Action, DatasetSpec, DatasetSummary, Error, Maintenance, Meanwhile, Mix, Passes, Result,
+    Action, DatasetSpec, DatasetSummary, Error, Maintenance, Meanwhile, Mix, Order, Passes, Result,
     no_such,
     units::{
         duration_of, parse_duration, parse_rate, parse_size, parse_up_to, show_count,
@@ -24,6 +24,9 @@ pub struct RolesData {
     pub summary: DatasetSummary,
     /// The roles.
     pub roles: Vec<Role>,
+    /// The law by which sessions draw keys; absent: each key is as likely as any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Order>,
     /// The length of a pass.
     pub pass_ns: u64,
     /// The maintenance during further passes of all roles, each in one of its own.
@@ -118,10 +121,10 @@ pub struct RoleMeasured {
     /// The latencies, the course of the pass and how the schedule was kept.
     #[serde(flatten)]
     pub passes: Passes,
-    /// The time of all sessions without refused operations, and without waiting for a processor as
+    /// The time of all sessions without operations that were refused or undone, and without waiting for a processor as
     /// far as that is known; on a schedule the sum of the latencies.
     pub worked_ns: u64,
-    /// The time of all sessions in refused operations, which `worked_ns` leaves out.
+    /// The time of all sessions in operations that were refused or undone, which `worked_ns` leaves out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refused_ns: u64,
     /// The sizes of the store's files during the pass; empty if they were not measured, or another

@@ -109,6 +109,7 @@ pub(super) fn roles(
         data: data(spec, &resolved, seed)?,
         targets,
         roles: given_value(&spec.work.roles).map(|roles| roles.0).unwrap_or_default(),
+        distribution: given_value(&spec.work.distribution),
         pass: given_value(&spec.work.pass),
         meanwhile: given_values(&spec.work.meanwhile),
         processes: !processes.is_empty(),

@@ -9,8 +9,8 @@ use std::{collections::HashSet, time::Duration};
 
 use host::Scratch;
 use model::{
-    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Result, Role, RoleWork,
-    RolesData, StoreFacts, Workload,
+    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Order, Result, Role,
+    RoleWork, RolesData, StoreFacts, Workload,
 };
 
 use super::{
@@ -38,6 +38,8 @@ pub struct RolesRequest {
     pub data: blobs::Data,
     /// The roles, at least one.
     pub roles: Vec<Role>,
+    /// The law by which keys are drawn; `None` if each is as likely as any other.
+    pub distribution: Option<Order>,
     /// The length of a pass; `None` if it follows from the time of the run.
     pub pass: Option<Duration>,
     /// The maintenance during further passes.
@@ -65,6 +67,7 @@ impl ExperimentPart for RolesRequest {
             dataset: self.data.spec(),
             summary,
             roles: self.roles.clone(),
+            distribution: self.distribution,
             pass_ns: nanoseconds(self.pass_length(request)),
             meanwhile: self.meanwhile.clone(),
             processes: self.processes,
@@ -273,7 +276,7 @@ impl Experiment for RolesExperiment<'_> {
         let sessions = RoleSessions {
             roles: &self.part.roles,
             values: (&self.dataset, &self.pool),
-            seed,
+            draw: (self.part.distribution.unwrap_or(Order::Random), seed),
             stop: self.stop,
         };
         let trial = RolesTrial { of: self, ready: &ready, sessions, seed };

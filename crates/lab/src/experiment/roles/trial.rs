@@ -72,7 +72,7 @@ impl RolesTrial<'_> {
         let store = StoreRequest::new(self.ready);
         let job = |process| {
             let (store, roles) = (store.clone(), self.sessions.roles.to_vec());
-            JobRequest::Roles(RoleRequest { process, store, roles, seed: self.sessions.seed })
+            JobRequest::Roles(RoleRequest { process, store, roles, draw: self.sessions.draw })
         };
         processes.with(job, work)
     }

@@ -8,7 +8,7 @@ use crate::dataset::{below, shuffle};
 
 /// A chooser of keys by their index: those of the dataset first, then those that are inserted, in
 /// that order.
-pub(super) struct KeyChooser {
+pub(in crate::workload) struct KeyChooser {
     /// Whether each is there.
     there: Vec<bool>,
     /// How many are.
@@ -39,7 +39,12 @@ const DRAWS: u32 = 64;
 
 impl KeyChooser {
     /// Creates `own` keys that exist, and room for `inserts` that will.
-    pub(super) fn new(own: u32, inserts: u32, order: Order, random: &mut impl Rng) -> Self {
+    pub(in crate::workload) fn new(
+        own: u32,
+        inserts: u32,
+        order: Order,
+        random: &mut impl Rng,
+    ) -> Self {
         let all = own + inserts;
         let mut there = vec![true; own as usize];
         there.resize(all as usize, false);
@@ -76,7 +81,7 @@ impl KeyChooser {
     }
 
     /// Returns a key that exists; `None` if there is none.
-    pub(super) fn choose(&mut self, random: &mut impl Rng) -> Option<u32> {
+    pub(in crate::workload) fn choose(&mut self, random: &mut impl Rng) -> Option<u32> {
         if self.count == 0 {
             return None;
         }

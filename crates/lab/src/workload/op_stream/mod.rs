@@ -5,7 +5,7 @@
 //! A worker's keys are its own: every so many-th of the dataset, and those that it inserts. So
 //! which are there is known at each step, and one that is not found is an error.
 
-mod keys;
+pub(super) mod keys;
 
 use std::collections::BTreeMap;
 

@@ -62,5 +62,7 @@ impl ExperimentReport for RolesData {
 /// Describes the roles: `4 readers (read), 1 writers (update)`.
 fn described(data: &RolesData) -> String {
     let roles = data.roles.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if data.processes { format!("{roles}, a process each") } else { roles }
+    let processes = if data.processes { ", a process each" } else { "" };
+    let keys = data.distribution.map(|law| format!(", keys {law}")).unwrap_or_default();
+    format!("{roles}{processes}{keys}")
 }
