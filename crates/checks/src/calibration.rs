@@ -6,7 +6,7 @@ use model::{DatasetSummary, Environment, Rounds, Settings, record::Ended, units}
 use serde::Serialize;
 use stats::{Estimate, SAME, geometric_mean, proportion};
 
-use crate::{change::Gate, verdict::Verdict};
+use crate::{gate::Gate, verdict::Verdict};
 
 /// The version of the form of [`CalibrationLine`]. It is raised if a reader of the old one would go
 /// wrong.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
 
-use crate::{series::Series, verdict::Verdict};
+use crate::{gate::Gate, series::Series, verdict::Verdict};
 
 /// The change of a target in a case.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -42,33 +42,10 @@ impl Change {
             return Gate::Undecided;
         };
         let seen = self.detectable.filter(|_| self.single_run).unwrap_or(0.0).max(share);
-        match ratio {
-            Estimate { low, .. } if low > 1.0 + seen => Gate::Fail,
-            Estimate { high, .. } if high <= 1.0 + share && seen <= share => Gate::Pass,
-            _ => Gate::Undecided,
+        match Gate::of(&ratio, seen) {
+            Gate::Pass if seen > share => Gate::Undecided,
+            gate => gate,
         }
-    }
-}
-
-/// The verdict of a gate on two records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gate {
-    /// No time is longer by more than the limit.
-    Pass,
-    /// A time is longer by more than the limit.
-    Fail,
-    /// The interval contains the limit, or nothing is judged.
-    Undecided,
-}
-
-impl Gate {
-    /// Judges several changes together: fails if one fails, and is undecided if one is, or if there
-    /// is none.
-    pub fn joint(changes: impl IntoIterator<Item = Self>) -> Self {
-        let all: Vec<_> = changes.into_iter().collect();
-        let worst = [Self::Fail, Self::Undecided].into_iter().find(|gate| all.contains(gate));
-        worst.unwrap_or(if all.is_empty() { Self::Undecided } else { Self::Pass })
     }
 }
 

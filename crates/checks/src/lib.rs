@@ -16,6 +16,7 @@ mod decision;
 mod experiment;
 mod extrapolation;
 mod figures;
+mod gate;
 /// Latency histograms as text.
 pub mod histogram;
 mod lead;
@@ -41,7 +42,7 @@ pub use calibration::{
     CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, KnownRatio, KnownRun, LeftOutRun,
     SlowDown, Tally, wrong_rates,
 };
-pub use change::{CasePair, Change, Gate};
+pub use change::{CasePair, Change};
 pub use costs::{Choice, Costs, Ranked, Undecided};
 pub use decision::{CandidateFigures, Decision, Excess};
 pub use experiment::{
@@ -70,6 +71,7 @@ pub use figures::{
     sweep::{PageMatrix, TargetBreakEven, blob_size, break_evens, other_options, page_matrices},
     workers::{Rates, Waits, rates, waits},
 };
+pub use gate::{Gate, GatedTarget, gated_targets};
 pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use recommendation::{Recommendation, Recommended, Taken, recommendation};

@@ -7,6 +7,7 @@ use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 
 use crate::{
     extrapolation,
+    gate::Gate,
     rounds::lacks_a_large_value,
     series::{CLIENTS, FEWEST_ROUNDS, Series},
 };
@@ -171,13 +172,13 @@ pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let alone = plan.targets.len() == 1 || is_of_clients(record);
     let all = judgements(record, case).into_iter().enumerate();
     let others = all.filter(|(target, _)| alone || *target != plan.baseline);
-    let open = others.filter(|(target, (verdict, _))| {
-        needs_rounds(Series::new(record, case, *target), *verdict)
-    });
+    let open =
+        others.filter(|(target, judged)| needs_rounds(Series::new(record, case, *target), *judged));
     open.map(|(target, _)| target).collect()
 }
 
-fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
+fn needs_rounds(series: Series<'_>, judged: Judged) -> bool {
+    let (verdict, _) = judged;
     let record = series.record;
     let Some(interval) = asked(series) else {
         // A target that is not tried in the first round of its case never is, and one that was never in
@@ -189,7 +190,7 @@ fn needs_rounds(series: Series<'_>, verdict: Verdict) -> bool {
     };
     interval.n < FIRST_LOOK
         || verdict == Verdict::TooFewRounds
-        || !is_settled(series, verdict)
+        || !is_settled(series, judged)
         || !is_rate_known(series)
 }
 
@@ -219,9 +220,13 @@ fn asked(series: Series<'_>) -> Option<Estimate> {
 }
 
 /// Reports whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict
-/// is not enough if more precision was asked for than the range called the same.
-pub(crate) fn is_settled(series: Series<'_>, verdict: Verdict) -> bool {
+/// is not enough if more precision was asked for than the range called the same. A gate needs neither:
+/// it is settled once the ratio is known to be within its limit or above it.
+pub(crate) fn is_settled(series: Series<'_>, (verdict, ratio): Judged) -> bool {
     let plan = &series.record.header.plan;
+    if let (Some(share), Some(ratio), true) = (plan.rounds.fail_above, ratio, verdict.is_judged()) {
+        return Gate::of(&ratio, share) != Gate::Undecided;
+    }
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
         && plan.rounds.precision >= SAME;
     let is_narrow = || asked(series).is_some_and(|of| of.half_width() <= narrow(plan));

@@ -185,6 +185,7 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
         precision: 0.0,
         seconds: time.as_secs_f64(),
         runs: 1,
+        fail_above: None,
     };
     let scratch = Some(request.folder.clone());
     let worker = request.worker.clone();

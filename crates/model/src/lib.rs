@@ -70,8 +70,8 @@ pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use passes::{First, Latency, Paced, Passes};
 pub use plan::{
-    Batch, COPY_OF, Case, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds, StudyPart,
-    Workload,
+    Batch, COPY_OF, Case, Inconclusive, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds,
+    StudyPart, Workload,
 };
 pub use requests::{
     BYTES_RECEIVED, BYTES_SENT, COST, DELETES, GETS, PUTS, RequestCeiling, Requests,

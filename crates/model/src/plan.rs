@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Cache, Durability, Error, Experiment, Residency, Result, Sample, Settings, Work, units,
+    words::words,
 };
 
 /// A plan of a run.
@@ -326,6 +327,10 @@ pub struct Rounds {
     /// How often all of it is run, each time in fresh processes; rounds are numbered on.
     #[serde(default = "once")]
     pub runs: u32,
+    /// The share of the baseline's time that a target may take in addition (0.05: 5 %), if a gate
+    /// judges the run. It stops once every ratio is known to be within the limit or above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<f64>,
 }
 
 impl Rounds {
@@ -335,6 +340,16 @@ impl Rounds {
     /// Returns the least number of rounds of all runs together.
     pub fn min_total(&self) -> u32 {
         self.min.saturating_mul(self.runs)
+    }
+}
+
+words! {
+    /// The effect of a gate that is undecided, as an interval contains its limit.
+    pub enum Inconclusive as "effect of an undecided gate" {
+        /// The command ends as if the gate had failed.
+        Fail = "fail",
+        /// The command ends as if the gate had passed.
+        Pass = "pass",
     }
 }
 

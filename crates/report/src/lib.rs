@@ -11,6 +11,7 @@ mod compare;
 /// Trials as comma-separated values.
 pub mod csv;
 mod experiment;
+mod gate;
 mod hdr;
 mod html;
 mod json;
@@ -35,6 +36,7 @@ pub use compare::{
     environment_differences, gate_rows, plan_differences,
 };
 pub use csv::{csv, csv_columns};
+pub use gate::gated_rows;
 pub use hdr::{HDR_HEAD, hdr};
 pub use html::{HTML_HEAD, html, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};

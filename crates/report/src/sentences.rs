@@ -101,6 +101,7 @@ sentences! {
     no_control(): "times are not divided by those of a control: none is in both records";
     changed(change, ratio, least): "{change}: time new ÷ old {ratio}, sees changes from {least} % on";
     changed_unseen(change, ratio): "{change}: time new ÷ old {ratio}, sees no change";
+    gated(target, baseline, ratio): "{target}: time ÷ that of {baseline} {ratio}";
 }
 
 // What coincides with a verdict, how far a store scales, and what is not shown at once.

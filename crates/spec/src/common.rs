@@ -2,11 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use model::{Cache, Rounds};
+use model::{Cache, Inconclusive, Rounds};
 
 use crate::{
     options::options,
-    value::{GivenValue, Name, Size, Text, Time, UpTo, given_value},
+    value::{GivenValue, Name, Percentage, Size, Text, Time, UpTo, given_value},
 };
 
 /// The half width of an interval that is narrow enough, as a share of a time; for a ratio it is
@@ -56,7 +56,17 @@ options! {
         /// Show what explains the differences: processor time, faults, calls, bytes from and to
         /// devices
         explain: bool,
+        ..gate: GateOptions,
         ..talk: Talk,
+    }
+
+    /// A limit that decides the exit code.
+    pub struct GateOptions under "Output" {
+        /// Exit with 3 if any time is more than this share above that of the baseline (compare: above
+        /// the old one), by its whole interval
+        fail_above: Option<GivenValue<Percentage>> = "PERCENT",
+        /// What --fail-above does when an interval contains the limit: fail (default), pass
+        inconclusive: Option<GivenValue<Inconclusive>> = "HOW" [requires = "fail_above"],
     }
 
     /// How much a command says on standard error. Results are the same.
@@ -92,6 +102,7 @@ impl Running {
             precision: PRECISION,
             seconds: time.as_secs_f64(),
             runs: 1,
+            fail_above: None,
         }
     }
 

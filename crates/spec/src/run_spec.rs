@@ -90,8 +90,13 @@ const CONFLICTS: [(&str, &[&str]); 11] = [
 const NOT_ZERO: [&str; 8] =
     ["batch", "count", "files", "objects", "rows", "runs", "sample", "tasks"];
 /// The options that need another one, which follows them.
-const NEEDS: [(&str, &str); 4] =
-    [("in-place", "update"), ("image-size", "on"), ("pass", "roles"), ("meanwhile", "roles")];
+const NEEDS: [(&str, &str); 5] = [
+    ("in-place", "update"),
+    ("image-size", "on"),
+    ("pass", "roles"),
+    ("meanwhile", "roles"),
+    ("inconclusive", "fail-above"),
+];
 
 /// The options on what to do with a plan or where its record goes: they are no part of the plan.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
@@ -162,7 +167,8 @@ impl RunSpec {
         let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
         // A verdict needs so many of all runs together.
         let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
-        Rounds { min, runs, ..rounds }
+        let fail_above = given_value(&self.output().gate.fail_above);
+        Rounds { min, runs, fail_above, ..rounds }
     }
 
     /// Returns the options on what to print and write.

@@ -65,6 +65,8 @@ kinds! {
     Amount: f64 = units::parse_amount;
     /// A share from 0.01 to 1, as a percentage.
     Share: u8 = units::parse_share;
+    /// A percentage, as a share: `5%` is 0.05.
+    Percentage: f64 = units::parse_percentage;
     /// Any text.
     Text: String = |text: &str| Ok(text.to_owned());
 }

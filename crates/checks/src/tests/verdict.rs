@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::fixture::{record, sample};
-use crate::{Figures, Verdict, figures, unsettled};
+use crate::{Figures, Gate, Verdict, figures, gated_targets, unsettled};
 
 const COUNT: u64 = 1_000;
 /// Nanoseconds of an operation of the baseline.
@@ -77,6 +77,21 @@ fn more_precision_than_the_same_needs_an_interval() {
     let mut record = run(14, &[(700, 10)]);
     record.header.plan.rounds.precision = 0.0;
     assert_eq!((open(&record), verdicts(&record)[1]), (vec![1], Verdict::Faster));
+}
+
+/// A verdict is not enough for a gate whose limit is in the interval, and one that passes needs none.
+#[test]
+fn a_gate_goes_on_until_it_is_decided() {
+    let gated = |ratio, spread, share| {
+        let mut record = run(14, &[(ratio, spread)]);
+        record.header.plan.rounds.fail_above = Some(share);
+        let [gated] = gated_targets(&record, share)[..] else { panic!() };
+        (gated.verdict, gated.gate, open(&record).len())
+    };
+    assert_eq!(gated(1_100, 20, 0.05), (Verdict::Slower, Gate::Fail, 0));
+    assert_eq!(gated(1_100, 20, 0.1), (Verdict::Slower, Gate::Undecided, 1));
+    assert_eq!(gated(1_025, 40, 0.1), (Verdict::Inconclusive, Gate::Pass, 0));
+    assert_eq!(gated(700, 10, 0.0), (Verdict::Faster, Gate::Pass, 0));
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod crash;
 pub(crate) mod doctor;
 pub(crate) mod engines;
+mod gate;
 pub(crate) mod help;
 pub(crate) mod measure;
 pub(crate) mod records;

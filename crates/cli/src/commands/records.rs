@@ -7,10 +7,12 @@ use std::{
 };
 
 use checks::Gate;
-use clap::{Args, ValueEnum};
-use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record, units};
+use clap::Args;
+use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
+use spec::GateOptions;
 
+use super::gate::Limit;
 use crate::{
     exit::Failure,
     files::{self, Form, Taken},
@@ -217,12 +219,8 @@ pub(crate) struct CompareOptions {
     /// cancels: its name in the tables; default: the baseline of the new record
     #[arg(long, value_name = "TARGET")]
     pub(crate) control: Option<String>,
-    /// Exit with 3 if any time is more than this share above the old one, by its whole interval
-    #[arg(long, value_name = "PERCENT", value_parser = units::parse_percentage)]
-    pub(crate) fail_above: Option<f64>,
-    /// Whether --fail-above fails or passes when an interval contains the limit
-    #[arg(long, value_name = "HOW", default_value = "fail", requires = "fail_above")]
-    pub(crate) inconclusive: Inconclusive,
+    #[command(flatten)]
+    pub(crate) gate: GateOptions,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
@@ -237,19 +235,12 @@ pub(crate) struct CompareOptions {
     pub(crate) quiet: bool,
 }
 
-/// The effect of an undecided gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Inconclusive {
-    Fail,
-    Pass,
-}
-
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let (old, new) = (read_runs(&options.old)?, read_runs(&options.new)?);
     let compared = comparison(&old, &new, options.control.as_deref())?;
     let data = || output::json(&ComparisonData::new(&compared));
     files::print(options.json.as_deref(), data, &shown(&compared, options))?;
-    options.fail_above.map_or(Ok(()), |share| gate(&compared, share, options.inconclusive))
+    gate(&compared, &options.gate)
 }
 
 fn shown(compared: &Comparison, options: &CompareOptions) -> String {
@@ -260,36 +251,18 @@ fn shown(compared: &Comparison, options: &CompareOptions) -> String {
     if options.markdown { page.markdown() } else { output::page(&page) }
 }
 
-/// Prints which times fail, and which are undecided. A time that is no longer measured fails too.
-fn gate(compared: &Comparison, share: f64, inconclusive: Inconclusive) -> Result<(), Failure> {
-    let failed = |why: &str| Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))));
-    let limit = units::exact_percent(share);
-    let say = |word: &str| output::say(&format!("gate at {limit}: {word}"));
-    for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
-        for row in report::gate_rows(compared, share, gate) {
-            say(&format!("{word}: {row}"));
-        }
-    }
-    let gate = compared.gate(share);
-    if gate == Gate::Fail {
-        return Err(Failure::GATE);
-    }
+/// Judges two records by the limit of `--fail-above`. A time that is no longer measured fails too.
+fn gate(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
+    let Some(limit) = Limit::of(options) else { return Ok(()) };
+    let of = |gate| {
+        report::gate_rows(compared, limit.share, gate).into_iter().map(move |row| (gate, row))
+    };
+    let rows: Vec<_> = [Gate::Fail, Gate::Undecided].into_iter().flat_map(of).collect();
     let lost: Vec<_> = compared.lost().collect();
-    if !lost.is_empty() {
-        return failed(&format!("in the old record, and not in the new one: {}", lost.join("; ")));
-    }
-    if !compared.is_judged() {
-        return failed("no row can be judged; more --runs or --time of both records may do");
-    }
-    match (gate, inconclusive) {
-        (Gate::Undecided, Inconclusive::Fail) => {
-            output::say("more --runs or --time of both records show smaller changes");
-            Err(Failure::GATE)
-        }
-        (Gate::Undecided, Inconclusive::Pass) => Ok(()),
-        _ => {
-            say("pass");
-            Ok(())
-        }
-    }
+    let lost = (!lost.is_empty())
+        .then(|| format!("in the old record, and not in the new one: {}", lost.join("; ")));
+    let unjudged =
+        || "no row can be judged; more --runs or --time of both records may do".to_owned();
+    let cannot = lost.or_else(|| (!compared.is_judged()).then(unjudged));
+    limit.judge(&rows, compared.gate(limit.share), cannot, "more --runs or --time of both records")
 }

@@ -184,3 +184,28 @@ fn a_target_that_fails_before_the_rounds_is_left_out_and_the_others_are_measured
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert!(ran.err.starts_with("storemark: lmdb map=10MiB: "), "{}", ran.err);
 }
+
+/// LMDB against files: whatever the machine, a file takes system calls.
+#[test]
+fn a_gate_on_a_run_passes_fails_or_cannot_judge() {
+    let world = World::new();
+    let gated = |targets: &str, rest: &str| {
+        let ran = world.run(&format!("run {targets} --read --keys 200 --size 100 {rest}"));
+        (ran.code.unwrap(), ran.err)
+    };
+    let (code, said) = gated("files: lmdb: pack:", "--rounds 6 --fail-above 5%");
+    assert_eq!((code, said.contains("gate at 5 %: pass")), (0, true), "{said}");
+    let (code, said) = gated("lmdb: files:", "--rounds 6 --fail-above 5%");
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("gate at 5 %: fail: read, warm: files: time ÷ that of lmdb "),
+        "{said}"
+    );
+    for (more, expected) in [("", 2), (" --inconclusive pass", 2)] {
+        let (code, said) = gated("lmdb: files:", &format!("--rounds 1 --fail-above 5%{more}"));
+        assert_eq!(code, expected, "{said}");
+        assert!(said.contains("no target can be judged"), "{said}");
+    }
+    let (code, said) = gated("lmdb: files:", "--inconclusive pass");
+    assert_eq!((code, said.contains("--fail-above")), (1, true), "{said}");
+}

@@ -86,7 +86,14 @@ impl Race<'_> {
     pub(super) fn reading(&self, targets: Vec<ResolvedTarget<dyn Blobs>>, seconds: f64) -> Request {
         let AdviseRequest { data, seed, durability, scratch, worker, threads, .. } = self.asked;
         let precision = stats::SAME;
-        let rounds = Rounds { min: Rounds::FOR_A_VERDICT, max: None, precision, seconds, runs: 1 };
+        let rounds = Rounds {
+            min: Rounds::FOR_A_VERDICT,
+            max: None,
+            precision,
+            seconds,
+            runs: 1,
+            fail_above: None,
+        };
         let mut request = Request::reading(data.clone(), targets, rounds, *seed);
         request.durability = Some(*durability);
         request.scratch.clone_from(scratch);

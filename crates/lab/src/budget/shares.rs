@@ -17,13 +17,6 @@ pub(crate) const FILLED: f64 = 0.75;
 pub(crate) const CLEARLY_FILLED: f64 = 0.25;
 /// Trying how long filling takes. What was tried is thrown away.
 pub(crate) const TRYING_TO_FILL: f64 = 0.05;
-/// Reading a store into memory from start to end. Reads that wait for the device show the same with
-/// less.
-pub(crate) const WARMING: f64 = 0.25;
-/// The part after which reading it ends if it takes longer than it seemed: the store is measured as it then is.
-pub(crate) const WARMING_AT_MOST: f64 = 0.4;
-/// Reading it again although it is in memory, so that all stores are brought there in one way.
-pub(crate) const WARMING_AGAIN: f64 = 0.05;
 /// Reading values to check them. Only what was checked is measured, so more of it is a better
 /// choice of keys, but rounds need the time.
 pub(crate) const CHECKING: f64 = 0.3;
@@ -39,6 +32,13 @@ pub(crate) const REHEARSING: f64 = 0.125;
 
 // Getting ready, in parts of the time that is left.
 
+/// Reading a store into memory from start to end. Reads that wait for the device show the same with
+/// less.
+pub(crate) const WARMING: f64 = 0.25;
+/// The part after which reading it ends if it takes longer than it seemed: the store is measured as it then is.
+pub(crate) const WARMING_AT_MOST: f64 = 0.4;
+/// Reading it again although it is in memory, so that all stores are brought there in one way.
+pub(crate) const WARMING_AGAIN: f64 = 0.05;
 /// Filling the further copies of one store. They make its interval true, but not narrower.
 pub(crate) const COPYING: f64 = 0.05;
 

@@ -80,7 +80,8 @@ impl Experiment for Tiny {
 
 #[test]
 fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
-    let rounds = Rounds { min: 3, max: Some(3), precision: 0.03, seconds: 60.0, runs: 1 };
+    let rounds =
+        Rounds { min: 3, max: Some(3), precision: 0.03, seconds: 60.0, runs: 1, fail_above: None };
     let request = TinyRequest::of(["one"], rounds);
     let mut recorder = Recorder::new(None);
     let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
@@ -91,7 +92,8 @@ fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
 
 #[test]
 fn what_nothing_is_left_to_compare_with_has_no_further_rounds() {
-    let rounds = Rounds { min: 3, max: None, precision: 0.03, seconds: 3.0, runs: 1 };
+    let rounds =
+        Rounds { min: 3, max: None, precision: 0.03, seconds: 3.0, runs: 1, fail_above: None };
     let request = TinyRequest::of(["one", "two"], rounds);
     let mut recorder = Recorder::new(None);
     let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();

@@ -30,7 +30,8 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         rewrites: 4,
         output: 33,
     };
-    let rounds = Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1 };
+    let rounds =
+        Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1, fail_above: None };
     let request = Request::new(part, rounds, 7);
     Request { scratch: Some(folder.path().to_owned()), ..request }
 }

@@ -55,7 +55,7 @@ fn result(plan: &Plan, lead: &Lead<'_>) -> String {
 }
 
 /// Returns a case and what varies in this run: `read, warm, size=4k`.
-pub(super) fn case_name(run: &Record, case: Case) -> String {
+pub(crate) fn case_name(run: &Record, case: Case) -> String {
     let about = [run.header.plan.case_name(case), words::varied(run)];
     words::joined(about, ", ").unwrap_or_default()
 }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use self::{
+    case::case_name,
     inconclusive::LONGEST,
     recommended::{undecided, weighed},
 };

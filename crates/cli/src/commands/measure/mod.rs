@@ -13,6 +13,7 @@ pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};
 
+use checks::{Gate, gated_targets};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
@@ -20,9 +21,10 @@ use model::{
     record::{Ended, Record},
 };
 use report::pages;
-use spec::{Extras, Name, Output, RunSpec};
+use spec::{Extras, GateOptions, Name, Output, RunSpec};
 
 use super::{
+    gate::Limit,
     records::{EXPORT_HDR, write_hdr},
     run_stats,
 };
@@ -92,7 +94,19 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     if is_over && records.iter().all(|record| record.samples.is_empty()) {
         return Err(Failure::PartWay(Error::overspent()));
     }
+    gate(&records, &spec.output().gate)?;
     if extras.strict { check_findings(&records) } else { Ok(()) }
+}
+
+/// Judges the targets of all runs by the limit of `--fail-above`.
+fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
+    let Some(limit) = Limit::of(options) else { return Ok(()) };
+    let rows = report::gated_rows(records, limit.share);
+    let gate = Gate::joint(rows.iter().map(|(gate, _)| *gate));
+    let judged = records.iter().flat_map(|run| gated_targets(run, limit.share));
+    let is_judged = judged.into_iter().any(|row| row.verdict.is_judged());
+    let cannot = || "no target can be judged; more --time may do".to_owned();
+    limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
 }
 
 /// Measures a step of a study without showing anything.

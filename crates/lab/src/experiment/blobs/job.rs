@@ -48,6 +48,13 @@ impl<'a> Job<'a> {
         (!self.touches_all()).then(|| model::units::duration_of(seconds))
     }
 
+    /// Returns the time that is left, or all of it where rounds decide when the run ends; `None` if
+    /// a round touches all keys.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let all = self.share(1.0)?;
+        Some(self.budget.limit().map_or(all, |left| left.min(all)))
+    }
+
     /// Reports whether the keys that are measured may be a random part of all.
     pub(super) fn draws_keys(&self) -> bool {
         let is_drawn = |work: &BlobWork| work.order.is_drawn();

@@ -20,7 +20,7 @@ pub(super) fn warm(
     amount: Amount,
 ) -> Result<()> {
     let warming = job.warming(target, ready, amount)?;
-    let longest = job.share(WARMING_AT_MOST);
+    let longest = job.left().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
         Warming::Whole => job.stop.within(longest, || cache_state::load(ready, job.stop))?,
         Warming::Missing => true,
@@ -52,7 +52,7 @@ const FEW_MISSING: f64 = 0.5;
 impl Job<'_> {
     /// Returns how a store of `amount` is brought into memory in the time that there is for it.
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
-        let Some(time) = self.share(1.0) else { return Ok(Warming::Whole) };
+        let Some(time) = self.left() else { return Ok(Warming::Whole) };
         let in_files = ready.engine.fill().whole_blocks;
         let bytes = if in_files {
             amount.bytes
@@ -66,7 +66,7 @@ impl Job<'_> {
         if bytes as f64 > memory * IN_MEMORY {
             return Ok(Warming::None);
         }
-        let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64();
+        let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64().max(f64::MIN_POSITIVE);
         let (loading, again) = (part(false), part(true));
         if target.location.is_none() || loading <= WARMING_AGAIN {
             return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });

@@ -1,0 +1,56 @@
+//! The exit code of a limit on times, for `--fail-above`.
+
+use checks::Gate;
+use model::{Error, Inconclusive, units};
+use spec::{GateOptions, given_value};
+
+use crate::{exit::Failure, output};
+
+/// The limit of `--fail-above`, and what becomes of a gate that it leaves undecided.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    pub(crate) share: f64,
+    inconclusive: Inconclusive,
+}
+
+impl Limit {
+    /// Returns the limit; `None` if none was asked for.
+    pub(crate) fn of(options: &GateOptions) -> Option<Self> {
+        let share = given_value(&options.fail_above)?;
+        let inconclusive = given_value(&options.inconclusive).unwrap_or(Inconclusive::Fail);
+        Some(Self { share, inconclusive })
+    }
+
+    /// Prints which rows fail and which are undecided, and fails if the `gate` on all of them does.
+    /// `cannot` is why not all can be judged, `more` what shows smaller changes.
+    pub(crate) fn judge(
+        self,
+        rows: &[(Gate, String)],
+        gate: Gate,
+        cannot: Option<String>,
+        more: &str,
+    ) -> Result<(), Failure> {
+        let limit = units::exact_percent(self.share);
+        let say = |word: &str| output::say(&format!("gate at {limit}: {word}"));
+        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
+            for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
+                say(&format!("{word}: {row}"));
+            }
+        }
+        match (gate, cannot, self.inconclusive) {
+            (Gate::Fail, ..) => Err(Failure::GATE),
+            (_, Some(why), _) => {
+                Err(Failure::PartWay(Error::failed(format!("--fail-above: {why}"))))
+            }
+            (Gate::Undecided, _, Inconclusive::Fail) => {
+                output::say(&format!("{more} show smaller changes"));
+                Err(Failure::GATE)
+            }
+            (Gate::Undecided, _, Inconclusive::Pass) => Ok(()),
+            (Gate::Pass, ..) => {
+                say("pass");
+                Ok(())
+            }
+        }
+    }
+}
