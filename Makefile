@@ -1,9 +1,9 @@
-# `make run` measures, `make test` is the whole gate. CI runs nothing else.
+# `make run` measures, `make test` is the whole gate. CI also runs `make try` on other systems.
 
 # Features that are in no usual build, and are tested.
 FEATURES = rocksdb
 
-.PHONY: run build charts test tools components format lint walls check browser docs release bench deny torture
+.PHONY: run try build charts test tools components format lint walls check browser docs release bench deny torture
 
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
@@ -11,6 +11,10 @@ run: tools charts
 	cargo build --profile quick --locked -p storemark --no-default-features --features sqlite,lmdb,redb,fjall
 	@echo; target/quick/storemark run
 	@echo; echo "This program is target/quick/storemark. With all engines: cargo install --locked --path crates/cli"
+
+# All engines, built as `make run` builds, and tried as a new user would; for systems that the gate does not run on.
+try: tools charts
+	cargo build --profile quick --locked -p storemark && .ci/try-program "$(CURDIR)/target/quick/storemark"
 
 build: tools charts
 	cargo build --release --locked
@@ -24,7 +28,7 @@ test: tools components programs format lint walls check browser docs release
 # One line about what is missing, before anything fails half-way.
 tools:
 	@command -v cargo >/dev/null || { echo "storemark: cargo is missing: install Rust 1.89 or newer (https://rustup.rs)" >&2; exit 1; }
-	@command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
+	@test "$(OS)" = Windows_NT || command -v cc >/dev/null || { echo "storemark: a C compiler is missing (Debian: apt-get install gcc libc6-dev): it builds SQLite" >&2; exit 1; }
 
 # A minimal toolchain, as in the container of the workflow, has neither.
 components:
