@@ -95,9 +95,10 @@ browser:
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features $(FEATURES) --no-deps --locked --quiet
 
-# The program as it is released: its size, its commit and a trial of it.
+# The program as it is released: its size, its commit and a trial of it. And the packages that install it,
+# tried too. TARGET is the target of rustc, by default that of this machine.
 release: tools charts
-	.ci/release program
+	.ci/release program $(TARGET) && .ci/release installers
 
 # The lab's own loop, calls of SQLite through a table, and each adapter, against bare loops, interleaved.
 bench:
