@@ -17,6 +17,7 @@ mod experiment;
 mod extrapolation;
 mod figures;
 mod gate;
+mod gated;
 /// Latency histograms as text.
 pub mod histogram;
 mod lead;
@@ -71,7 +72,8 @@ pub use figures::{
     sweep::{PageMatrix, TargetBreakEven, blob_size, break_evens, other_options, page_matrices},
     workers::{Rates, Waits, rates, waits},
 };
-pub use gate::{Gate, GatedTarget, gated_targets};
+pub use gate::Gate;
+pub use gated::{GatedTarget, gated_targets};
 pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use recommendation::{Recommendation, Recommended, Taken, recommendation};

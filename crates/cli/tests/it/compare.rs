@@ -197,10 +197,7 @@ fn a_gate_on_a_run_passes_fails_or_cannot_judge() {
     assert_eq!((code, said.contains("gate at 5 %: pass")), (0, true), "{said}");
     let (code, said) = gated("lmdb: files:", "--rounds 6 --fail-above 5%");
     assert_eq!(code, 3, "{said}");
-    assert!(
-        said.contains("gate at 5 %: fail: read, warm: files: time ÷ that of lmdb "),
-        "{said}"
-    );
+    assert!(said.contains("gate at 5 %: fail: read, warm: files: time ÷ that of lmdb "), "{said}");
     for (more, expected) in [("", 2), (" --inconclusive pass", 2)] {
         let (code, said) = gated("lmdb: files:", &format!("--rounds 1 --fail-above 5%{more}"));
         assert_eq!(code, expected, "{said}");

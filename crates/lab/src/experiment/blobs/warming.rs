@@ -66,7 +66,7 @@ impl Job<'_> {
         if bytes as f64 > memory * IN_MEMORY {
             return Ok(Warming::None);
         }
-        let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64().max(f64::MIN_POSITIVE);
+        let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64();
         let (loading, again) = (part(false), part(true));
         if target.location.is_none() || loading <= WARMING_AGAIN {
             return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });
