@@ -1,5 +1,9 @@
 //! The recorded folder as a FUSE file system. One thread serves it, so that operations have one order.
 //!
+//! The process that serves it must not wait for it in the kernel: if it is killed meanwhile, it waits
+//! forever, because its end of the file system is closed only when the wait is over. So what it does
+//! there itself, other processes do for it, and closing a file asks nothing (`FOPEN_NOFLUSH`).
+//!
 //! The kernel's page cache writes through: each write(2) arrives when it is made. What a program
 //! writes through a shared mapping arrives when the kernel writes it back.
 
@@ -263,11 +267,15 @@ impl Shared {
     fn open(&mut self, inode: INodeNo) -> Result<(FileHandle, FopenFlags), Errno> {
         let handle = self.handle();
         if special(inode).is_some() {
-            return Ok((FileHandle(handle), FopenFlags::FOPEN_DIRECT_IO));
+            return Ok((
+                FileHandle(handle),
+                FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_NOFLUSH,
+            ));
         }
         let file = self.nodes.open(inode.0)?;
         self.files.insert(handle, file);
-        Ok((FileHandle(handle), FopenFlags::FOPEN_KEEP_CACHE))
+        // As elsewhere, close(2) writes nothing back.
+        Ok((FileHandle(handle), FopenFlags::FOPEN_KEEP_CACHE | FopenFlags::FOPEN_NOFLUSH))
     }
 
     fn write(

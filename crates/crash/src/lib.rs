@@ -27,6 +27,7 @@ mod filesystem;
 mod loss;
 mod nodes;
 mod operation;
+mod reach;
 mod record;
 mod recorder;
 mod state;

@@ -126,13 +126,14 @@ impl Choice<'_> {
     }
 
     fn ordered(&mut self) {
-        let from = self.certain.journal;
+        let has_logs = self.below(4) == 0;
+        let from = self.certain.journal(has_logs);
         let journal = match self.below(3) {
             0 => self.cut,
             1 => from,
             _ => from + self.below(self.cut.saturating_sub(from) + 1),
         };
-        self.lose_metadata(|number, _| number >= journal);
+        self.loss.metadata = self.certain.lost_metadata(self.record, self.cut, journal, has_logs);
         self.lose_data();
     }
 
@@ -161,14 +162,6 @@ impl Choice<'_> {
         // The write that was under way when the power was cut is the likeliest.
         let chosen = if self.below(2) == 0 { last } else { self.below(last + 1) };
         self.tear(tearable[chosen]);
-    }
-
-    /// Loses the changes of metadata before the cut that `is_lost` names.
-    fn lose_metadata(&mut self, is_lost: impl Fn(usize, &Operation) -> bool) {
-        let operations = self.record.operations()[..self.cut].iter().enumerate();
-        let lost = operations
-            .filter(|(number, operation)| operation.is_metadata() && is_lost(*number, operation));
-        self.loss.metadata = lost.map(|(number, _)| number).collect();
     }
 
     /// Returns the writes that no flush followed, in their order.

@@ -1,8 +1,7 @@
 //! A recorded folder, mounted.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,7 +11,6 @@ use std::{
 
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::{
-    fs::syncfs,
     mount::{UnmountFlags, unmount},
     process::geteuid,
 };
@@ -73,13 +71,9 @@ impl Recorder {
         self.point.join(ACKNOWLEDGEMENTS)
     }
 
-    /// Opens the file that the program has as its standard output.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file system has ended.
-    pub fn output(&self) -> io::Result<File> {
-        File::options().append(true).open(self.point.join(OUTPUT))
+    /// Returns the file that the program has as its standard output.
+    pub fn output(&self) -> PathBuf {
+        self.point.join(OUTPUT)
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -102,15 +96,6 @@ impl Recorder {
     /// Records an acknowledgement.
     pub fn acknowledge(&self, text: &str) {
         self.shared().record.add(Operation::Acknowledge { text: text.to_owned() });
-    }
-
-    /// Has the kernel write back what was written through mappings: it becomes unflushed writes.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file system has ended.
-    pub fn write_back(&self) -> io::Result<()> {
-        Ok(syncfs(File::open(&self.point)?)?)
     }
 
     /// Unmounts the folder and returns the record and the lines of output that acknowledge nothing.

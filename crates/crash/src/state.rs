@@ -1,7 +1,7 @@
 //! A state that a power cut leaves: what is in it, and how it becomes a plain folder.
 
 use std::{
-    collections::{HashMap, hash_map::DefaultHasher},
+    collections::{BTreeMap, HashMap, hash_map::DefaultHasher},
     fs::{self, DirBuilder, File, FileTimes},
     hash::{Hash, Hasher},
     io,
@@ -61,6 +61,29 @@ impl<'a> State<'a> {
             }
         }
         hasher.finish()
+    }
+
+    pub(crate) fn paths(&self) -> &[(PathBuf, Inode)] {
+        &self.paths
+    }
+
+    pub(crate) fn is_file(&self, inode: Inode) -> bool {
+        self.contents.contains_key(&inode)
+    }
+
+    /// Returns the content of each file by its path, and what is no file without content.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the record's bytes cannot be read.
+    pub fn read(&self) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+        let read = |(path, inode): &(PathBuf, Inode)| {
+            let contents = self.contents.get(inode);
+            let bytes =
+                contents.map(|contents| read_contents(self.record, contents)).transpose()?;
+            Ok((path.clone(), bytes.unwrap_or_default()))
+        };
+        self.paths.iter().map(read).collect()
     }
 
     /// Writes the state into `folder`, which is created. Zeros take no space.
@@ -123,6 +146,15 @@ impl<'a> State<'a> {
     }
 }
 
+/// Reads the content of a file.
+pub(crate) fn read_contents(record: &Record, contents: &Contents) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; contents.size as usize];
+    for (at, data) in contents.pieces() {
+        record.read(data.start, &mut bytes[at as usize..][..data.len as usize])?;
+    }
+    Ok(bytes)
+}
+
 /// Sets the attributes of what was written at `path`.
 fn set(path: &Path, node: &TreeNode) -> io::Result<()> {
     let attributes = &node.attributes;
@@ -146,7 +178,7 @@ fn set(path: &Path, node: &TreeNode) -> io::Result<()> {
 }
 
 /// Returns the content of a file after the operations before `cut` without what is lost.
-fn contents(record: &Record, cut: usize, loss: &Loss, inode: Inode) -> Contents {
+pub(crate) fn contents(record: &Record, cut: usize, loss: &Loss, inode: Inode) -> Contents {
     let mut contents = Contents::default();
     let longest = loss.sizes.get(&inode).copied().unwrap_or(usize::MAX);
     let has_lost = loss.units.range((inode, 0)..=(inode, u64::MAX)).next().is_some();

@@ -4,6 +4,9 @@ use std::{collections::HashMap, path::Path};
 
 use crate::{Entry, Inode, Loss, NodeKind, Operation, ROOT, Record, tree::Tree};
 
+/// The number of lost changes that are described.
+const FEW: usize = 3;
+
 /// The paths of inodes just before an operation.
 struct Paths(HashMap<Inode, String>);
 
@@ -44,9 +47,12 @@ impl Record {
         }
     }
 
-    /// Lists what is lost: changes of names first, then data, a file each.
+    /// Lists what is lost: changes of names first, the first few of them, then data, a file each.
     pub fn describe_loss(&self, loss: &Loss, cut: usize) -> Vec<String> {
-        let metadata = loss.metadata.iter().map(|number| self.describe(*number));
+        let more = loss.metadata.len().saturating_sub(FEW);
+        let more = (more > 0).then(|| format!("and {more} later changes of names and attributes"));
+        let metadata = loss.metadata.iter().take(FEW).map(|number| self.describe(*number));
+        let metadata = metadata.chain(more);
         let paths = Paths::before(self, cut);
         let data = loss.files().into_iter().map(|inode| {
             let name = paths.inode(inode);

@@ -19,17 +19,17 @@ use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  storemark crash --check ./check.sh' {}' -- ./writer.py
-  storemark crash --check ./check.sh' {}' --models ordered --states 200 -- ./writer.py
-  storemark crash --check ./check.sh' {}' --json - -- ./writer.py
+  storemark crash --check ./check.sh -- ./writer.py
+  storemark crash --check ./check.sh --models ordered,torn --states 200 -- ./writer.py
+  storemark crash --check ./check.sh --json - -- ./writer.py {}
 
 Each line `ACK text` that PROGRAM prints, each line that it writes to the file $STOREMARK_ACK, or its
 end without an error if it does neither, is an acknowledgement: a promise that what it did so far is
 safe. COMMAND finds the acknowledgements before the cut in the file $STOREMARK_ACKED, and exits with 0
-if all that they promise is in the folder {}.")]
+if all that they promise is in the folder that it is given.")]
 pub(crate) struct CrashOptions {
-    /// The command of a shell that checks a state: `{}` is the folder of the state; it exits with 0
-    /// if the state keeps the promise
+    /// The command of a shell that checks a state and exits with 0 if the state keeps the promise: `{}`
+    /// in it, without quotes, is the folder of the state, or else its last argument is
     #[arg(long, value_name = "COMMAND", help_heading = "Check")]
     pub(crate) check: String,
     /// How many different states are checked, all models together
@@ -105,10 +105,6 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 const HEAD: &str = "{\n  \"unrecorded\"";
 
 fn request(options: &CrashOptions) -> Result<CrashRequest> {
-    if !options.check.contains("{}") {
-        let what = "has no {}, the folder of the state: --check './check.sh {}'";
-        return Err(Error::usage(what).at("--check"));
-    }
     let mut models: Vec<_> = options.models.iter().flat_map(|models| models.0.clone()).collect();
     if models.is_empty() {
         models.extend(CrashModel::ALL);
@@ -117,10 +113,7 @@ fn request(options: &CrashOptions) -> Result<CrashRequest> {
     Ok(CrashRequest {
         program: options.program.clone(),
         program_env: Vec::new(),
-        // The folder is an argument of the shell: its path is never a part of the script.
-        check: ["/bin/sh", "-c", &options.check.replace("{}", "\"$1\""), "sh", "{}"]
-            .map(OsString::from)
-            .into(),
+        check: check(&options.check),
         check_env: Vec::new(),
         prepared: None,
         owner: None,
@@ -133,6 +126,17 @@ fn request(options: &CrashOptions) -> Result<CrashRequest> {
         program_limit: options.program_limit,
         jobs: options.jobs.map_or_else(processors, usize::from),
     })
+}
+
+/// Returns the shell that runs `command`. The folder is an argument of it: a path is never a part of
+/// the script.
+fn check(command: &str) -> Vec<OsString> {
+    let script = if command.contains("{}") {
+        command.replace("{}", "\"$1\"")
+    } else {
+        format!("{command} \"$1\"")
+    };
+    ["/bin/sh", "-c", &script, "sh", "{}"].map(OsString::from).into()
 }
 
 fn only(

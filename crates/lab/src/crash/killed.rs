@@ -2,7 +2,7 @@
 //! that nothing is lost.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -56,9 +56,9 @@ impl Run {
         if let Some(prepared) = &request.prepared {
             program::copy_into(prepared, &self.folder)?;
         }
-        let mut command = program::command(request, &self.folder, &self.errors)?;
+        let mut command = program::command(request, &self.folder, &self.output, &self.errors)?;
         command.env(ACKNOWLEDGEMENTS, &self.acknowledgements);
-        command.stdout(File::create(&self.output).map_err(failed(&self.output))?);
+        fs::write(&self.output, "").map_err(failed(&self.output))?;
         let status = process::run(&mut command, limit, scratch, stop);
         stop.check()?;
         if matches!(status, Ok(None)) && limit < request.program_limit {

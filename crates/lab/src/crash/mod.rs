@@ -81,7 +81,9 @@ pub struct OneState {
 /// Fails if the program cannot be started or ends with an error, a state cannot be made, or the
 /// user stops it.
 pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Result<CrashResult> {
-    let scratch = Scratch::new_in(&request.scratch)?;
+    // The program and the command have current folders of their own.
+    let parent = request.scratch.canonicalize().unwrap_or_else(|_| request.scratch.clone());
+    let scratch = Scratch::new_in(&parent)?;
     let started = Instant::now();
     progress.stage("recording what the program writes", None);
     let recorded = record(request, &scratch, progress, stop)?;

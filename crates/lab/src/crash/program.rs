@@ -3,7 +3,6 @@
 use std::{
     fs::{self, File},
     io,
-    os::unix::fs::{MetadataExt, lchown, symlink},
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::Duration,
@@ -16,8 +15,15 @@ use super::{CrashRequest, failed, with_folder};
 /// The variable that names the file of acknowledgements.
 pub(super) const ACKNOWLEDGEMENTS: &str = "STOREMARK_ACK";
 
-/// Returns the command of the program in `folder`, without its standard output.
-pub(super) fn command(request: &CrashRequest, folder: &Path, errors: &Path) -> Result<Command> {
+const ENTER: &str = r#"cd -- "$1" && exec >>"$2" && shift 2 && exec "$@""#;
+
+/// Returns the command of the program in `folder`, with its standard output and standard error.
+pub(super) fn command(
+    request: &CrashRequest,
+    folder: &Path,
+    output: &Path,
+    errors: &Path,
+) -> Result<Command> {
     let Some((program, arguments)) = request.program.split_first() else {
         return Err(Error::usage("no program was given"));
     };
@@ -25,9 +31,12 @@ pub(super) fn command(request: &CrashRequest, folder: &Path, errors: &Path) -> R
     let path = Path::new(program);
     let path = if path.components().count() > 1 { path.canonicalize() } else { Ok(path.into()) };
     let path: PathBuf = path.map_err(|cause| not_started(request, cause))?;
-    let mut command = Command::new(path);
+    // The shell enters the folder and opens the output: until then the new process holds all that this
+    // one has open, and must not wait for a folder that this one serves.
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", ENTER, "sh"]).args([folder, output]).arg(path);
     command.args(arguments.iter().map(|argument| with_folder(argument, folder)));
-    command.current_dir(folder).envs(request.program_env.iter().cloned());
+    command.envs(request.program_env.iter().cloned());
     command.stdin(Stdio::null()).stderr(File::create(errors).map_err(failed(errors))?);
     Ok(command)
 }
@@ -66,31 +75,12 @@ pub(super) fn end(
 
 /// Copies what is in a folder into another one, with modes and owners.
 pub(super) fn copy_into(from: &Path, to: &Path) -> Result<()> {
-    for entry in fs::read_dir(from).map_err(failed(from))? {
-        let source = entry.map_err(failed(from))?.path();
-        let copy = to.join(source.file_name().unwrap_or_default());
-        copy_entry(&source, &copy).map_err(failed(&source))?;
-        if source.is_dir() && !source.is_symlink() {
-            copy_into(&source, &copy)?;
-        }
-    }
-    Ok(())
-}
-
-fn copy_entry(source: &Path, copy: &Path) -> io::Result<()> {
-    let meta = fs::symlink_metadata(source)?;
-    if meta.is_symlink() {
-        return symlink(fs::read_link(source)?, copy);
-    }
-    if meta.is_dir() {
-        fs::create_dir(copy)?;
-        fs::set_permissions(copy, meta.permissions())?;
-    } else if meta.is_file() {
-        fs::copy(source, copy)?;
-    } else {
+    let mut copy = Command::new("cp");
+    copy.args(["-a", "--"]).arg(from.join(".")).arg(to).stdin(Stdio::null());
+    let output = copy.output().map_err(failed(Path::new("cp")))?;
+    if output.status.success() {
         return Ok(());
     }
-    // Only root may give a file away; for others it has the right owner.
-    let _ = lchown(copy, Some(meta.uid()), Some(meta.gid()));
-    Ok(())
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Error::failed(format!("cannot be copied: {}", said.trim())).at(from.display()))
 }

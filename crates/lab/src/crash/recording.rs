@@ -1,6 +1,10 @@
 //! Runs the program in a folder that is recorded.
 
 use std::{
+    io::Write,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
@@ -18,7 +22,7 @@ use super::{
 use crate::{Progress, Stop, host::Scratch};
 
 /// The longest time between two moments at which mappings are written back.
-const LONGEST_PAUSE_MS: u64 = 20;
+const LONGEST_PAUSE_MS: u64 = 40;
 
 /// What was recorded.
 pub(super) enum Recorded {
@@ -57,14 +61,13 @@ pub(super) fn record(
 
 fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &Stop) -> Result<()> {
     let folder = recorder.folder();
-    let output = recorder.output().map_err(failed(folder))?;
     let errors = scratch.path().join("program.stderr");
-    let mut command = command(request, folder, &errors)?;
-    command.env(ACKNOWLEDGEMENTS, recorder.acknowledgements()).stdout(output);
+    let mut command = command(request, folder, &recorder.output(), &errors)?;
+    command.env(ACKNOWLEDGEMENTS, recorder.acknowledgements());
     let has_ended = AtomicBool::new(false);
     let started = Instant::now();
     let status = thread::scope(|scope| {
-        scope.spawn(|| write_back(recorder, request.seed, &has_ended));
+        scope.spawn(|| write_back(folder, request.seed, &has_ended));
         let status = process::run(&mut command, request.program_limit, scratch, stop);
         has_ended.store(true, Relaxed);
         status
@@ -73,12 +76,21 @@ fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &St
     end(request, status, &errors, started.elapsed())
 }
 
-/// Has the kernel write back mappings at random moments until the program has ended.
-fn write_back(recorder: &Recorder, seed: u64, has_ended: &AtomicBool) {
+/// Has the kernel write back mappings at random moments until the program has ended. Another process asks
+/// for it: if this one were killed meanwhile, it would wait for itself.
+fn write_back(folder: &Path, seed: u64, has_ended: &AtomicBool) {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", WRITE_BACK, "sh"]).arg(folder).process_group(0);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Without a shell, only what the program flushes is seen of its mappings.
+    let Ok(mut shell) = shell.spawn() else { return };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     while !has_ended.load(Relaxed) {
         thread::sleep(Duration::from_millis(1 + random.next_u64() % LONGEST_PAUSE_MS));
-        // One that fails is repeated.
-        let _ = recorder.write_back();
+        let _ = shell.stdin.as_mut().map(|pipe| pipe.write_all(b"\n"));
     }
+    drop(shell.stdin.take());
+    let _ = shell.wait();
 }
+
+const WRITE_BACK: &str = r#"while read -r _; do sync -f -- "$1"; done"#;
