@@ -88,7 +88,7 @@ const RUN: &[&str] = &[
     "man",
 ];
 /// What needs a compiler, a server or a repository: its own tests run it.
-const ELSEWHERE: &[&str] = &["backup", "clean", "sqlite"];
+const ELSEWHERE: &[&str] = &["backup", "clean", "crash", "sqlite"];
 
 #[test]
 fn every_command_is_tried_and_works_as_pasted() {

@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "advise",
     "rows",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 25] = [
     "engines",
     "sqlite",
     "doctor",
+    "crash",
     "cache",
     "calibrate",
     "completions",

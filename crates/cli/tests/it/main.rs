@@ -14,6 +14,7 @@ mod calibrate;
 mod changing;
 mod compare;
 mod compare_records;
+mod crash;
 mod damaged;
 mod defaults;
 mod doctor;

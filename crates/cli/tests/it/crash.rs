@@ -1,0 +1,211 @@
+//! `storemark crash`: planted faults are found, correct programs are not accused, and nothing stays behind.
+#![cfg(target_os = "linux")]
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, thread, time::Duration};
+
+use crate::{
+    running::{signal, within},
+    servers::without,
+    world::{Ran, World},
+};
+
+/// A program with a fault: values by rename, a log, a page in place, or data with a marker.
+const WRITER: &str = r#"#!/usr/bin/env python3
+import os, sys
+fault = sys.argv[1]
+
+def flush(path):
+    fd = os.open(path, os.O_RDONLY)
+    os.fsync(fd)
+    os.close(fd)
+
+def write(path, text, offset=0, flags=0):
+    fd = os.open(path, os.O_CREAT | os.O_WRONLY | flags)
+    os.pwrite(fd, text, offset)
+    os.close(fd)
+
+def ack(n):
+    os.write(1, b"ACK %d\n" % n)
+
+for n in range(1, 10):
+    if fault == "ack":
+        ack(n)
+    if fault in ("none", "folder", "rename", "ack"):
+        write("a.tmp", b"%d\n" % n * 4000, flags=os.O_TRUNC)
+        if fault != "rename":
+            flush("a.tmp")
+        os.rename("a.tmp", "a")
+        if fault == "rename":
+            flush("a")
+        if fault != "folder":
+            flush(".")
+    elif fault == "noop":
+        os.fsync = lambda fd: None
+        write("log", b"%d\n" % n, 2 * (n - 1))
+    elif fault == "torn":
+        write("page", b"%d" % n * 4096)
+        flush("page")
+    elif fault == "order":
+        write("data", b"%d\n" % n)
+        write("marker", b"%d\n" % n)
+        for name in ("marker", "data", "."):
+            flush(name)
+    if fault != "ack":
+        ack(n)
+"#;
+
+const CHECK: &str = r#"#!/bin/sh
+last=$(tail -n 1 "$STOREMARK_ACKED")
+cd "$1" || exit 1
+fail() { echo "$1"; exit 1; }
+is_whole() { [ "$(uniq a | wc -l)" = 1 ] && [ "$(wc -l <a)" = 4000 ]; }
+is_older() { [ "$(head -n 1 "$1")" -lt "${last:-0}" ]; }
+[ -z "$last" ] || [ -n "$(ls)" ] || fail "nothing is there"
+if [ -e a ]; then is_whole || fail "a is not whole"; ! is_older a || fail "a is older than $last"; fi
+[ -z "$last" ] || [ -e a ] || [ -e log ] || [ -e page ] || [ -e data ] || fail "a is not there"
+if [ -e log ]; then [ -z "$last" ] || grep -qx "$last" log || fail "$last is not in the log"; fi
+if [ -s page ] && [ -n "$last" ]; then
+  [ "$(head -c 4096 page | tr -d "$(head -c 1 page)" | wc -c)" = 0 ] || fail "the page is of two versions"
+fi
+if [ -s marker ]; then
+  [ -s data ] && [ "$(cat marker)" -le "$(cat data)" ] || fail "the marker is newer than the data"
+fi
+exit 0
+"#;
+
+fn world() -> World {
+    let world = World::new();
+    script(&world, "writer.py", WRITER);
+    script(&world, "check.sh", CHECK);
+    world
+}
+
+fn script(world: &World, name: &str, text: &str) {
+    world.write(name, text);
+    fs::set_permissions(world.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn crash(world: &World, fault: &str, options: &str) -> Ran {
+    world.run(&format!("crash --check ./check.sh {options} -- ./writer.py {fault}"))
+}
+
+/// Whether a scratch folder or a mount of it is left.
+fn is_clean(world: &World) -> bool {
+    let folder = world.path("").canonicalize().unwrap();
+    let mounts = fs::read_to_string("/proc/mounts").unwrap();
+    let left = world.names(".").into_iter().filter(|name| name.starts_with("storemark-scratch"));
+    left.count() == 0 && !mounts.contains(&*folder.to_string_lossy())
+}
+
+#[test]
+fn planted_faults_are_found() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    let faults = [
+        ("folder", "the folder `.` was not flushed after the rename of `a.tmp` to `a`"),
+        ("rename", "was not flushed after"),
+        ("noop", "was not flushed after the"),
+        ("ack", "model kill"),
+        ("torn", "model torn-512"),
+        ("order", "the marker is newer than the data"),
+    ];
+    for (fault, says) in faults {
+        let ran = crash(&world, fault, "--states 120 --models kill,ordered,torn --seed 1");
+        assert_eq!(ran.code, Some(3), "{fault}: {}{}", ran.out, ran.err);
+        assert!(ran.words().contains(says), "{fault}: {}", ran.out);
+    }
+    assert!(is_clean(&world));
+}
+
+#[test]
+fn a_program_that_flushes_is_not_accused() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    let ran = crash(&world, "none", "--states 200 --seed 2");
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("kept its promise in") && is_clean(&world), "{}", ran.out);
+}
+
+#[test]
+fn a_broken_state_is_made_again() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    let ran = crash(&world, "folder", "--states 60 --models ordered --seed 3 --json -");
+    let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let first = &result["first"];
+    let options =
+        format!("--cut {} --seed {} --models ordered --keep state", first["cut"], first["seed"]);
+    let again = crash(&world, "folder", &options);
+    assert_eq!(again.code, Some(3), "{}{}", again.out, again.err);
+    assert!(again.words().contains(first["reason"].as_str().unwrap()), "{}", again.out);
+    assert!(world.path("state").is_dir());
+    assert!(crash(&world, "folder", &options).err.contains("exists already"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let world = world();
+    world.refuses([
+        ("crash --check ./check.sh --models journal -- ./writer.py", "journal is no model"),
+        ("crash --check ./check.sh --states 0 -- ./writer.py", "--states"),
+        ("crash --check ./check.sh -- ./absent.py", "./absent.py"),
+        ("crash --check ./check.sh", "PROGRAM"),
+    ]);
+    if !without("fuse") {
+        script(&world, "fails.sh", "#!/bin/sh\necho out of luck >&2\nexit 7\n");
+        let ran = world.run("crash --check ./check.sh -- ./fails.sh");
+        assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+        assert!(
+            ran.err.contains("./fails.sh: ended with exit status: 7: out of luck"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn a_killed_command_leaves_no_mount() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    for pause in [30, 300, 900] {
+        let line = "crash --check ./check.sh --states 5000 -- ./writer.py none";
+        let mut child = world.command(line).spawn().unwrap();
+        thread::sleep(Duration::from_millis(pause));
+        signal(child.id(), "KILL");
+        assert!(within(30, || child.try_wait().unwrap().is_some()), "it does not end");
+    }
+    assert!(within(60, || is_clean(&world)), "{:?}", world.names("."));
+}
+
+/// The blocks of the page that follow a comment with the name of a file.
+#[test]
+fn the_documented_example_is_found() {
+    if without("fuse") {
+        return;
+    }
+    let world = World::new();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/crash.md");
+    let page = fs::read_to_string(page).unwrap();
+    for part in page.split("<!-- file ").skip(1) {
+        let (name, rest) = part.split_once(" -->\n```").unwrap();
+        let (_, text) = rest.split_once('\n').unwrap();
+        script(&world, name, text.split("```").next().unwrap());
+    }
+    let line = page.lines().find_map(|line| line.strip_prefix("    storemark ")).unwrap();
+    let ran = world.run(line);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    let missing = "the folder `.` was not flushed after the rename of `a.tmp` to `a`";
+    assert!(ran.words().contains(missing), "{}", ran.out);
+    let fixed = fs::read_to_string(world.path("writer.py")).unwrap().replace("# Missing: ", "");
+    script(&world, "writer.py", &fixed);
+    let ran = world.run(line);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+}
