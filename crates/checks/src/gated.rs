@@ -1,0 +1,40 @@
+//! What a gate says of each target of a run.
+
+use model::{Case, record::Record};
+use stats::Estimate;
+
+use crate::{
+    gate::Gate,
+    verdict::{Verdict, judgements},
+};
+
+/// The verdict of a gate on one target in one case of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct GatedTarget {
+    /// The workload and the cache state.
+    pub case: Case,
+    /// Index into the plan's targets.
+    pub target: usize,
+    /// Time divided by the baseline's, with the interval that decides.
+    pub ratio: Option<Estimate>,
+    /// The verdict on the ratio.
+    pub verdict: Verdict,
+    /// The verdict of the gate.
+    pub gate: Gate,
+}
+
+/// Judges each target of a run against the baseline, whose time it may exceed by `share`. References
+/// are no choice, and are left out.
+pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
+    let plan = &record.header.plan;
+    let is_gated = |target: usize| target != plan.baseline && !plan.is_reference(target);
+    let of_case = |case| {
+        let all = judgements(record, case).into_iter().enumerate();
+        all.filter(|(target, _)| is_gated(*target)).map(move |(target, (verdict, ratio))| {
+            let judged = ratio.filter(|_| verdict.is_judged());
+            let gate = judged.map_or(Gate::Undecided, |ratio| Gate::of(&ratio, share));
+            GatedTarget { case, target, ratio, verdict, gate }
+        })
+    };
+    plan.cases().flat_map(of_case).collect()
+}
