@@ -172,27 +172,22 @@ fn attributes(inode: Inode, node: &Node) -> FileAttr {
 
 /// Returns the attributes of a special file: it is always empty, and anyone may write to it.
 fn special_attributes(inode: Inode) -> FileAttr {
-    let now = SystemTime::UNIX_EPOCH;
-    let kind = FileType::RegularFile;
-    let ino = INodeNo(inode);
-    let (perm, nlink, blksize) = (0o666, 1, 4096);
-    let times = (now, now, now, now);
-    let (atime, mtime, ctime, crtime) = times;
+    let never = SystemTime::UNIX_EPOCH;
     FileAttr {
-        ino,
+        ino: INodeNo(inode),
         size: 0,
         blocks: 0,
-        atime,
-        mtime,
-        ctime,
-        crtime,
-        kind,
-        perm,
-        nlink,
+        atime: never,
+        mtime: never,
+        ctime: never,
+        crtime: never,
+        kind: FileType::RegularFile,
+        perm: 0o666,
+        nlink: 1,
         uid: 0,
         gid: 0,
         rdev: 0,
-        blksize,
+        blksize: 4096,
         flags: 0,
     }
 }

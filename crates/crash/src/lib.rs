@@ -20,6 +20,10 @@
 //! A file that lost data at its end is as long as it was, with zeros, or shorter.
 #![cfg(target_os = "linux")]
 #![warn(missing_docs)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "what is in memory fits a usize, and a request of FUSE has 16 MiB at most"
+)]
 
 mod certain;
 mod contents;

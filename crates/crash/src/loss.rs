@@ -53,6 +53,7 @@ impl Loss {
     }
 
     /// Returns the same loss without that of the data of these files.
+    #[must_use]
     pub fn keeping_files(&self, kept: &BTreeSet<Inode>) -> Self {
         let mut loss = self.clone();
         loss.units.retain(|(inode, _), _| !kept.contains(inode));
@@ -61,6 +62,7 @@ impl Loss {
     }
 
     /// Returns the same loss with only these changes of metadata.
+    #[must_use]
     pub fn with_metadata(&self, metadata: BTreeSet<usize>) -> Self {
         Self { metadata, ..self.clone() }
     }

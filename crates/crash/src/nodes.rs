@@ -38,7 +38,7 @@ pub(crate) struct Node {
 /// All inodes of the folder. One that lost its last name stays, because it may still be open.
 #[derive(Debug)]
 pub(crate) struct Nodes {
-    nodes: HashMap<Inode, Node>,
+    all: HashMap<Inode, Node>,
     next: Inode,
     /// The folder with a file for the bytes of each inode.
     bytes: PathBuf,
@@ -57,15 +57,15 @@ impl Nodes {
             ..<_>::default()
         };
         let root = new_node(NodeKind::Folder, &attributes, ROOT);
-        Self { nodes: HashMap::from([(ROOT, root)]), next: first, bytes }
+        Self { all: HashMap::from([(ROOT, root)]), next: first, bytes }
     }
 
     pub(crate) fn get(&self, inode: Inode) -> Result<&Node> {
-        self.nodes.get(&inode).ok_or(Errno::NOENT)
+        self.all.get(&inode).ok_or(Errno::NOENT)
     }
 
     pub(crate) fn get_mut(&mut self, inode: Inode) -> Result<&mut Node> {
-        self.nodes.get_mut(&inode).ok_or(Errno::NOENT)
+        self.all.get_mut(&inode).ok_or(Errno::NOENT)
     }
 
     pub(crate) fn find(&self, folder: Inode, name: &OsStr) -> Result<Inode> {
@@ -93,7 +93,7 @@ impl Nodes {
             File::create_new(self.path(inode))?;
         }
         self.next += 1;
-        self.nodes.insert(inode, new_node(kind, attributes, entry.0));
+        self.all.insert(inode, new_node(kind, attributes, entry.0));
         self.enter(entry, inode)?;
         Ok(inode)
     }

@@ -56,16 +56,16 @@ impl Record {
         let paths = Paths::before(self, cut);
         let data = loss.files().into_iter().map(|inode| {
             let name = paths.inode(inode);
-            let units = loss.units.range((inode, 0)..=(inode, u64::MAX)).count();
-            let lost = match units {
+            let blocks = loss.units.range((inode, 0)..=(inode, u64::MAX)).count();
+            let parts = match blocks {
                 0 => String::new(),
-                1 => format!("a block of {} bytes", loss.unit),
-                units => format!("{units} blocks of {} bytes", loss.unit),
+                1 => format!("a part of {} bytes", loss.unit),
+                _ => format!("{blocks} parts of {} bytes", loss.unit),
             };
-            let shorter = if loss.sizes.contains_key(&inode) { "its growth" } else { "" };
-            let parts: Vec<_> =
-                [&*lost, shorter].into_iter().filter(|part| !part.is_empty()).collect();
-            format!("unflushed data of `{name}`: {}", parts.join(" and "))
+            let growth = if loss.sizes.contains_key(&inode) { "its growth" } else { "" };
+            let all = [&*parts, growth].into_iter().filter(|part| !part.is_empty());
+            let all: Vec<_> = all.collect();
+            format!("unflushed data of `{name}`: {}", all.join(" and "))
         });
         metadata.chain(data).collect()
     }

@@ -86,14 +86,14 @@ pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Re
     let scratch = Scratch::new_in(&parent)?;
     let started = Instant::now();
     progress.stage("recording what the program writes", None);
-    let recorded = record(request, &scratch, progress, stop)?;
+    let outcome = record(request, &scratch, progress, stop)?;
     let record_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let checker = Checker { request, scratch: &scratch, stop };
-    let mut result = match &recorded {
-        Recorded::Folder(recorded) => {
-            let checked = check_states(&checker, recorded, progress)?;
-            summary(&checker, recorded, &checked, progress)?
+    let mut result = match &outcome {
+        Recorded::Folder(record) => {
+            let states = check_states(&checker, record, progress)?;
+            summary(&checker, record, &states, progress)?
         }
         Recorded::Nothing { why } => killed::check_killed(&checker, why.clone(), progress)?,
     };
@@ -107,12 +107,12 @@ pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Re
 fn summary(
     checker: &Checker<'_>,
     record: &crash::Record,
-    checked: &[Checked],
+    states: &[Checked],
     progress: &dyn Progress,
 ) -> Result<CrashResult> {
-    let models = states::by_model(&checker.request.models, checked);
+    let models = states::by_model(&checker.request.models, states);
     let first_of = |is_counted: fn(CrashModel) -> bool| {
-        let broken = checked.iter().filter(|state| is_counted(state.model) && !state.verdict.holds);
+        let broken = states.iter().filter(|state| is_counted(state.model) && !state.verdict.holds);
         broken.min_by_key(|state| (state.model, state.cut, state.number))
     };
     let broken = |state: Option<&Checked>| {
@@ -141,6 +141,8 @@ fn broken_state(
 ) -> Result<BrokenState> {
     progress.stage("looking for the flush that is missing", None);
     let loss = shrink::shrink(checker, record, state)?;
+    let is_torn = matches!(state.model, CrashModel::Torn512 | CrashModel::Torn4096)
+        && loss.metadata.is_empty();
     Ok(BrokenState {
         cut: state.cut as u64,
         model: state.model,
@@ -148,7 +150,8 @@ fn broken_state(
         reason: state.verdict.reason.clone(),
         at: record.describe_cut(state.cut),
         lost: record.describe_loss(&loss, state.cut),
-        missing: record.missing_flush(&loss, state.cut),
+        // No flush keeps a write from being torn.
+        missing: record.missing_flush(&loss, state.cut).filter(|_| !is_torn),
     })
 }
 

@@ -55,7 +55,9 @@ pub(super) fn record(
         recorder.acknowledge("exit 0");
     }
     let (record, output) = recorder.finish().map_err(failed(scratch.path()))?;
-    output.iter().for_each(|line| progress.detail(line));
+    for line in &output {
+        progress.detail(line);
+    }
     Ok(Recorded::Folder(record))
 }
 

@@ -14,8 +14,8 @@ const MOST_CHECKS: usize = 60;
 pub(super) fn shrink(checker: &Checker<'_>, record: &Record, state: &Checked) -> Result<Loss> {
     let loss = Loss::choose(record, state.cut, state.model, state.seed);
     let mut search = Shrinking { checker, record, state, checks: 0 };
-    let loss = search.keep_metadata(loss)?;
-    search.keep_files(loss)
+    let loss = search.keep_metadata(&loss)?;
+    search.keep_files(&loss)
 }
 
 struct Shrinking<'a> {
@@ -39,7 +39,7 @@ impl Shrinking<'_> {
 
     /// Keeps as many changes of metadata as possible: all, or one half after the other. A journal
     /// loses its end, so that there the first ones are kept.
-    fn keep_metadata(&mut self, loss: Loss) -> Result<Loss> {
+    fn keep_metadata(&mut self, loss: &Loss) -> Result<Loss> {
         let none = loss.with_metadata(BTreeSet::new());
         if loss.metadata.is_empty() || self.fails(&none)? {
             return Ok(none);
@@ -52,11 +52,11 @@ impl Shrinking<'_> {
     }
 
     /// Finds the longest start of the lost operations that may be kept.
-    fn keep_first(&mut self, loss: Loss) -> Result<Loss> {
-        let lost: Vec<_> = loss.metadata.iter().copied().collect();
-        let from = |kept: usize| loss.with_metadata(lost[kept..].iter().copied().collect());
+    fn keep_first(&mut self, loss: &Loss) -> Result<Loss> {
+        let numbers: Vec<_> = loss.metadata.iter().copied().collect();
+        let from = |kept: usize| loss.with_metadata(numbers[kept..].iter().copied().collect());
         // With `low` kept it fails, with `high` it does not.
-        let (mut low, mut high) = (0, lost.len());
+        let (mut low, mut high) = (0, numbers.len());
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
             if self.fails(&from(middle))? { low = middle } else { high = middle }
@@ -66,27 +66,27 @@ impl Shrinking<'_> {
 
     /// Keeps parts of the lost operations, smaller and smaller ones (delta debugging; Zeller and
     /// Hildebrandt 2002).
-    fn keep_any(&mut self, loss: Loss) -> Result<Loss> {
-        let mut lost: Vec<_> = loss.metadata.iter().copied().collect();
-        let mut size = lost.len().div_ceil(2);
+    fn keep_any(&mut self, loss: &Loss) -> Result<Loss> {
+        let mut numbers: Vec<_> = loss.metadata.iter().copied().collect();
+        let mut size = numbers.len().div_ceil(2);
         while size > 0 {
             let mut at = 0;
-            while at < lost.len() && lost.len() > 1 {
-                let end = (at + size).min(lost.len());
-                let rest: Vec<_> = lost[..at].iter().chain(&lost[end..]).copied().collect();
+            while at < numbers.len() && numbers.len() > 1 {
+                let end = (at + size).min(numbers.len());
+                let rest: Vec<_> = numbers[..at].iter().chain(&numbers[end..]).copied().collect();
                 if self.fails(&loss.with_metadata(rest.iter().copied().collect()))? {
-                    lost = rest;
+                    numbers = rest;
                 } else {
                     at = end;
                 }
             }
             size /= 2;
         }
-        Ok(loss.with_metadata(lost.into_iter().collect()))
+        Ok(loss.with_metadata(numbers.into_iter().collect()))
     }
 
     /// Keeps the data of as many files as possible.
-    fn keep_files(&mut self, loss: Loss) -> Result<Loss> {
+    fn keep_files(&mut self, loss: &Loss) -> Result<Loss> {
         let all = loss.files();
         let without = loss.keeping_files(&all);
         if all.is_empty() || self.fails(&without)? {

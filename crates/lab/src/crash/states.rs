@@ -138,8 +138,9 @@ impl<'a> Search<'a> {
     fn attempt(&self, number: u64, files: &CheckFiles) -> Result<Option<Checked>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.checker.request.seed ^ number);
         // Every second cut is one of the chosen, and meets another model in each turn of them.
-        let half = number as usize / 2;
-        let model = self.turns[(half + half / self.chosen.len()) % self.turns.len()];
+        let half = number / 2;
+        let turn = half + half / self.chosen.len() as u64;
+        let model = self.turns[below(turn, self.turns.len())];
         let cut = self.cut(number, &mut random);
         let seed = random.next_u64() >> 32;
         let loss = Loss::choose(self.record, cut, model, seed);
@@ -156,12 +157,18 @@ impl<'a> Search<'a> {
     /// Returns a cut: in turn one of the chosen and any.
     fn cut(&self, number: u64, random: &mut Xoshiro256PlusPlus) -> usize {
         if number.is_multiple_of(2) {
-            return self.chosen[number as usize / 2 % self.chosen.len()];
+            return self.chosen[below(number / 2, self.chosen.len())];
         }
         let first = self.record.prepared();
         let cuts = self.record.operations().len() - first + 1;
-        first + (random.next_u64() % cuts as u64) as usize
+        first + below(random.next_u64(), cuts)
     }
+}
+
+/// Returns the remainder of a number: below `limit`, which is not 0.
+#[allow(clippy::cast_possible_truncation, reason = "it is below a usize")]
+fn below(number: u64, limit: usize) -> usize {
+    (number % limit as u64) as usize
 }
 
 /// Returns the cuts before and after each acknowledgement, and after each flush and each rename.
@@ -183,7 +190,7 @@ fn chosen_cuts(record: &Record) -> Vec<usize> {
 fn shuffle(cuts: &mut [usize], seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for end in (1..cuts.len()).rev() {
-        cuts.swap(end, (random.next_u64() % (end as u64 + 1)) as usize);
+        cuts.swap(end, below(random.next_u64(), end + 1));
     }
 }
 

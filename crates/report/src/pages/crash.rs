@@ -49,16 +49,18 @@ fn verdict(program: &str, result: &CrashResult) -> String {
     format!("{program} {did} {of}{strict}.")
 }
 
+/// A count of states, a column of the table.
+type Count = fn(&ModelResult) -> u64;
+
 fn table(result: &CrashResult) -> Table {
     let rows = &result.models;
-    let table = Table::for_rows("", rows)
+    let mut table = Table::for_rows("", rows)
         .with(Column::text("model"), |row| row.model.to_string())
         .with(Column::number("states", ""), |row| show_count(row.states))
         .with(Column::number("kept", ""), |row| show_count(row.kept))
         .with(Column::number("broken", ""), |row| show_count(row.states - row.kept));
-    let any = |count: fn(&ModelResult) -> u64| rows.iter().any(|row| count(row) > 0);
-    let mut table = table;
-    let details: [(&str, fn(&ModelResult) -> u64); 6] = [
+    let any = |count: Count| rows.iter().any(|row| count(row) > 0);
+    let details: [(&str, Count); 6] = [
         ("not opened", |row| row.unopened),
         ("repaired", |row| row.repaired),
         ("wrong", |row| row.wrong),
@@ -84,14 +86,14 @@ fn broken(
 ) -> Option<Block> {
     let state = state?;
     let line = |name: &str, text: String| Line::new(format!("  {name:<8}  "), text);
-    let lost = state.lost.iter().map(|lost| line("lost", lost.clone()));
+    let missed = state.lost.iter().map(|what| line("lost", what.clone()));
     let missing = state.missing.iter().map(|missing| line("missing", missing.clone()));
     let first = [
         line("cut", format!("{}, model {}", state.at, state.model)),
         line("reason", state.reason.clone()),
     ];
     let last = [line("again", again(state))];
-    Some(Lines::new(title, first.into_iter().chain(lost).chain(missing).chain(last)).into())
+    Some(Lines::new(title, first.into_iter().chain(missed).chain(missing).chain(last)).into())
 }
 
 fn recorded(result: &CrashResult) -> String {
