@@ -9,7 +9,7 @@ use spec::{
 };
 
 /// The names and texts of the studies, in the order in which they are listed.
-const STUDIES: [(&str, &str); 13] = [
+const STUDIES: [(&str, &str); 17] = [
     ("faster-than-fs", include_str!("../studies/faster-than-fs.toml")),
     ("page-cache", include_str!("../studies/page-cache.toml")),
     ("mass-inserts", include_str!("../studies/mass-inserts.toml")),
@@ -22,6 +22,10 @@ const STUDIES: [(&str, &str); 13] = [
     ("sqlite-options", include_str!("../studies/sqlite-options.toml")),
     ("sqlite-versions", include_str!("../studies/sqlite-versions.toml")),
     ("tar-shards", include_str!("../studies/tar-shards.toml")),
+    ("readers-writers", include_str!("../studies/readers-writers.toml")),
+    ("read-while-writing", include_str!("../studies/read-while-writing.toml")),
+    ("leveldb", include_str!("../studies/leveldb.toml")),
+    ("redb", include_str!("../studies/redb.toml")),
     ("seaweedfs", include_str!("../studies/seaweedfs.toml")),
 ];
 

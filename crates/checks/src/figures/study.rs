@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Case, Plan, record::Record};
+use model::{Case, Plan, Workload, record::Record};
 use spec::study::{Claim, Figure, StudyCommand};
 use stats::Estimate;
 
@@ -235,7 +235,7 @@ fn over<'a>(step: &StudyCommand, claim: &Claim, series: Series<'a>) -> Option<Se
         Some(work) => plan
             .workloads
             .iter()
-            .position(|other| other.work.to_string() == work && other.processes == own.processes)?,
+            .position(|other| work_name(plan, other) == work && other.processes == own.processes)?,
     };
     let target = match over.target {
         Some(label) => position(plan, &label)?,
@@ -307,10 +307,16 @@ fn evens(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     same.map(row).collect()
 }
 
+/// Returns the name by which a claim names the work of a workload: `read`, `readers together`.
+fn work_name(plan: &Plan, workload: &Workload) -> String {
+    let role = plan.experiment.roles().zip(workload.work.role());
+    role.map_or_else(|| workload.work.to_string(), |(roles, work)| roles.work_name(work))
+}
+
 /// Reports whether a claim is about this case.
 fn is_of(claim: &Claim, plan: &Plan, case: Case) -> bool {
     plan.workloads.get(case.workload).is_some_and(|workload| {
-        let work = workload.work.to_string();
+        let work = work_name(plan, workload);
         claim.work.as_ref().is_none_or(|wanted| *wanted == work)
             && claim.processes.is_none_or(|wanted| wanted == workload.processes)
             && claim.cache.is_none_or(|wanted| wanted == case.cache)

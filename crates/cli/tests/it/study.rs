@@ -19,6 +19,10 @@ fn all_are_listed_and_a_slip_is_answered() {
         "sqlite-options",
         "sqlite-versions",
         "tar-shards",
+        "readers-writers",
+        "read-while-writing",
+        "leveldb",
+        "redb",
         "seaweedfs",
     ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
@@ -44,6 +48,37 @@ fn a_step_shows_what_was_published_beside_what_is_measured() {
     // Each step has its record, which shows itself.
     assert!(world.ok("report out/page-cache-2.json").out.contains("sqlite api=blob"));
     assert_eq!(world.tree().len(), 2, "{:?}", world.tree().keys());
+}
+
+#[test]
+fn figures_of_roles_are_compared_alone_and_next_to_each_other() {
+    let world = World::new();
+    let ran = world.ok("study readers-writers --quick --step 1 --rounds 2 --records out");
+    let record = world.record("out/readers-writers-1.json");
+    assert_eq!(record.header.plan.experiment.roles().map(|data| data.roles.len()), Some(2));
+    assert!(ran.out.contains("Of 6 published figures here:"), "{}", ran.out);
+    assert!(!ran.out.contains("not measured"), "{}", ran.out);
+    for part in ["÷ readers", "readers take this multiple of their time alone"] {
+        assert!(ran.words().contains(part), "{part}\n{}", ran.out);
+    }
+}
+
+#[test]
+fn studies_of_engines_that_are_not_here_compare_the_others() {
+    let world = World::new();
+    for (step, published) in [
+        ("read-while-writing --step 1", "lmdb µs/blob 2.76"),
+        ("leveldb --step 3", "µs/blob 20.6"),
+        ("leveldb --step 7", "µs/blob 625"),
+        ("redb --step 1", "lmdb time ÷ 0.676"),
+        ("redb --step 3", "redb µs/blob 15.9"),
+    ] {
+        let words = world.ok(&format!("study {step} --quick --rounds 1 --seed 1")).words();
+        assert!(words.contains(published), "{step}: {published}\n{words}");
+        assert!(!words.contains(&format!("{published} not measured")), "{step}\n{words}");
+    }
+    let list = world.ok("study leveldb --quick --step 1 --rounds 1 --seed 1").words();
+    assert!(list.contains("LevelDB and Kyoto Cabinet are not engines of storemark"), "{list}");
 }
 
 #[test]

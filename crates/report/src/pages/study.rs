@@ -10,7 +10,7 @@ use spec::study::{Study, StudyCommand};
 use super::{Detail, Page, around, run, together};
 use crate::{
     charts::StudyStep,
-    experiment::{about, experiment_report},
+    experiment::{about, experiment_report, roles::costs},
     table::{Block, Line, Lines, Table},
     tables, words,
 };
@@ -47,7 +47,9 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let table = tables::study(&rows).with_notes(left_out).into();
     let Some(first) = done.records.first() else { return vec![table] };
     let figures: Vec<_> = done.records.iter().map(figures).collect();
+    let roles = done.records.iter().zip(&figures).flat_map(|(record, rows)| costs(record, rows));
     let blocks = [about(first, None), table].into_iter().chain(together(&done.records));
+    let blocks = blocks.chain(roles);
     around(&done.records, &figures, blocks, detail)
 }
 

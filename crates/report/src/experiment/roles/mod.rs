@@ -40,11 +40,7 @@ impl ExperimentReport for RolesData {
 
     fn page(&self, record: &Record, figures: &[Figures], detail: Detail) -> Vec<Block> {
         let mut blocks = vec![about(record, None)];
-        let rows = role_figures(record, figures);
-        if !rows.is_empty() {
-            blocks.extend(tables::slowdowns(record, &rows).map(Block::from));
-            blocks.push(tables::roles(record, &rows).into());
-        }
+        blocks.extend(costs(record, figures));
         blocks.extend(
             tables::maintained(record, &maintained_role_figures(record, figures)).map(Block::from),
         );
@@ -57,6 +53,16 @@ impl ExperimentReport for RolesData {
     fn charts(&self, _part: &Part<'_>) -> &'static [Make] {
         &[charts::slowdowns, cases::compared, over_time::charts, charts::growths]
     }
+}
+
+/// Returns what each role costs the others; empty if no roles were measured.
+pub(crate) fn costs(record: &Record, figures: &[Figures]) -> Vec<Block> {
+    let rows = role_figures(record, figures);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let slowdowns = tables::slowdowns(record, &rows).map(Block::from);
+    slowdowns.into_iter().chain([tables::roles(record, &rows).into()]).collect()
 }
 
 /// Describes the roles: `4 readers (read), 1 writers (update)`.
