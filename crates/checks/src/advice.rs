@@ -34,6 +34,40 @@ pub struct Advice {
     /// The record of their whole life, on a few generated values; `None` if there was no time for
     /// it.
     pub life: Option<Record>,
+    /// What the settings do that decide how readers and writers share the best store; `None` if no
+    /// roles were given.
+    pub sharing: Option<Sharing>,
+}
+
+/// Settings that were measured one by one, next to the same store without each.
+#[derive(Clone, Debug, Default)]
+pub struct Sharing {
+    /// The records; `None` if a run could not be made or had no time.
+    pub records: Vec<Option<Record>>,
+    /// The settings, each with its place in the records.
+    pub settings: Vec<SharingSetting>,
+}
+
+/// A setting that decides what readers and writers cost each other, in two ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharingSetting {
+    /// The label of the store.
+    pub store: String,
+    /// The two ways, the one of the recommended store first.
+    pub ways: [SharingWay; 2],
+    /// The trade-off of the second; empty if it has none.
+    pub trades: String,
+}
+
+/// A way of a setting, and where it was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharingWay {
+    /// The way in words: `journal=delete`.
+    pub name: String,
+    /// The index of the record.
+    pub record: usize,
+    /// The index of the target in its plan.
+    pub target: usize,
 }
 
 /// A store that may suit the data.

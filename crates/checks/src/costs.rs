@@ -1,6 +1,6 @@
 //! The cost of an operation if reads and updates have shares: the mean of their times, weighed.
 
-use model::{Case, record::Record};
+use model::{Case, Plan, Work, record::Record};
 use stats::{Estimate, SAME};
 
 use crate::series::{FEWEST_ROUNDS, Series};
@@ -81,7 +81,8 @@ impl<'a> Costs<'a> {
     fn parts(self, target: usize) -> impl Iterator<Item = (f64, Series<'a>)> {
         let plan = &self.record.header.plan;
         let cache = plan.caches.first().copied().unwrap_or_default();
-        plan.workloads.iter().enumerate().filter_map(move |(workload, of)| {
+        let weighed = plan.workloads.iter().enumerate().filter(|(_, of)| is_weighed(plan, of.work));
+        weighed.filter_map(move |(workload, of)| {
             let share = if of.work.writes() { 1.0 - self.reads } else { self.reads };
             let series = Series::new(self.record, Case { workload, cache }, target);
             (share > 0.0).then_some((share, series))
@@ -251,6 +252,13 @@ impl<'a> Costs<'a> {
         let share = updating / (updating - reading);
         (reading * updating < 0.0).then_some(share)
     }
+}
+
+/// Reports whether work counts for the cost of an operation: of roles only what each takes next to
+/// the others.
+pub(crate) fn is_weighed(plan: &Plan, work: Work) -> bool {
+    let several = plan.experiment.roles().is_some_and(|data| data.roles.len() > 1);
+    work.role().is_none_or(|role| role.together == several && role.meanwhile.is_none())
 }
 
 fn time(series: Series<'_>) -> Option<Estimate> {

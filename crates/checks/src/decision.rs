@@ -7,7 +7,7 @@ use stats::Estimate;
 
 use crate::{
     advice::{Advice, Candidate, Outcome},
-    costs::{Choice, Costs, Undecided},
+    costs::{Choice, Costs, Undecided, is_weighed},
     figures::{Figures, figures, stores::stores},
     series::Series,
 };
@@ -146,7 +146,8 @@ fn rows(advice: &Advice, costs: Costs<'_>, now: Option<usize>) -> Vec<CandidateF
     let (figures, stores) = (figures(finals), stores(finals));
     let time = |target: usize, writes: bool| {
         let is_asked = |row: &&Figures| {
-            row.target == target && plan.workloads[row.case.workload].work.writes() == writes
+            let work = plan.workloads[row.case.workload].work;
+            row.target == target && work.writes() == writes && is_weighed(plan, work)
         };
         figures.iter().filter(is_asked).find_map(|row| Some(row.us_per_op?.point))
     };

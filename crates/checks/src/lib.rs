@@ -27,6 +27,7 @@ mod record;
 mod rounds;
 mod sample;
 mod series;
+mod sharing;
 mod sizes;
 mod slices;
 mod stores;
@@ -37,7 +38,9 @@ mod tests;
 mod timeline;
 mod verdict;
 
-pub use advice::{Advice, Candidate, LeftOut, Outcome, Threshold};
+pub use advice::{
+    Advice, Candidate, LeftOut, Outcome, Sharing, SharingSetting, SharingWay, Threshold,
+};
 pub use arithmetic::contradictions;
 pub use calibration::{
     CALIBRATION_FORMAT, Calibration, CalibrationLine, Form, KnownRatio, KnownRun, LeftOutRun,
@@ -81,6 +84,7 @@ pub use record::of_record;
 pub use rounds::{is_cut_off, keys_touched, lacks_state, whole_rounds};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{CLIENTS, FEWEST_ROUNDS, Series, facts, is_usable};
+pub use sharing::{SharingFigures, WayFigures, sharing_figures};
 pub use stores::{of_machine, of_stores};
 pub use timeline::{BackgroundTotal, Passes, Point, Stall, Timeline, timelines};
 pub use verdict::{Verdict, unsettled};

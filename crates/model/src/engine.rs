@@ -59,6 +59,10 @@ pub struct Declaration {
     /// The settings that `storemark advise` tries, fewer first; empty if it is no place for data
     /// that a user chooses.
     pub worth_trying: &'static [Try],
+    /// The settings that decide what sessions that read and sessions that write cost each other;
+    /// `storemark advise --readers` measures each of them. Each has what the engine does by default
+    /// before it. Empty if there are none.
+    pub sharing: &'static [(&'static str, Try)],
     /// The name of the setting for the largest value, in bytes, that it keeps in another way than
     /// longer ones; `None` if it keeps all values in the same way.
     pub threshold: Option<&'static str>,
@@ -97,6 +101,7 @@ impl Declaration {
             defers: false,
             reference: false,
             worth_trying: &[],
+            sharing: &[],
             threshold: None,
             schemes: &[],
             address: "user@host:port/database",

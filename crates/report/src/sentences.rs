@@ -40,6 +40,13 @@ sentences! {
     in_exchange(list): "In exchange: {list}.";
     next(store, cost, when): "Next: {store}, {cost} of the cost; {when}.";
     next_level(store, cost, when): "Next: {store}, {cost} of the cost, a difference that is not shown; {when}.";
+    sharing_of(store): "What each setting of {store} does to readers and writers at the same time:";
+    sharing(better, worse, reads, updates): "{better} instead of {worse}: {reads}; {updates}.";
+    sharing_for(better, worse, reads, updates, trades): "{better} instead of {worse}: {reads}; {updates}. In exchange: {trades}.";
+    sharing_time(operation, from, to): "{operation} takes {to} instead of {from}";
+    sharing_time_and_slowdown(operation, from, to, slow_from, slow_to): "{operation} takes {to} instead of {from}, {slow_to} its time alone instead of {slow_from}";
+    sharing_refused(time, from, to): "{time}, {to} refused instead of {from}";
+    sharing_same(list): "No difference is shown by: {list}.";
     wins_below(share): "it would win below {share} reads";
     wins_above(share): "it would win above {share} reads";
     wins_if(list): "it would win if this matters: the first takes {list}";
@@ -82,6 +89,7 @@ sentences! {
 sentences! {
     compared_on_all(last, all, values, bytes, rounds): "How sure: the last {last} of {all} candidates were compared on all {values} values ({bytes}) in {rounds} rounds.";
     compared_on_sample(last, all, values, of, bytes, rounds): "How sure: the last {last} of {all} candidates were compared on {values} of {of} values ({bytes}), a sample by size, in {rounds} rounds.";
+    compared_by_roles(last, all, roles, values, bytes, rounds): "How sure: the last {last} of {all} candidates were compared with {roles} at the same time, on {values} values generated in the sizes of the data ({bytes}), in {rounds} rounds.";
     settle_by_rounds(option): "To settle what is inconclusive: {option}, or --time without that.";
     settle_by_all(option): "To settle what is inconclusive: {option}, which measures all values.";
     settle_by_time(option): "To settle what is inconclusive: {option} (for the whole command), or a quieter machine.";

@@ -10,7 +10,7 @@ use checks::Advice;
 use clap::Args;
 use engines::registry;
 use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
-use model::{Batch, Blobs, Durability, Error, Result, units};
+use model::{Batch, Blobs, Durability, Error, Result, Roles, units};
 use report::pages;
 use spec::{BlobsSpec, DataSource, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
 
@@ -30,7 +30,8 @@ Examples:
   storemark advise ~/thumbnails                      where these files should be
   storemark advise thumbs.db --reads 50              a database, half of the operations updates
   storemark advise --data ~/thumbnails --explain     with everything that was tried
-  storemark advise --size 10k --durability durable   values of 10 kB that are yet to come")]
+  storemark advise --size 10k --durability durable   values of 10 kB that are yet to come
+  storemark advise --size 300 --readers 4 --writers 2   the sessions of a web server")]
 pub(crate) struct AdviseOptions {
     /// The folder or store that the data are in now; none: values are generated
     #[arg(value_name = "STORE", conflicts_with = "data")]
@@ -45,14 +46,21 @@ pub(crate) struct AdviseOptions {
     #[arg(long, value_name = "PERCENT", value_parser = units::parse_of_a_hundred, default_value = "95", help_heading = "Use")]
     pub(crate) reads: f64,
     /// Values are mostly not in memory when they are read
-    #[arg(long, help_heading = "Use")]
+    #[arg(long, conflicts_with_all = ["readers", "writers"], help_heading = "Use")]
     pub(crate) cold: bool,
     /// What a power cut must leave: none, consistent (whole values) or durable (each commit)
     #[arg(long, value_name = "CLASS", value_parser = |text: &str| text.parse::<Durability>(), default_value = "consistent", help_heading = "Use")]
     pub(crate) durability: Durability,
     /// Sessions that work at the same time
-    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, 1024), default_value = "1", help_heading = "Use")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, 1024), default_value = "1", conflicts_with_all = ["readers", "writers"], help_heading = "Use")]
     pub(crate) threads: u32,
+    /// Sessions that read while others write: stores are compared with both at the same time, and the
+    /// settings that decide what they cost each other are measured one by one
+    #[arg(long, value_name = "N", value_parser = sessions, requires = "writers", help_heading = "Use")]
+    pub(crate) readers: Option<u32>,
+    /// Sessions that write while others read
+    #[arg(long, value_name = "N", value_parser = sessions, requires = "readers", help_heading = "Use")]
+    pub(crate) writers: Option<u32>,
     /// Operations that a program does in one transaction, or all; default: 1 for updates, all for reads,
     /// as `run` does
     #[arg(long, value_name = "N", value_parser = batch, help_heading = "Use")]
@@ -114,6 +122,28 @@ fn batch(text: &str) -> Result<Batch> {
     }
 }
 
+fn sessions(text: &str) -> Result<u32> {
+    units::parse_up_to(text, 1024)
+}
+
+/// Returns the roles of sessions that read and sessions that write, as `run --roles` takes them; `None`
+/// if they were not asked for.
+fn roles(options: &AdviseOptions) -> Result<Option<String>> {
+    let (Some(readers), Some(writers)) = (options.readers, options.writers) else {
+        return Ok(None);
+    };
+    let batch = match options.batch {
+        None => 1,
+        Some(Batch::Of(operations)) => operations,
+        Some(Batch::All) => {
+            return Err(Error::usage(
+                "--batch all: with --readers and --writers, accepted is a number",
+            ));
+        }
+    };
+    Ok(Some(format!("readers={readers},writers={writers}:batch={batch}")))
+}
+
 fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
@@ -138,6 +168,8 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
         cold: options.cold,
         durability: options.durability,
         threads: options.threads,
+        roles: roles(options)?
+            .map_or(Ok(Vec::new()), |text| Ok::<_, Error>(text.parse::<Roles>()?.0))?,
         batch: options.batch,
         time: options.time,
         seed,
@@ -179,6 +211,14 @@ fn now(label: &str) -> String {
     format!("{label} now")
 }
 
+/// Returns the candidates as a run takes them, what is there now first.
+fn targets_of(request: &AdviseRequest, found: &Advice) -> String {
+    let others = found.candidates.iter().filter(|of| of.label != found.now);
+    let targets = others.map(|of| model::shell_quoted(&of.target));
+    let now = format!("{}:", request.now.engine.name());
+    [now].into_iter().chain(targets).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the command that measures all candidates in one run; empty if there is none, because the
 /// data are in a store.
 fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> String {
@@ -192,14 +232,16 @@ fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> Str
         ),
         Data::Store { .. } | Data::Targets => return String::new(),
     };
+    if let Ok(Some(roles)) = roles(options) {
+        let durability = options.durability;
+        let targets = targets_of(request, found);
+        return format!("storemark run {targets} {data} --roles {roles} --durability {durability}");
+    }
     let shares = [("--read", options.reads), ("--update", 1.0 - options.reads)];
     let work = shares.into_iter().filter(|(_, share)| *share > 0.0).map(|(option, _)| option);
     let work = work.collect::<Vec<_>>().join(" ");
     let cache = if options.cold { " --cache data-cold" } else { "" };
-    let others = found.candidates.iter().filter(|of| of.label != found.now);
-    let targets = others.map(|of| model::shell_quoted(&of.target));
-    let now = format!("{}:", request.now.engine.name());
-    let targets = [now].into_iter().chain(targets).collect::<Vec<_>>().join(" ");
+    let targets = targets_of(request, found);
     let AdviseOptions { durability, batch, threads, .. } = options;
     let batch = match batch {
         None => String::new(),

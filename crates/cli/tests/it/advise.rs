@@ -100,6 +100,32 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
 }
 
 #[test]
+fn readers_and_writers_are_compared_at_the_same_time_with_the_settings_that_decide_it() {
+    let world = furnished();
+    let before = names(&world);
+    let options = "--readers 2 --writers 2 --time 90s --explain --json last.json --seed 1";
+    let ran = world.ok(&format!("advise thumbs {options}"));
+    let words = ran.words();
+    if words.starts_with(NOTHING) {
+        return;
+    }
+    for part in
+        ["2 readers (read), 2 writers (update) at the same time", "readers=2,writers=2:batch=1"]
+    {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    let record = world.record("last.json");
+    assert_eq!(record.header.plan.experiment.roles().map(|data| data.roles.len()), Some(2));
+    // How much was measured depends on the machine.
+    if words.contains("What each setting of") {
+        assert!(words.contains("one connection writes"), "{words}");
+    }
+    world.ok("report last.json");
+    fs::remove_file(world.path("last.json")).unwrap();
+    assert_eq!(names(&world), before);
+}
+
+#[test]
 fn one_value_and_empty_values_are_enough() {
     for (count, bytes) in [(1, "a picture"), (30, "")] {
         let world = World::new();
@@ -134,6 +160,11 @@ fn what_cannot_be_answered_is_refused_in_a_line() {
         ("advise thumbs --durability sure", "consistent"),
         ("advise thumbs --scratch absent", "no such folder"),
         ("advise thumbs --json thumbs/last.json", "is inside"),
+        ("advise thumbs --readers 4", "--writers <N>"),
+        ("advise thumbs --readers 0 --writers 1", "1 to 1024"),
+        ("advise thumbs --readers 1 --writers 1 --threads 2", "cannot be used with"),
+        ("advise thumbs --readers 1 --writers 1 --cold", "cannot be used with"),
+        ("advise thumbs --readers 1 --writers 1 --batch all", "accepted is a number"),
     ] {
         let said = world.refused(line);
         assert!(said.contains(says), "{line}\n{said}");

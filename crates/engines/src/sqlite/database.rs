@@ -79,11 +79,12 @@ impl Database {
         }
         let cache = settings.parse::<u64>("cache").map(|bytes| format!("-{}", bytes / 1024));
         let no_checkpoint = settings.get("checkpoint") == Some("none");
+        let pages = if no_checkpoint { Some("0") } else { settings.get("autocheckpoint") };
         for (pragma, value) in [
             ("synchronous", settings.get("sync")),
             ("cache_size", settings.get("cache_pages").or(cache.as_deref())),
             ("mmap_size", settings.get("mmap")),
-            ("wal_autocheckpoint", no_checkpoint.then_some("0")),
+            ("wal_autocheckpoint", pages),
             // On Apple's systems fsync leaves the bytes in the drive's cache unless SQLite is asked
             // for more; elsewhere these change nothing
             // (<https://sqlite.org/pragma.html#pragma_fullfsync>).
@@ -112,7 +113,7 @@ impl Database {
         let sync = usize::try_from(db.number("PRAGMA synchronous")?).unwrap_or(usize::MAX);
         let sync = *SYNC.get(sync).unwrap_or(&"unknown");
         let class = durability(&journal, sync);
-        let automatic = db.number("PRAGMA wal_autocheckpoint")? != 0;
+        let pages = db.number("PRAGMA wal_autocheckpoint")?;
         let file = db.column("PRAGMA database_list", 2)?;
         let in_file = file.first().is_some_and(|file| !file.is_empty());
 
@@ -128,7 +129,10 @@ impl Database {
         settings.set("cache_pages", cache_bytes / page_size.max(1));
         settings.set("mmap", db.number("PRAGMA mmap_size")?);
         settings.set("busy", self.settings.get("busy").unwrap_or("60s"));
-        settings.set("checkpoint", if automatic { "auto" } else { "none" });
+        settings.set("checkpoint", if pages == 0 { "none" } else { "auto" });
+        if self.settings.get("autocheckpoint").is_some() {
+            settings.set("autocheckpoint", pages);
+        }
         let own = Sqlite.settings(facet);
         settings.0.retain(|name, _| own.iter().any(|setting| setting.name == name));
         if let Some(name) = self.settings.get(library::SETTING) {

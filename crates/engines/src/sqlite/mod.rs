@@ -105,6 +105,14 @@ pub(crate) const CHECKPOINT: Setting = Setting::new(
 .of_use()
 .only_for(&[Facet::Blobs]);
 
+pub(crate) const AUTOCHECKPOINT: Setting = Setting::new(
+    "autocheckpoint",
+    Accepts::Integer(1, i32::MAX as i64),
+    "pages of a WAL from which on a commit checkpoints it (PRAGMA wal_autocheckpoint)",
+)
+.of_use()
+.only_for(&[Facet::Blobs]);
+
 pub(crate) const BUSY: Setting = Setting::new(
     "busy",
     Accepts::Duration(0, 3600),
@@ -161,6 +169,7 @@ static DECLARATION: Declaration = Declaration {
         .only_for(&[Facet::Blobs]),
         MMAP,
         CHECKPOINT,
+        AUTOCHECKPOINT,
         BUSY,
         LIB,
         users::SETTINGS[0],
@@ -214,6 +223,12 @@ static DECLARATION: Declaration = Declaration {
         Try::new("mmap=1GiB&page_size=16384", MAPPED),
         Try::new("mmap=1GiB&page_size=65536", MAPPED),
         Try::new("api=blob&mmap=1GiB&page_size=16384", HANDLES),
+    ],
+    sharing: &[
+        ("journal=wal", Try::new("journal=delete", "no log next to the file; readers and a writer wait for each other")),
+        ("busy=60s", Try::new("busy=0", "a session that finds a lock is refused at once, and the program tries again")),
+        ("autocheckpoint=1000", Try::new("autocheckpoint=100", "a shorter log, and more commits that write it back")),
+        ("autocheckpoint=1000", Try::new("autocheckpoint=10000", "a longer log, and fewer commits that write it back")),
     ],
     title: "SQLite",
     extension: Some("db"),

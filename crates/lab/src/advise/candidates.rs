@@ -77,7 +77,11 @@ impl Field {
             let gives = runner.target.engine.declaration().class_of(&own);
             let lacks = Error::usage(format!("gives durability {gives} only"));
             let lacks_class = gives < asked.durability && !runner.target.keeps_class;
-            if lacks_class { Err(lacks) } else { Ok((own, runner)) }
+            if lacks_class {
+                return Err(lacks);
+            }
+            asked.check_roles(&runner.target)?;
+            Ok((own, runner))
         });
         let (own, runner) = match checked {
             Ok(checked) => checked,

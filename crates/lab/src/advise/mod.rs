@@ -4,15 +4,16 @@
 
 mod candidates;
 mod race;
+mod sharing;
 mod threshold;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use checks::{Advice, Costs};
-use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, record::Record};
+use model::{Batch, Blobs, Durability, Error, ErrorKind, Result, Role, record::Record};
 
 use crate::{
-    Data, Progress, Recorder, ResolvedTarget, Stop, StoreCache,
+    Data, Progress, Recorder, ResolvedTarget, RolesRequest, Stop, StoreCache,
     budget::{Budget, shares},
     experiment::blobs::{Coverage, Survey, survey},
     progress::Quiet,
@@ -43,6 +44,8 @@ pub struct AdviseRequest {
     pub durability: Durability,
     /// Sessions that work at the same time.
     pub threads: u32,
+    /// The roles of sessions that read and sessions that write; empty if all sessions do the same.
+    pub roles: Vec<Role>,
     /// Operations per commit; `None` for [`Batch::usual`].
     pub batch: Option<Batch>,
     /// The time for the whole search.
@@ -53,6 +56,13 @@ pub struct AdviseRequest {
     pub scratch: Option<PathBuf>,
     /// The command that starts a worker process, as in [`Request`](crate::Request).
     pub worker: Vec<OsString>,
+}
+
+impl AdviseRequest {
+    /// Fails if the target cannot do what a role asks for.
+    fn check_roles(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
+        RolesRequest::new(Vec::new(), Data::Targets, self.roles.clone()).check(target)
+    }
 }
 
 /// The number of candidates of the race that are measured again, in addition to the present store.
@@ -94,7 +104,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     }
     let (thresholds, failed) =
         threshold::measure_all(race, &lengths, race.share(shares::THRESHOLDS))?;
-    let most = Race::candidates(race.share(shares::RACE));
+    let most = race.candidates(race.share(shares::RACE));
     let mut field = Field::new(asked, &settings, &thresholds, failed, most);
     let raced = raced(race, &mut field, &lengths)?;
     let chosen = last(&field, &raced, asked);
@@ -102,7 +112,8 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     let coverage = Coverage::Fitting(race.room(&lengths, chosen.len()));
     let leader = leader(&chosen, &raced, asked.reads);
     race.progress.detail(&format!("comparing the last {}", chosen.len()));
-    let finals = race.request(&chosen, leader, coverage, race.share(shares::FINALS));
+    let share = if asked.roles.is_empty() { shares::FINALS } else { shares::FINALS_OF_ROLES };
+    let finals = race.request(&chosen, leader, (coverage, &lengths), race.share(share));
     let finals = match race.run(&finals, &mut stores, recorder) {
         // The race alone is an answer, too.
         Err(error) if error.kind() != ErrorKind::Interrupted => {
@@ -119,6 +130,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     let keys = finals.header.plan.experiment.summary().map_or(1, |summary| summary.count);
     let cold = race.cold(&chosen, (coverage, keys), &mut stores)?;
     drop(stores);
+    let sharing = sharing::measure(race, &chosen, &finals, &lengths)?;
     let life = race.life(&chosen, &lengths)?;
     Ok(Advice {
         reads: asked.reads,
@@ -132,6 +144,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
         finals,
         cold,
         life,
+        sharing,
     })
 }
 
@@ -157,7 +170,8 @@ fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
     let seconds = race.share(shares::RACE);
     let most = race.sample(lengths, field.runners.len(), seconds);
     race.progress.detail(&format!("comparing {} candidates on a sample", field.runners.len()));
-    let request = race.request(&field.runners, 0, Coverage::Fitting(most), seconds);
+    let sample = (Coverage::Fitting(most), lengths);
+    let request = race.request(&field.runners, 0, sample, seconds);
     // There are many, and those that differ by little stay.
     let request = race::with(request, |part| part.copies = false);
     race.run(&request, &mut StoreCache::default(), &mut Recorder::new(None))

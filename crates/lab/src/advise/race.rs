@@ -1,15 +1,15 @@
 //! The runs that candidates are compared in: those of `storemark run`, with a share of the time each.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use model::{
-    BlobWork, Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Rounds,
+    BlobWork, Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Role, Rounds,
     record::{Ended, Record},
 };
 
 use super::{AdviseRequest, candidates::Runner};
 use crate::{
-    Data, LifeRequest, Progress, Recorder, Request, ResolvedTarget, Stop, StoreCache,
+    Data, LifeRequest, Progress, Recorder, Request, ResolvedTarget, RolesRequest, Stop, StoreCache,
     budget::{Budget, guessed, shares},
     experiment::blobs::Coverage,
     measure_with,
@@ -28,6 +28,14 @@ const SAMPLE: [u64; 2] = [4, 2_000];
 
 /// The operations of a cold pass.
 const COLD_READS: u64 = 400;
+
+/// The bytes of the values that roles use, and the largest number of these.
+const ROLE_BYTES: u64 = 64 << 20;
+const ROLE_VALUES: u64 = 20_000;
+
+/// The length of a pass of roles: several hundred operations of the slowest store, and many passes
+/// in little time.
+const PASS: Duration = Duration::from_millis(100);
 
 /// The bytes of the values of a life of stores.
 const LIFE_BYTES: u64 = 8 << 20;
@@ -52,8 +60,10 @@ impl Race<'_> {
         clippy::cast_sign_loss,
         reason = "a float is cast to the nearest integer, and this one is not negative"
     )]
-    pub(super) fn candidates(seconds: f64) -> usize {
-        (seconds / guessed::CANDIDATE) as usize
+    pub(super) fn candidates(&self, seconds: f64) -> usize {
+        let alike = self.asked.roles.is_empty();
+        let each = if alike { guessed::CANDIDATE } else { guessed::CANDIDATE_OF_ROLES };
+        (seconds / each) as usize
     }
 
     /// Returns how many values with these `lengths` a sample has, for `candidates` candidates in
@@ -113,15 +123,43 @@ impl Race<'_> {
         &self,
         runners: &[Runner],
         baseline: usize,
-        coverage: Coverage,
+        (coverage, lengths): (Coverage, &[u64]),
         seconds: f64,
     ) -> Request {
+        if !self.asked.roles.is_empty() {
+            let Coverage::Fitting(most) = coverage else { unreachable!("a race has a limit") };
+            let roles = self.roles(targets(runners), self.asked.roles.clone(), (most, lengths));
+            return Request { baseline, ..self.of_roles(roles, seconds) };
+        }
         let request = Request { baseline, ..self.reading(targets(runners), seconds) };
         let reads = self.asked.reads;
         let shares = [(Operation::Read, reads), (Operation::Update, 1.0 - reads)];
         let work = |(operation, _)| BlobWork { operation, order: Order::Permutation, rate: None };
         let work = shares.into_iter().filter(|(_, share)| *share > 0.0).map(work).collect();
         with(request, |part| (part.work, part.coverage) = (work, coverage))
+    }
+
+    /// Returns sessions that read and write at the same time, on at most `most` values generated in
+    /// the sizes of the data.
+    pub(super) fn roles(
+        &self,
+        targets: Vec<ResolvedTarget<dyn Blobs>>,
+        roles: Vec<Role>,
+        (most, lengths): (u64, &[u64]),
+    ) -> RolesRequest {
+        let size = mean(lengths).max(1);
+        let fitting = (ROLE_BYTES / size).clamp(1, ROLE_VALUES).min(most);
+        let spread = lengths.iter().map(|length| length.abs_diff(size)).sum::<u64>();
+        let variance = (spread / lengths.len().max(1) as u64).min(size - 1);
+        let count = fitting.min(lengths.len() as u64).max(1);
+        let data = Generated { seed: self.asked.seed, count, size, variance, random_percent: 100 };
+        let request = RolesRequest::new(targets, Data::Generated(data), roles);
+        RolesRequest { pass: Some(PASS), ..request }
+    }
+
+    /// Returns the request of roles that takes `seconds`.
+    pub(super) fn of_roles(&self, roles: RolesRequest, seconds: f64) -> Request {
+        Request { experiment: roles.into(), ..self.reading(Vec::new(), seconds) }
     }
 
     /// Runs a request, and returns its record.
@@ -150,7 +188,8 @@ impl Race<'_> {
     ) -> Result<Option<Record>> {
         let [least, most] = guessed::COLD_START;
         let seconds = self.share(shares::COLD_START);
-        if self.asked.cold || seconds < least || self.asked.reads <= 0.0 {
+        let is_asked = self.asked.roles.is_empty() && !self.asked.cold && self.asked.reads > 0.0;
+        if !is_asked || seconds < least {
             return Ok(None);
         }
         let request = self.reading(targets(runners), seconds.min(most));
@@ -166,7 +205,7 @@ impl Race<'_> {
     /// data; `None` if there is no time for it.
     pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
         let seconds = self.budget.left();
-        if seconds < guessed::LIFE {
+        if seconds < guessed::LIFE || !self.asked.roles.is_empty() {
             return Ok(None);
         }
         let size = mean(lengths).max(1);
@@ -186,7 +225,11 @@ impl Race<'_> {
     }
 
     /// Measures what the answer can do without; `None` if it cannot be measured.
-    fn extra(&self, request: &Request, stores: &mut StoreCache) -> Result<Option<Record>> {
+    pub(super) fn extra(
+        &self,
+        request: &Request,
+        stores: &mut StoreCache,
+    ) -> Result<Option<Record>> {
         match self.run(request, stores, &mut Recorder::new(None)) {
             Ok(record) => Ok(Some(record)),
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),

@@ -24,6 +24,10 @@ pub(crate) const LONGEST_ROUND: f64 = 0.5;
 
 /// Seconds of a candidate of `advise` in its race.
 pub(crate) const CANDIDATE: f64 = 2.5;
+/// The same with roles, which work alone and together in each round.
+pub(crate) const CANDIDATE_OF_ROLES: f64 = 6.0;
+/// The least seconds of a target that some rounds with roles take.
+pub(crate) const ROUNDS_OF_ROLES: f64 = 1.0;
 /// Seconds in which `advise` measures the two ways of an engine at one size.
 pub(crate) const SIZE: f64 = 4.0;
 /// Bytes of a sample of `advise` for each second of its race: few enough to fill dozens of stores

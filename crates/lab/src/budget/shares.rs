@@ -70,5 +70,7 @@ pub(crate) const THRESHOLDS: f64 = 0.15;
 pub(crate) const RACE: f64 = 0.35;
 /// Measuring the last candidates, which is the answer.
 pub(crate) const FINALS: f64 = 0.8;
+/// The same of roles: their settings are measured one by one after it.
+pub(crate) const FINALS_OF_ROLES: f64 = 0.4;
 /// Measuring a cold start. The life of stores has the rest.
 pub(crate) const COLD_START: f64 = 0.5;

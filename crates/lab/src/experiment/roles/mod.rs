@@ -127,6 +127,23 @@ impl Request {
 }
 
 impl RolesRequest {
+    /// Creates the request of roles in threads, without maintenance.
+    pub fn new(
+        targets: Vec<ResolvedTarget<dyn Blobs>>,
+        data: blobs::Data,
+        roles: Vec<Role>,
+    ) -> Self {
+        Self {
+            targets,
+            data,
+            roles,
+            distribution: None,
+            pass: None,
+            meanwhile: Vec::new(),
+            processes: false,
+        }
+    }
+
     /// Returns the passes of a round of one target.
     pub fn passes(&self) -> u32 {
         let roles = u32::try_from(self.roles.len()).unwrap_or(u32::MAX);
@@ -173,7 +190,7 @@ impl RolesRequest {
     }
 
     /// Fails, with the name of the target, if its engine cannot do what a role asks for.
-    fn check(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
+    pub(crate) fn check(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
         let (engine, can) = (target.engine, target.engine.capabilities());
         let refused = |why: String| Err(Error::usage(why).at(&target.label));
         if can.written_once {

@@ -3,6 +3,7 @@
 
 mod moves;
 mod says;
+mod sharing;
 mod tables;
 
 use std::time::Duration;
@@ -29,8 +30,10 @@ pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
         return Page::prose([Lines::new("", lines)]);
     };
     let mut blocks = vec![says::says(&decision).into(), tables::candidates(&decision).into()];
+    blocks.extend(sharing::says(&decision).into_iter().map(Block::from));
     blocks.extend(advice.life.iter().flat_map(life));
     if let Some(command) = explain {
+        blocks.extend(sharing::table(advice).map(Block::from));
         blocks.extend([tables::tried(advice).into(), tables::trades(advice, command).into()]);
     }
     Page::new(blocks)

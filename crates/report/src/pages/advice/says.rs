@@ -156,10 +156,17 @@ fn excess(all: &[Excess]) -> Option<String> {
 
 /// Describes what the answer rests on: the candidates, the values and the rounds.
 fn how_sure(decision: &Decision<'_>) -> Option<String> {
-    let BlobsData { summary, sampled_from, .. } = decision.plan.experiment.blobs()?;
+    let (summary, sampled_from) = match decision.plan.experiment.blobs() {
+        Some(BlobsData { summary, sampled_from, .. }) => (summary, sampled_from.as_ref()),
+        None => (decision.plan.experiment.summary()?, None),
+    };
     let (values, bytes) = (show_count(summary.count), show_size(summary.bytes));
     let (last, all) = (decision.plan.targets.len(), decision.advice.candidates.len());
     let rounds = whole_rounds(&decision.advice.finals);
+    if let Some(data) = decision.plan.experiment.roles() {
+        let roles = data.roles.iter().join(", ");
+        return Some(sentences::compared_by_roles(last, all, roles, values, bytes, rounds));
+    }
     Some(match sampled_from {
         None => sentences::compared_on_all(last, all, values, bytes, rounds),
         Some(of) => {
@@ -209,15 +216,20 @@ fn left_out(decision: &Decision<'_>) -> Option<String> {
 fn not_covered(decision: &Decision<'_>) -> Option<String> {
     let Decision { plan, advice, rows, .. } = decision;
     let is_cold = plan.caches.iter().any(|cache| cache.is_cold());
-    let one_thread = plan.workloads.iter().all(|workload| workload.workers() == 1);
+    let roles = plan.experiment.roles().is_some();
+    let one_thread = !roles && plan.workloads.iter().all(|workload| workload.workers() == 1);
     let lost = plan.durability.is_none_or(|class| class < Durability::Durable);
     let is_empty = plan.experiment.summary().is_some_and(|summary| summary.bytes == 0);
     let lacking = [
         is_empty.then_some("values that are not empty"),
-        (!is_cold && rows.iter().all(|row| row.cold.is_none()))
-            .then_some("a cold start (more --time)"),
-        (!is_cold).then_some("data larger than memory (--cold)"),
+        (!is_cold && rows.iter().all(|row| row.cold.is_none())).then_some(if roles {
+            "a cold start"
+        } else {
+            "a cold start (more --time)"
+        }),
+        (!is_cold && !roles).then_some("data larger than memory (--cold)"),
         advice.life.is_none().then_some("growth and backups (storemark life)"),
+        roles.then_some("readers and writers in processes of their own (storemark run --roles)"),
         lost.then_some("writes that survive a power cut (--durability durable)"),
         one_thread.then_some("several sessions at a time (--threads N)"),
     ];
