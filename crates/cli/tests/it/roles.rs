@@ -9,6 +9,8 @@ use crate::{
     world::World,
 };
 
+const STOREMARK: &str = env!("CARGO_BIN_EXE_storemark");
+
 const SHORT: &str = "--keys 200 --size 1k --pass 200ms --rounds 2 --seed 7 -q --json r.jsonl";
 
 /// The samples of a role on a target.
@@ -131,6 +133,27 @@ fn sessions_are_processes_and_a_killed_one_ends_its_target_only() {
     let rounds = |target| samples(&record, target, 0, true).len();
     assert_eq!(rounds(0).max(rounds(1)), 3, "the other target goes on");
     assert!(workers().is_empty());
+}
+
+/// A tmpfs of 5 MB has room for the values, and for less than the log that is moved into the store by
+/// itself.
+#[test]
+fn a_full_disk_ends_its_target_only() {
+    let world = World::new();
+    std::fs::create_dir(world.path("full")).unwrap();
+    let line = "run sqlite:?journal=wal memory: --roles readers=1,writers=1:insert:batch=5 --keys 200 \
+                --size 10k --pass 3s --rounds 1 --seed 7 --scratch full --json r.jsonl";
+    let root = "$(test $(id -u) = 0 || echo -r)";
+    let run = format!("mount -t tmpfs -o size=5m none full && exec {STOREMARK} {line}");
+    let mut shell = std::process::Command::new("sh");
+    let shell = shell.args(["-c", &format!("exec unshare {root} -m sh -c '{run}'")]);
+    let ran = crate::world::Ran::from(shell.current_dir(world.path(".")).output().unwrap());
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.words().contains("database or disk is full"), "{}", ran.out);
+    let said = "sqlite journal=wal not measured to the end; what was measured is shown";
+    assert!(ran.err.contains(said), "{}", ran.err);
+    let record = world.record("r.jsonl");
+    assert_eq!(samples(&record, 1, 0, true).len(), 1, "the other target goes on");
 }
 
 #[test]

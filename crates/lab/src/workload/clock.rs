@@ -62,6 +62,8 @@ pub(crate) struct Latencies {
     pub(crate) histograms: Vec<Option<AsText>>,
     /// The time of all operations together.
     pub(crate) sum: Duration,
+    /// The part of it before they started, if they were on schedule.
+    pub(crate) late: Duration,
     /// The number of operations that were timed one by one.
     pub(crate) timed: u64,
     pub(crate) slices: Slices,
@@ -79,6 +81,7 @@ impl Latencies {
         Self {
             histograms,
             sum: Duration::ZERO,
+            late: Duration::ZERO,
             timed: 0,
             slices: Slices::new(start_ns),
             lags: None,
@@ -86,8 +89,9 @@ impl Latencies {
     }
 
     #[inline]
-    fn count(&mut self, TimedOp { action, ns, end_ns }: TimedOp) {
+    fn count(&mut self, TimedOp { action, ns, late_ns, end_ns }: TimedOp) {
         self.sum += Duration::from_nanos(ns);
+        self.late += Duration::from_nanos(late_ns);
         self.record(Some(action), ns, 1, end_ns);
     }
 
@@ -112,6 +116,8 @@ pub(crate) struct EachOperation<'a> {
     latencies: Latencies,
     /// When the operation at hand started, or was due.
     start_ns: u64,
+    /// How long after that it started.
+    late_ns: u64,
     /// When the last operation ended, or the pass started.
     last_ns: u64,
     schedule: Option<OpSchedule<'a>>,
@@ -124,6 +130,7 @@ pub(crate) struct EachOperation<'a> {
 struct TimedOp {
     action: Action,
     ns: u64,
+    late_ns: u64,
     end_ns: u64,
 }
 
@@ -137,7 +144,8 @@ impl<'a> EachOperation<'a> {
     ) -> Self {
         let lags = schedule.as_ref().map(|_| AsText(histogram()));
         let latencies = Latencies { lags, ..Latencies::new(actions, start_ns) };
-        Self { latencies, start_ns, last_ns: start_ns, schedule, open: Vec::new() }
+        let (late_ns, last_ns) = (0, start_ns);
+        Self { latencies, start_ns, late_ns, last_ns, schedule, open: Vec::new() }
     }
 }
 
@@ -156,7 +164,8 @@ impl EachOperation<'_> {
     #[inline]
     fn stop(&mut self, action: Action) -> TimedOp {
         self.last_ns = now_ns();
-        TimedOp { action, ns: self.last_ns.saturating_sub(self.start_ns), end_ns: self.last_ns }
+        let (end_ns, late_ns) = (self.last_ns, self.late_ns);
+        TimedOp { action, ns: end_ns.saturating_sub(self.start_ns), late_ns, end_ns }
     }
 
     /// Ends an operation of a transaction that is still open.
@@ -193,7 +202,8 @@ impl Clock for EachOperation<'_> {
         let now_ns = now_ns();
         self.start_ns = self.schedule.as_ref().map_or(now_ns, |schedule| schedule.due_ns);
         if let Some(AsText(lags)) = &mut self.latencies.lags {
-            lags.saturating_record(now_ns.saturating_sub(self.start_ns));
+            self.late_ns = now_ns.saturating_sub(self.start_ns);
+            lags.saturating_record(self.late_ns);
         }
         Ok(())
     }
@@ -343,6 +353,8 @@ mod tests {
             }
             clock.end(Action::Update);
         }
+        assert!(clock.latencies.late.as_millis() >= 7 + 6 + 5 + 4 + 3 + 2);
+        assert!(clock.latencies.late < clock.latencies.sum);
         // 8 ms, and what is left of them when each of the following was due.
         assert!(clock.latencies.sum.as_millis() >= 8 + 7 + 6 + 5 + 4 + 3 + 2);
         stop.set();

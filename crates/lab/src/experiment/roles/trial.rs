@@ -22,7 +22,9 @@ use crate::{
         processes::Processes,
         roles::{RoleRequest, RoleSessions, RoleWorkers},
     },
-    workload::{RoleOutcome, RolePass, Tally, WorkerReport, latency, over_time, worker_report},
+    workload::{
+        RoleOutcome, RolePass, Tally, WorkerReport, latency, nanoseconds, over_time, worker_report,
+    },
 };
 
 /// The longest pass before those that count: it fills the caches of the sessions.
@@ -188,10 +190,10 @@ impl RolesTrial<'_> {
         let background = background.chain(maintenance);
         let lags = latency::sum(latencies().filter_map(|latencies| latencies.lags.as_ref()));
         let measured = RoleMeasured {
-            worked_ns: lags.as_ref().map_or_else(
-                || worked_ns(&own, server),
-                |lags| on_schedule_ns(latency.sum_ns, lags, &own, server),
-            ),
+            worked_ns: match of.rate {
+                None => worked_ns(&own, server),
+                Some(_) => on_schedule_ns(latency.sum_ns, &own, server),
+            },
             refused_ns: own.iter().map(|report| report.outcome.refused_ns).sum(),
             growth: Vec::new(),
             maintenance: None,
@@ -237,15 +239,10 @@ fn worked_ns(own: &[&Report], server: bool) -> u64 {
 
 /// Returns the sum of latencies on a schedule, without that part of the delays before operations in
 /// which the sessions waited for a processor.
-fn on_schedule_ns(
-    sum_ns: u64,
-    lags: &hdrhistogram::Histogram<u64>,
-    own: &[&Report],
-    server: bool,
-) -> u64 {
-    let late_ns = values::part_of(lags.len(), lags.mean());
+fn on_schedule_ns(sum_ns: u64, own: &[&Report], server: bool) -> u64 {
+    let late = own.iter().map(|report| report.outcome.latencies.late).sum();
     let waited: Option<u64> = own.iter().map(|report| report.waited_ns).sum();
-    sum_ns.saturating_sub(waited.filter(|_| !server).unwrap_or(0).min(late_ns))
+    sum_ns.saturating_sub(waited.filter(|_| !server).unwrap_or(0).min(nanoseconds(late)))
 }
 
 /// Gives what is about all roles of a pass to the first one's sample.
