@@ -224,9 +224,11 @@ fn growths_in(record: &Record, workload: usize) -> Vec<RoleGrowth> {
     (0..record.header.plan.targets.len()).filter_map(growth).collect()
 }
 
-/// The bytes by which a log or a store has to grow to be reported: SQLite checkpoints at about 4 MB by
-/// itself, and a segment of PostgreSQL's log has 16 MiB.
-const LARGE: u64 = 24 << 20;
+/// The bytes by which SQLite's log or a store has to grow to be reported: SQLite checkpoints at about
+/// 4 MB by itself.
+const LARGE: u64 = 16 << 20;
+/// The bytes by which other logs have to: that of `RocksDB` grows to two buffers of 64 MiB by itself.
+const LARGE_LOG: u64 = 256 << 20;
 /// How many times its size at the start a store has to become to be reported.
 const MUCH: f64 = 1.5;
 
@@ -255,12 +257,14 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
 
 fn log_grew(record: &Record, growth: &RoleGrowth) -> Option<FindingKind> {
     let peak = growth.log_peak();
+    // No other log that is measured has to stay for a snapshot.
+    let is_sqlite = record.header.plan.targets[growth.target].engine == "sqlite";
     let kind = || FindingKind::LogGrew {
         bytes: peak.log_bytes,
         seconds: peak.at_ns as f64 / 1e9,
-        holder: holder(record, growth, RoleGrowth::log_growth),
+        holder: holder(record, growth, RoleGrowth::log_growth).filter(|_| is_sqlite),
     };
-    (growth.log_growth() >= LARGE).then(kind)
+    (growth.log_growth() >= if is_sqlite { LARGE } else { LARGE_LOG }).then(kind)
 }
 
 /// Finds a store that became much larger though no role inserts.
