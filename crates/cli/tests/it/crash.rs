@@ -169,6 +169,28 @@ fn what_cannot_be_is_refused() {
     }
 }
 
+/// In a namespace in which the device of FUSE is another one.
+#[test]
+fn without_fuse_the_program_is_killed() {
+    if without("root") {
+        return;
+    }
+    let world = world();
+    let ran = |fault: &str| {
+        let hidden = "mount --bind /dev/null /dev/fuse && exec \"$@\"";
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-m", "sh", "-c", hidden, "sh", env!("CARGO_BIN_EXE_storemark")]);
+        let line = format!("crash --check ./check.sh --states 6 -- ./writer.py {fault}");
+        command.args(line.split(' ')).current_dir(world.path(""));
+        Ran::from(command.output().unwrap())
+    };
+    let holds = ran("none");
+    assert_eq!(holds.code, Some(0), "{}{}", holds.out, holds.err);
+    assert!(holds.words().contains("FUSE cannot be used here"), "{}", holds.out);
+    assert!(holds.words().contains("kill 6 6 0"), "{}", holds.out);
+    assert!(is_clean(&world));
+}
+
 #[test]
 fn a_killed_command_leaves_no_mount() {
     if without("fuse") {

@@ -18,6 +18,8 @@ pub fn crash(program: &str, result: &CrashResult, again: &dyn Fn(&BrokenState) -
         let text = format!("{why}: the program was killed at random moments, and no power was cut");
         Line::new("! ", text)
     });
+    // A program that is killed at a moment of its own leaves another state the next time.
+    let again = result.unrecorded.is_none().then_some(again);
     let broken = [
         broken("First broken state", result.first.as_ref(), again),
         broken("First state that only `strict` breaks", strict(result), again),
@@ -82,7 +84,7 @@ fn table(result: &CrashResult) -> Table {
 fn broken(
     title: &str,
     state: Option<&BrokenState>,
-    again: &dyn Fn(&BrokenState) -> String,
+    again: Option<&dyn Fn(&BrokenState) -> String>,
 ) -> Option<Block> {
     let state = state?;
     let line = |name: &str, text: String| Line::new(format!("  {name:<8}  "), text);
@@ -92,7 +94,7 @@ fn broken(
         line("cut", format!("{}, model {}", state.at, state.model)),
         line("reason", state.reason.clone()),
     ];
-    let last = [line("again", again(state))];
+    let last = again.map(|again| line("again", again(state)));
     Some(Lines::new(title, first.into_iter().chain(missed).chain(missing).chain(last)).into())
 }
 
