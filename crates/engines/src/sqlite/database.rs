@@ -257,15 +257,19 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
 /// and has to be rolled back, which would change the file.
 pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has = at::length(path)?;
+    // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
+    let is_zeroed = || at::start(&with_suffix(path, "-journal")) == Some([0; 8]);
+    let has_journal = is_filled(path, "-journal") && !is_zeroed();
+    // A log has the pages that a checkpoint was about to write; a journal brings the old length back.
+    let is_restored = has_journal || is_filled(path, "-wal");
     if let Some(length) = Header::read(path).and_then(|header| header.length())
         && has < length
+        && !is_restored
     {
         return Err(Error::corrupt(format!("is cut short: it has {has} of {length} bytes"))
             .at(path.display()));
     }
-    // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.
-    let is_zeroed = || at::start(&with_suffix(path, "-journal")) == Some([0; 8]);
-    if access == Access::Read && is_filled(path, "-journal") && !is_zeroed() {
+    if access == Access::Read && has_journal {
         return Err(Error::usage(format!(
             "{0}: is being written to, or its writer was killed: {0}-journal is next to it; \
              opening it once with sqlite3 rolls it back",
@@ -273,4 +277,35 @@ pub(super) fn check(path: &Path, access: Access) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod check_tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A power cut during a checkpoint or a transaction leaves such files.
+    #[test]
+    fn a_short_database_is_opened_with_what_brings_its_pages_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut header = [0; 512];
+        header[..16].copy_from_slice(b"SQLite format 3\0");
+        // Pages of 512 bytes, of which there should be three, as both counters say.
+        header[16] = 2;
+        header[31] = 3;
+        fs::write(&path, header).unwrap();
+        let opens = |access| check(&path, access);
+        assert!(opens(Access::Read).is_err() && opens(Access::Write).is_err());
+        let aside = |suffix, bytes: &[u8]| fs::write(with_suffix(&path, suffix), bytes).unwrap();
+        aside("-wal", b"");
+        aside("-journal", &[0; 512]);
+        assert!(opens(Access::Write).is_err(), "both are empty");
+        aside("-wal", b"log");
+        assert!(opens(Access::Read).is_ok() && opens(Access::Write).is_ok());
+        aside("-wal", b"");
+        aside("-journal", b"a journal");
+        assert!(opens(Access::Read).is_err() && opens(Access::Write).is_ok());
+    }
 }
