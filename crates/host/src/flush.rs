@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
-/// file system that holds it, elsewhere each file below it. If the path is absent, nothing is
+/// file system that holds it, elsewhere and on file systems in user space (FUSE) each file below it. If the path is absent, nothing is
 /// flushed.
 ///
 /// # Errors

@@ -121,7 +121,15 @@ pub(crate) fn remove_access_lists(folder: &Path) {
 
 /// Flushes the file system that `folder` is on; returns `None` if that is not possible here.
 pub(crate) fn sync_filesystem(folder: &Path) -> Option<io::Result<()>> {
-    Some(File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(folder)?)))
+    /// The type of all file systems in user space: `FUSE_SUPER_MAGIC` in `linux/magic.h`.
+    const FUSE: rustix::fs::FsWord = 0x6573_5546;
+    let opened = match File::open(folder) {
+        Err(error) => return Some(Err(error)),
+        Ok(folder) => folder,
+    };
+    // The kernel passes the call on to virtiofs alone (`fuse_sync_fs`), and reports success to all.
+    let is_fuse = rustix::fs::fstatfs(&opened).is_ok_and(|found| found.f_type == FUSE);
+    (!is_fuse).then(|| Ok(rustix::fs::syncfs(opened)?))
 }
 
 /// The flags of a piece whose place is unknown, or whose length is not that on the device
