@@ -317,7 +317,10 @@ impl Unfinished {
             return Ok(());
         }
         self.tried(|file| file.sync_all())?;
-        fs::rename(&self.partial, &self.path)
+        fs::rename(&self.partial, &self.path)?;
+        // A power cut could take the name back.
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        host::sync_dir(folder).map_err(io::Error::other)
     }
 }
 
