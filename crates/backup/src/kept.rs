@@ -207,7 +207,8 @@ impl KeptRepository {
             .map_err(|e| failed(&catalogue, e))?;
         let store = engine.create(&location(folder), &options(settings, Access::Write))?;
         let identity = number_catalogue(&*store)?;
-        for path in [&catalogue, folder] {
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        for path in [&catalogue, folder, parent.unwrap_or(Path::new("."))] {
             os::sync_folder(path).map_err(|e| failed(path, e))?;
         }
         let settings = settings.0.iter().filter(|(name, _)| *name != LIBRARY);
