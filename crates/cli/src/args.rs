@@ -16,6 +16,7 @@ use crate::{
         cache::CacheOptions,
         calibrate::CalibrateOptions,
         clean::CleanOptions,
+        commits::{CheckCommitsOptions, WriteCommitsOptions},
         copy::{CopyOptions, ExportOptions, ImportOptions, InitOptions, VerifyOptions},
         doctor::DoctorOptions,
         engines::EnginesOptions,
@@ -103,7 +104,7 @@ pub(crate) enum Command {
     Doctor(DoctorOptions),
     /// See which files are in the page cache; fill, empty or lock it
     Cache(Box<CacheOptions>),
-    /// Cut the power under a program, by simulation, and check what is left
+    /// Cut the power under stores or a program, by simulation, and check what is left
     #[cfg(target_os = "linux")]
     Crash(Box<CrashOptions>),
     /// Count false alarms and missed differences of comparisons whose truth is known
@@ -117,6 +118,12 @@ pub(crate) enum Command {
     /// Do what another storemark asks for (started by `rows` and `run --processes`)
     #[command(hide = true)]
     Worker,
+    /// Make known commits to a store (started by `crash`)
+    #[command(hide = true)]
+    WriteCommits(WriteCommitsOptions),
+    /// Check what a store holds of known commits (started by `crash`)
+    #[command(hide = true)]
+    CheckCommits(CheckCommitsOptions),
 }
 
 /// The commands by what a user wants; those without a heading are only in the long help.

@@ -91,5 +91,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Man(options) => commands::help::man(&options, args::visible()),
         Command::Help(options) => commands::help::help(&options, args::visible()),
         Command::Worker => commands::worker::run(&STOP),
+        Command::WriteCommits(options) => commands::commits::write(&options),
+        Command::CheckCommits(options) => commands::commits::check(&options),
     }
 }

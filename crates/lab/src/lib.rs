@@ -4,6 +4,7 @@
 mod advise;
 mod budget;
 mod calibrate;
+mod commits;
 mod copy;
 #[cfg(target_os = "linux")]
 mod crash;
@@ -21,6 +22,7 @@ mod workload;
 pub use ::host::{self, Stop};
 pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
+pub use commits::{CommitsFound, CommitsRequest, check_commits, write_commits};
 pub use copy::{
     Amount, Copied, CopyJob, StoreLocation, copy, copy_in_place, generated, interrupted_copy,
 };

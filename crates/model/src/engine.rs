@@ -635,6 +635,8 @@ pub struct Capabilities {
     pub paths: bool,
     /// Whether a scan shows the store as it was at one moment, whatever others write meanwhile.
     pub snapshots: bool,
+    /// Whether a batch is stored as a whole or not at all, in the order of commits.
+    pub atomic_batches: bool,
     /// Whether several sessions may write at once (they may wait for each other).
     pub concurrent_writes: bool,
     /// Whether several processes may have a store open at once, see [`Blobs::join`].
@@ -658,6 +660,7 @@ impl Capabilities {
         types: false,
         paths: false,
         snapshots: true,
+        atomic_batches: true,
         concurrent_writes: true,
         processes: true,
         reopens: true,

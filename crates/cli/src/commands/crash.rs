@@ -1,24 +1,31 @@
-//! `storemark crash`: what a power cut leaves of what a program wrote.
+//! `storemark crash`: what a power cut leaves of stores, or of what a program wrote.
+
+mod stores;
 
 use std::{
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     thread,
     time::Duration,
 };
 
 use clap::Args;
 use lab::{CrashRequest, OneState, Stop};
-use model::{CrashModel, Error, Result, shell_quoted, units};
+use model::{CrashModel, CrashedStore, Error, Result, shell_quoted, units};
+use serde::Serialize;
 use spec::{Name, ScratchAndSeed, Talk, given_value};
 
+use self::stores::StoresOptions;
 use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
 
-/// Cuts the power under a program, by simulation: runs it in a folder whose writes and flushes are
-/// recorded, makes the states that a disk may be left in, and has a command check each.
+/// Cuts the power under stores, or under a program, by simulation: runs it in a folder whose writes and
+/// flushes are recorded, makes the states that a disk may be left in, and has a command check each.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
+  storemark crash                            all embedded stores, in each durability class
+  storemark crash sqlite: lmdb: --durability durable
+  storemark crash sqlite:?journal=delete&sync=full --states 200
   storemark crash --check ./check.sh -- ./writer.py
   storemark crash --check ./check.sh --models ordered,torn --states 200 -- ./writer.py
   storemark crash --check ./check.sh --json - -- ./writer.py {}
@@ -28,10 +35,12 @@ end without an error if it does neither, is an acknowledgement: a promise that w
 safe. COMMAND finds the acknowledgements before the cut in the file $STOREMARK_ACKED, and exits with 0
 if all that they promise is in the folder that it is given.")]
 pub(crate) struct CrashOptions {
+    #[command(flatten)]
+    stores: StoresOptions,
     /// The command of a shell that checks a state and exits with 0 if the state keeps the promise: `{}`
     /// in it, without quotes, is the folder of the state, or else its last argument is
-    #[arg(long, value_name = "COMMAND", help_heading = "Check")]
-    pub(crate) check: String,
+    #[arg(long, value_name = "COMMAND", requires = "program", help_heading = "Check")]
+    pub(crate) check: Option<String>,
     /// How many different states are checked, all models together
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Check")]
     pub(crate) states: u64,
@@ -74,7 +83,7 @@ pub(crate) struct CrashOptions {
 
     /// The program that writes, with its arguments: `{}` is the recorded folder, which is its current
     /// folder
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, requires = "check", value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 }
 
@@ -90,11 +99,39 @@ fn models(text: &str) -> Result<Models, String> {
 }
 
 pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
-    let request = request(options)?;
+    match &options.check {
+        Some(check) => check_program(options, check, stop),
+        None => check_stores(options, stop),
+    }
+}
+
+/// Fails if a store broke the promise of its class.
+fn check_stores(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
+    let request = request(options, Vec::new())?;
+    let json = files::try_json(options.json.as_deref(), STORES_HEAD)?;
+    let crash = |listener: &Listener| stores::run(&options.stores, &request, listener, stop);
+    let stores = Listener::during(options.talk, crash)?;
+    let page = report::pages::crashed_stores(&stores);
+    let is_broken = stores.iter().any(CrashedStore::is_broken);
+    json.print(&output::json(&CrashedStores { stores })?, &output::page(&page))?;
+    if is_broken { Err(Failure::GATE) } else { Ok(()) }
+}
+
+/// The JSON of stores.
+#[derive(Serialize)]
+struct CrashedStores {
+    stores: Vec<CrashedStore>,
+}
+
+/// Its start.
+const STORES_HEAD: &str = "{\n  \"stores\"";
+
+fn check_program(options: &CrashOptions, check: &str, stop: &Stop) -> Result<(), Failure> {
+    let request = request(options, shell(check))?;
     let json = files::try_json(options.json.as_deref(), HEAD)?;
     let crash = |listener: &Listener| lab::crash(&request, listener, stop);
     let result = Listener::during(options.talk, crash)?;
-    let again = |state: &model::BrokenState| again(options, state);
+    let again = |state: &model::BrokenState| again(options, check, state);
     let name = request.program[0].to_string_lossy();
     let page = report::pages::crash(&name, &result, &again);
     json.print(&output::json(&result)?, &output::page(&page))?;
@@ -104,7 +141,10 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 /// The start of the JSON of this command.
 const HEAD: &str = "{\n  \"unrecorded\"";
 
-fn request(options: &CrashOptions) -> Result<CrashRequest> {
+fn request(options: &CrashOptions, check: Vec<OsString>) -> Result<CrashRequest> {
+    let scratch = options.own.scratch.as_ref().map_or(Path::new("."), Name::path);
+    // The programs have other current folders.
+    let scratch = path::absolute(scratch).map_err(|e| Error::io(scratch.display(), e))?;
     let mut models: Vec<_> = options.models.iter().flat_map(|models| models.0.clone()).collect();
     if models.is_empty() {
         models.extend(CrashModel::ALL);
@@ -113,7 +153,7 @@ fn request(options: &CrashOptions) -> Result<CrashRequest> {
     Ok(CrashRequest {
         program: options.program.clone(),
         program_env: Vec::new(),
-        check: check(&options.check),
+        check,
         check_env: Vec::new(),
         prepared: None,
         owner: None,
@@ -121,7 +161,7 @@ fn request(options: &CrashOptions) -> Result<CrashRequest> {
         models,
         states: options.states,
         seed: seed.unwrap_or_else(fresh_seed),
-        scratch: options.own.scratch.as_ref().map_or(Path::new("."), Name::path).to_owned(),
+        scratch,
         check_limit: options.time_limit,
         program_limit: options.program_limit,
         jobs: options.jobs.map_or_else(processors, usize::from),
@@ -130,7 +170,7 @@ fn request(options: &CrashOptions) -> Result<CrashRequest> {
 
 /// Returns the shell that runs `command`. The folder is an argument of it: a path is never a part of
 /// the script.
-fn check(command: &str) -> Vec<OsString> {
+fn shell(command: &str) -> Vec<OsString> {
     let script = if command.contains("{}") {
         command.replace("{}", "\"$1\"")
     } else {
@@ -161,12 +201,12 @@ fn processors() -> usize {
 }
 
 /// Returns the command that makes a state again.
-fn again(options: &CrashOptions, state: &model::BrokenState) -> String {
+fn again(options: &CrashOptions, check: &str, state: &model::BrokenState) -> String {
     let program: Vec<_> =
         options.program.iter().map(|word| shell_quoted(&word.to_string_lossy())).collect();
     format!(
         "storemark crash --check {} --cut {} --models {} --seed {} --keep state -- {}",
-        shell_quoted(&options.check),
+        shell_quoted(check),
         state.cut,
         state.model,
         state.seed,

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod clean;
+pub(crate) mod commits;
 pub(crate) mod copy;
 #[cfg(target_os = "linux")]
 pub(crate) mod crash;

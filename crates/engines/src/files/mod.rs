@@ -90,7 +90,12 @@ static DECLARATION: Declaration = Declaration {
         sessions: 2,
         whole_blocks: true,
     }),
-    capabilities: Capabilities { paths: true, snapshots: false, ..Capabilities::ON_DISK },
+    capabilities: Capabilities {
+        paths: true,
+        snapshots: false,
+        atomic_batches: false,
+        ..Capabilities::ON_DISK
+    },
     blobs: Some(&Files),
     tasks: Some(&Files),
     worth_trying: &[

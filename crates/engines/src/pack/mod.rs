@@ -19,8 +19,9 @@ use std::{
 use kit::{lock, refusal};
 use memmap2::{MmapOptions, MmapRaw};
 use model::{
-    Accepts, Access, Blobs, Declaration, Durability, Engine, Error, How, Item, Key, KeyKind, Mode,
-    OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, Visit, Visitor,
+    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Error, How, Item, Key,
+    KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Setting, Settings, Store, Visit,
+    Visitor,
 };
 
 use self::format::{Content, HEAD, Slot};
@@ -43,6 +44,7 @@ static DECLARATION: Declaration = Declaration {
     )],
     limitations: &["names in order: a scan looks at all of them"],
     integrity: Some("a checksum for each value"),
+    capabilities: Capabilities { atomic_batches: false, ..Capabilities::ON_DISK },
     blobs: Some(&Pack),
     reference: true,
     ..Declaration::new("pack", "one file and an offset table: the physical limit of a copy")

@@ -18,6 +18,7 @@ pub(crate) enum Use {
     Series,
     Age,
     Sample,
+    Commits,
 }
 
 /// Derives a seed for one use and index from the run's seed.

@@ -3,6 +3,7 @@
 mod advice;
 mod calibration;
 mod crash;
+mod crashed_stores;
 mod doctor;
 mod engines;
 mod study;
@@ -21,6 +22,7 @@ pub use self::{
     advice::advice,
     calibration::calibration,
     crash::crash,
+    crashed_stores::crashed_stores,
     doctor::doctor,
     engines::{durability, engine, engines, targets},
     study::{study_claims, study_end, study_head, study_step},

@@ -113,7 +113,12 @@ static PRIVATE: Declaration = Declaration {
         "rclone keeps sums in its memory alone: a value is compared until its server ends",
         "a server changes its files also when it is only read, so that a copy is measured",
     ],
-    capabilities: Capabilities { meta: false, paths: true, ..Capabilities::ON_DISK },
+    capabilities: Capabilities {
+        meta: false,
+        paths: true,
+        atomic_batches: false,
+        ..Capabilities::ON_DISK
+    },
     integrity: Some(INTEGRITY),
     fill: Some(Fill { settings: &[], sessions: 2, whole_blocks: true }),
     servers: Some(&S3),
@@ -147,7 +152,7 @@ static REMOTE: Declaration = Declaration {
         "the service's processor time, memory and space are not counted, wherever it runs",
         "its caches are neither emptied nor looked at",
     ],
-    capabilities: Capabilities { snapshots: false, ..Capabilities::REMOTE },
+    capabilities: Capabilities { snapshots: false, atomic_batches: false, ..Capabilities::REMOTE },
     fill: Some(Fill { settings: &[], sessions: 8, whole_blocks: false }),
     integrity: Some(INTEGRITY),
     servers: Some(&BUCKET),
