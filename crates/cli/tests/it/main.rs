@@ -44,6 +44,7 @@ mod own_objects;
 mod own_tables;
 mod pipes;
 mod plan;
+mod power;
 mod processes;
 mod proxy;
 mod queue;
