@@ -57,7 +57,8 @@ impl Parts {
         rows.execute(&format!("INSERT INTO hybrid VALUES(1, {inline})"))?;
         let parts = Self::new(location, rows, inline, Access::Write)?;
         if parts.class > Durability::None {
-            at::flush_folder(location)?;
+            // Without the tables the store would not open.
+            parts.flush_log()?;
             at::flush_folder_of(location)?;
         }
         Ok(parts)
