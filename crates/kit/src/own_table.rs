@@ -3,7 +3,8 @@
 use std::fmt;
 
 use model::{
-    Accepts, Error, Facet, FoundValues, Result, Setting, Settings, settings_text, shell_quoted,
+    Accepts, Error, Facet, FoundValues, Key, Result, Setting, Settings, settings_text,
+    shell_quoted,
     units::{show_count, show_size},
 };
 
@@ -182,6 +183,24 @@ pub fn several<'n>(
     let more = if count > NAMED { ", …" } else { "" };
     let list = found.take(NAMED).map(one).collect::<Vec<_>>().join(", ");
     Error::usage(format!("{count} columns can have the values; name one: {list}{more}"))
+}
+
+/// Returns why a row whose columns `key` give no key is refused; `other` is what else they may hold.
+pub fn no_key(key: &str, other: &str) -> String {
+    format!("a row has NULL, or {other}, in {key}; where= leaves such rows out")
+}
+
+/// Returns why the row of `key`, whose column `value` is `what`, is refused; `only` is the condition for
+/// the others.
+pub fn no_value(value: &str, key: Key<'_>, what: impl fmt::Display, only: &str) -> String {
+    format!("{value} of key {key} is {what}, which is no value; where={only} leaves such rows out")
+}
+
+/// Returns why a second row of the same key in `columns` is refused.
+pub fn repeated(columns: &str, key: Key<'_>) -> String {
+    format!(
+        "{columns} is no key: {key} repeats; key= names other columns, and where= leaves rows out"
+    )
 }
 
 /// The bound on the rows that a read by a key without an index may look at.

@@ -1,5 +1,6 @@
 //! The checks of single operations on a table of the user's own: what a scan may show, and what may be put.
 
+use kit::own_table;
 use model::{Error, ErrorKind, How, Item, Key, OwnedKey, Result, ValueType};
 
 use super::{KEY, TABLE, VALUE, WHERE};
@@ -81,29 +82,22 @@ impl<'t> RowCheck<'t> {
         row: &Statement,
         item: Item<'i>,
     ) -> Result<Item<'i>> {
-        let [table, key, value] = [TABLE, KEY, VALUE].map(|name| self.table.setting(name));
+        let [key, value] = [KEY, VALUE].map(|name| self.table.setting(name));
         if row.integer(IS_KEY) == 0 {
-            return Err(Error::usage(format!(
-                "{table}: a row has NULL, or a value of another type than the first row, in {key}; where= leaves \
-                 such rows out"
-            )));
+            let why = own_table::no_key(key, "a value of another type than the first row");
+            return Err(self.table.refused(&why));
         }
         if !matches!(item.value_type, ValueType::Bytes | ValueType::Text) {
             let only = match item.value_type {
                 ValueType::Null => format!("{value} IS NOT NULL"),
                 _ => format!("typeof({value}) IN ('blob','text')"),
             };
-            return Err(Error::usage(format!(
-                "{table}: {value} of key {} is {}, which is no value; where={only} leaves such rows out",
-                item.key, item.value_type
-            )));
+            let why = own_table::no_value(value, item.key, item.value_type, &only);
+            return Err(self.table.refused(&why));
         }
         if !self.table.is_unique {
             if self.last.as_ref().is_some_and(|last| last.as_key() == item.key) {
-                return Err(Error::usage(format!(
-                    "{table}: {key} is no key: {} repeats; key= names other columns, and where= leaves rows out",
-                    item.key
-                )));
+                return Err(self.table.refused(&own_table::repeated(key, item.key)));
             }
             self.last = Some(item.key.into());
         }

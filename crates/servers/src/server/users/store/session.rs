@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use kit::{first::stop_after, key_columns::KeyValues};
+use kit::{first::stop_after, key_columns::KeyValues, own_table};
 use model::{
     Error, How, Item, Key, KeyKind, Mode, OwnedKey, Put, Result, Scan, Session, Visit, Visitor,
     copy_value,
@@ -364,26 +364,21 @@ impl<'t> RowCheck<'t> {
 
 #[cold]
 fn no_key(table: &UsersTable) -> Error {
-    let key: Vec<_> = table.key.iter().map(|column| column.name.as_str()).collect();
-    table.refused(&format!(
-        "a row has NULL, or a number of more than 63 bits, in {}; where= leaves such rows out",
-        key.join(",")
-    ))
+    table.refused(&own_table::no_key(&key_names(table), "a number of more than 63 bits"))
 }
 
 #[cold]
 fn null_value(table: &UsersTable, key: Key<'_>) -> Error {
     let value = &table.value.name;
-    table.refused(&format!(
-        "{value} of key {key} is NULL, which is no value; where={value} IS NOT NULL leaves such rows out"
-    ))
+    table.refused(&own_table::no_value(value, key, "NULL", &format!("{value} IS NOT NULL")))
 }
 
 #[cold]
 fn repeated(table: &UsersTable, key: Key<'_>) -> Error {
+    table.refused(&own_table::repeated(&key_names(table), key))
+}
+
+fn key_names(table: &UsersTable) -> String {
     let names: Vec<_> = table.key.iter().map(|column| column.name.as_str()).collect();
-    table.refused(&format!(
-        "{} is no key: {key} repeats; key= names other columns, and where= leaves rows out",
-        names.join(",")
-    ))
+    names.join(",")
 }
