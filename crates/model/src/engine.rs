@@ -234,6 +234,19 @@ pub trait EngineFacts {
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }
 
+    /// Returns the settings with which a scratch store of values is filled: those of class `none`, or the
+    /// engine's defaults if it lacks that class.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine stores no values.
+    fn scratch_settings(&self) -> Result<Settings> {
+        match self.durability_settings(Durability::None) {
+            Some(_) => self.class_settings(Facet::Blobs, Durability::None),
+            None => Ok(Settings::default()),
+        }
+    }
+
     /// Returns why a target with `settings` of its own does not reach `class`, as far as that is
     /// known before its store is opened; `None` if nothing prevents it.
     fn unreached(&self, class: Durability, settings: &Settings) -> Option<String>;

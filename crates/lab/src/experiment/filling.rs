@@ -1,6 +1,6 @@
 //! The filling of scratch stores from a source of values.
 
-use model::{Durability, Facet, OpenOptions, Result};
+use model::{OpenOptions, Result};
 
 use super::{blobs::source::Source, meter::flush};
 use crate::{Progress, Stop, store::ReadyStore};
@@ -18,7 +18,7 @@ pub(super) fn fill(
     let persistent = engine.capabilities().persistent;
     let mut settings = options.settings.clone();
     if persistent {
-        settings = settings.overlaid(&engine.class_settings(Facet::Blobs, Durability::None)?);
+        settings = settings.overlaid(&engine.scratch_settings()?);
     }
     let store = engine.create(path, &OpenOptions { settings, ..options.clone() })?;
     source.fill(&mut *store.session()?, how, progress, stop)?;

@@ -6,8 +6,7 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Error, Facet, OpenOptions, Operation, Owner, Result, Session, Settings,
-    Store,
+    Access, Error, Facet, OpenOptions, Operation, Owner, Result, Session, Settings, Store,
 };
 
 use super::{
@@ -289,8 +288,7 @@ pub(super) fn create_filled(
     ready: &ReadyStore,
     fill: impl FnOnce(&mut dyn Session) -> Result<()>,
 ) -> Result<Box<dyn Store>> {
-    let fast = ready.engine.class_settings(Facet::Blobs, Durability::None)?;
-    let settings = ready.options.settings.clone().overlaid(&fast);
+    let settings = ready.options.settings.clone().overlaid(&ready.engine.scratch_settings()?);
     let options = OpenOptions { settings, ..ready.options.clone() };
     let store = ready.engine.create(&ready.path, &options)?;
     fill(&mut *store.session()?)?;
