@@ -314,6 +314,18 @@ pub trait EngineFacts {
     fn requests(&self, action: Action, bytes: u64, settings: &Settings) -> Option<Requests> {
         self.declared().servers?.requests(action, bytes, settings)
     }
+
+    /// Returns whether the operations of a target with `settings` are requests to a service that may
+    /// charge for them: an object store, be it one that storemark starts.
+    fn sends_requests(&self, settings: &Settings) -> bool {
+        self.requests(Action::Read, 1, settings).is_some()
+    }
+
+    /// Returns whether the operations of a target with `settings` are requests to a service of the
+    /// user's, which may charge for them.
+    fn is_charged(&self, settings: &Settings) -> bool {
+        self.sends_requests(settings) && self.capabilities().remote
+    }
 }
 
 impl<E: Engine> EngineFacts for E {

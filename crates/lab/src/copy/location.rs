@@ -149,8 +149,7 @@ impl StoreLocation {
 
     /// Reports whether its operations are requests to a service that may charge for them.
     pub(crate) fn is_charged(&self) -> bool {
-        let sends = self.engine.requests(Action::Read, 1, &self.settings).is_some();
-        sends && self.engine.capabilities().remote
+        self.engine.is_charged(&self.settings)
     }
 
     /// Says what reading all of an `amount` costs, if it is charged for.

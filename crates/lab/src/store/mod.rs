@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Action, Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings,
-    Store, StoreFacts,
+    Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings, Store,
+    StoreFacts,
 };
 
 /// Returns the facts about a store that was neither filled nor checked.
@@ -73,7 +73,7 @@ impl ReadyStore {
 
     /// Reports whether its operations are requests to a service that may charge for them.
     pub(crate) fn sends_requests(&self) -> bool {
-        self.engine.requests(Action::Read, 1, &self.options.settings).is_some()
+        self.engine.sends_requests(&self.options.settings)
     }
 
     /// Returns how values are put that are all new to the store.

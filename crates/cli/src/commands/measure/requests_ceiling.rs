@@ -53,9 +53,7 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
 /// Reports whether the data are in a store that charges for requests.
 fn reads_charged(request: &Request) -> bool {
     request.blobs().is_some_and(|blobs| match &blobs.data {
-        Data::Store { engine, settings, .. } => {
-            engine.requests(Action::Read, 1, settings).is_some() && engine.capabilities().remote
-        }
+        Data::Store { engine, settings, .. } => engine.is_charged(settings),
         Data::Generated(_) | Data::Targets => false,
     })
 }
@@ -66,7 +64,7 @@ fn sends_requests(request: &Request) -> bool {
     }
     let targets = request.blobs().into_iter().flat_map(|blobs| &blobs.targets);
     let sends = |target: &lab::ResolvedTarget<dyn model::Blobs>| {
-        target.engine.requests(Action::Read, 1, &target.settings).is_some()
+        target.engine.sends_requests(&target.settings)
     };
     targets.into_iter().any(sends)
 }

@@ -54,9 +54,7 @@ pub(super) fn requests(
 impl Job<'_> {
     /// Reports whether a target sends requests to a service that may charge for them.
     pub(super) fn sends_requests(&self) -> bool {
-        let sends = |target: &BlobTarget| {
-            target.engine.requests(Action::Read, 1, &target.settings).is_some()
-        };
+        let sends = |target: &BlobTarget| target.engine.sends_requests(&target.settings);
         self.part.targets.iter().any(sends)
     }
 }
