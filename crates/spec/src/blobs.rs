@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::{
-    common::{Output, Placing, Running, caches},
+    common::{HdrOption, Output, Placing, Running, caches},
     generated::{DEFAULT_DATA, DataSource},
     options::options,
     shared_setting::SharedSetting,
@@ -193,9 +193,6 @@ options! {
         max_cost: Option<GivenValue<Amount>> = "AMOUNT",
         /// Continue with what takes a day, or more space than seems to be free
         yes: bool,
-        /// Write the latencies into folder DIR, a file for each target and kind of operation, as
-        /// HdrHistogram's listing of percentiles
-        export_hdr: Option<Name> = "DIR",
         /// Show how passes went over time, in slices of 100 ms, and where they stalled; passes then
         /// last at least two seconds, and all operations are timed once
         over_time: bool,
@@ -203,6 +200,7 @@ options! {
         stats: bool,
         /// Exit with 3 when there is a finding above a note
         strict: bool,
+        ..latencies: HdrOption,
     }
 }
 

@@ -51,13 +51,31 @@ options! {
     pub struct Output under "Output" {
         /// Write the record to FILE (- for standard output)
         json: Option<Name> = "FILE",
+        ..page: PageOption,
+        ..details: ExplainOption,
+        ..gate: GateOptions,
+        ..talk: Talk,
+    }
+
+    /// A page with charts.
+    pub struct PageOption {
         /// Write a page with charts to FILE, for a browser
         html: Option<Name> = "FILE",
+    }
+
+    /// What explains the figures.
+    #[derive(Copy, Eq)]
+    pub struct ExplainOption {
         /// Show what explains the differences: processor time, faults, calls, bytes from and to
         /// devices
         explain: bool,
-        ..gate: GateOptions,
-        ..talk: Talk,
+    }
+
+    /// The latencies for other programs.
+    pub struct HdrOption {
+        /// Write the latencies into folder DIR, a file for each target and kind of operation, as
+        /// HdrHistogram's listing of percentiles
+        export_hdr: Option<Name> = "DIR",
     }
 
     /// A limit that decides the exit code.

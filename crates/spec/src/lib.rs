@@ -25,7 +25,10 @@ mod value;
 pub use age::AgeSpec;
 pub use backup::BackupSpec;
 pub use blobs::{BlobsSpec, ClientOptions, Extras, LostHost};
-pub use common::{ColdStart, GateOptions, Output, Placing, Running, ScratchAndSeed, Talk};
+pub use common::{
+    ColdStart, ExplainOption, GateOptions, HdrOption, Output, PageOption, Placing, Running,
+    ScratchAndSeed, Talk,
+};
 pub use generated::{DataSource, GeneratedOptions};
 pub use life::LifeSpec;
 pub use plan_file::{PLAN_HEAD, PlanFile};

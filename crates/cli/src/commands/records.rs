@@ -10,7 +10,7 @@ use checks::Gate;
 use clap::Args;
 use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record};
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
-use spec::GateOptions;
+use spec::{ExplainOption, GateOptions, HdrOption, Name, PageOption};
 
 use super::gate::Limit;
 use crate::{
@@ -33,18 +33,14 @@ pub(crate) struct ReportOptions {
     /// one page
     #[arg(required = true, value_name = "RECORD")]
     pub(crate) records: Vec<PathBuf>,
-    /// Write a page with charts to FILE, for a browser
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "markdown", "json"])]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageOption,
     #[command(flatten)]
     pub(crate) form: FormOptions,
-    /// Write the latencies into folder DIR, a file for each target and kind of operation, as
-    /// HdrHistogram's listing of percentiles
-    #[arg(long, value_name = "DIR")]
-    pub(crate) export_hdr: Option<PathBuf>,
-    /// Show what explains the differences: processor time, faults, calls, bytes from and to devices
-    #[arg(long)]
-    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) latencies: HdrOption,
+    #[command(flatten)]
+    pub(crate) details: ExplainOption,
     /// Show how passes went over time, in slices of 100 ms, and where they stalled
     #[arg(long)]
     pub(crate) over_time: bool,
@@ -61,13 +57,13 @@ pub(crate) struct ReportOptions {
 #[group(multiple = false)]
 pub(crate) struct FormOptions {
     /// Print every trial as comma-separated values, a row each
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     pub(crate) csv: bool,
     /// Print Markdown
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     pub(crate) markdown: bool,
     /// Write estimates and verdicts as JSON to FILE (- for standard output, instead of the tables)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "html")]
     pub(crate) json: Option<PathBuf>,
 }
 
@@ -119,12 +115,12 @@ pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
     let all: Vec<Vec<Record>> =
         options.records.iter().map(|path| read_with(path, options.quiet)).collect::<Result<_>>()?;
     let mut taken = Taken::measured(all.iter().flatten().flat_map(measured));
-    let page = files::page(options.html.as_deref(), &mut taken)?;
-    if let Some(folder) = &options.export_hdr {
+    let page = files::page(options.page.html.as_ref().map(Name::path), &mut taken)?;
+    if let Some(folder) = &options.latencies.export_hdr {
         let [records] = all.as_slice() else {
             return Err(Error::usage("--export-hdr: takes one record").into());
         };
-        write_hdr(records, folder, &taken)?;
+        write_hdr(records, folder.path(), &taken)?;
     }
     if let Some(page) = page {
         refuse_twice(options, &all)?;
@@ -149,9 +145,10 @@ fn refuse_twice(options: &ReportOptions, all: &[Vec<Record>]) -> Result<()> {
 
 /// Tables are those of each record; the other forms print all runs one after the other.
 fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
-    let ReportOptions { form, verbose, explain, over_time, .. } = options;
+    let ReportOptions { form, verbose, details, over_time, .. } = options;
     if !(form.csv || form.markdown) {
-        let detail = pages::Detail { all: *verbose, explain: *explain, over_time: *over_time };
+        let detail =
+            pages::Detail { all: *verbose, explain: details.explain, over_time: *over_time };
         let pages = all.iter().map(|records| output::page(&pages::records(records, detail)));
         let text = pages.collect::<Vec<_>>().join("\n");
         let data = || output::json(&ReportData::new(&all.concat()));

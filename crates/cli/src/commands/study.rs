@@ -12,7 +12,7 @@ use lab::Stop;
 use model::{Error, Result, StudyPart, units};
 use report::{StudyStep, pages};
 use spec::{
-    Options, RunSpec, ScratchAndSeed, Talk,
+    Name, Options, PageOption, RunSpec, ScratchAndSeed, Talk,
     study::{Study, StudyCommand},
 };
 
@@ -53,9 +53,8 @@ pub(crate) struct StudyOptions {
     /// Write a record of each step into the folder DIR: NAME-1.json and so on
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) records: Option<PathBuf>,
-    /// Write a page with charts to FILE, for a browser
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Output")]
+    pub(crate) page: PageOption,
     #[command(flatten)]
     pub(crate) talk: Talk,
 }
@@ -64,7 +63,8 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let Some(name) = &options.name else { return Ok(output::print(&list())?) };
     let study = studies::find(name)?;
     check(options, study.steps.len())?;
-    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
+    let html =
+        files::page(options.page.html.as_ref().map(Name::path), &mut files::Taken::default())?;
     output::print(&output::page(&pages::study_head(study)))?;
     let done = carry_out_all(study, name, options, stop);
     let claims: Vec<_> = done.iter().map(|done| done.claims.clone()).collect();
@@ -123,7 +123,7 @@ fn carry_out_all<'a>(
         let (shown, ended) = carry_out(part, (number, share), name, options, stop);
         let claims = (number, report::study_claims(part, &shown.records));
         let measured = !shown.records.is_empty();
-        let shown = options.html.is_some().then_some(shown);
+        let shown = options.page.html.is_some().then_some(shown);
         done.push(MeasuredStep { claims, measured, shown, ended });
     }
     done

@@ -68,8 +68,8 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     let mut taken = ready.taken();
     let record = files::record(spec.output(), spec.command(), &mut taken)?;
     let plan = files::open(extras.save_plan.as_ref().map(Name::path), files::PLAN, &mut taken)?;
-    let page = files::page(spec.output().html.as_ref().map(Name::path), &mut taken)?;
-    if let Some(folder) = &extras.export_hdr {
+    let page = files::page(spec.output().page.html.as_ref().map(Name::path), &mut taken)?;
+    if let Some(folder) = &extras.latencies.export_hdr {
         taken.check(EXPORT_HDR.option, folder.path())?;
     }
     if let Some(plan) = plan {
@@ -85,7 +85,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     }
     let measured = measure(ready, record, stop)?;
     let (records, outcomes) = show(measured, &spec, page)?;
-    if let Some(folder) = &extras.export_hdr {
+    if let Some(folder) = &extras.latencies.export_hdr {
         write_hdr(&records, folder.path(), &taken).map_err(Failure::PartWay)?;
     }
     print_integrity(&outcomes, spec.output())?;
@@ -210,9 +210,9 @@ fn show(
     if records.is_empty() {
         return ended.map(|outcomes| (records, outcomes));
     }
-    let Output { json, explain, talk, .. } = spec.output();
+    let Output { json, details, talk, .. } = spec.output();
     let Extras { over_time, stats, .. } = extras(spec);
-    let detail = pages::Detail { all: talk.verbose, explain: *explain, over_time };
+    let detail = pages::Detail { all: talk.verbose, explain: details.explain, over_time };
     let mut text = output::page(&pages::records(&records, detail));
     if stats {
         text.extend(records.iter().map(run_stats::show));
