@@ -23,22 +23,83 @@ use crate::{
 /// A map of options with their values, by their long names; the targets are under `targets`.
 pub type Options = Map<String, Value>;
 
-/// A run, or a sweep of several, as a user asks for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "lowercase")]
-pub enum RunSpec {
-    /// `storemark run`
-    Run(Box<BlobsSpec>),
-    /// `storemark rows`
-    Rows(Box<RowsSpec>),
-    /// `storemark queue`
-    Queue(Box<QueueSpec>),
-    /// `storemark age`
-    Age(Box<AgeSpec>),
-    /// `storemark backup`
-    Backup(Box<BackupSpec>),
-    /// `storemark life`
-    Life(Box<LifeSpec>),
+/// Declares a run of each experiment: its subcommand, and the options that it has.
+macro_rules! run_specs {
+    ($($command:literal: $name:ident($spec:ty),)*) => {
+        /// A run, or a sweep of several, as a user asks for it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "command")]
+        pub enum RunSpec {
+            $(
+                #[doc = concat!("`storemark ", $command, "`")]
+                #[serde(rename = $command)]
+                $name(Box<$spec>),
+            )*
+        }
+
+        impl RunSpec {
+            /// The subcommands.
+            pub const COMMANDS: &[&str] = &[$($command),*];
+
+            /// Returns the subcommand.
+            pub fn command(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $command,)*
+                }
+            }
+
+            /// Returns the targets as the user wrote them.
+            pub fn targets(&self) -> &[Name] {
+                match self {
+                    $(Self::$name(spec) => &spec.targets,)*
+                }
+            }
+
+            /// Returns the targets for changes.
+            pub fn targets_mut(&mut self) -> &mut Vec<Name> {
+                match self {
+                    $(Self::$name(spec) => &mut spec.targets,)*
+                }
+            }
+
+            /// Returns the options on how long to measure, and where.
+            pub fn running(&self) -> &Running {
+                match self {
+                    $(Self::$name(spec) => &spec.running,)*
+                }
+            }
+
+            /// Returns the options on how long to measure, and where, for changes.
+            pub fn running_mut(&mut self) -> &mut Running {
+                match self {
+                    $(Self::$name(spec) => &mut spec.running,)*
+                }
+            }
+
+            /// Returns the options on what to print and write.
+            pub fn output(&self) -> &Output {
+                match self {
+                    $(Self::$name(spec) => &spec.shown,)*
+                }
+            }
+
+            /// Returns the options on what to print and write, for changes.
+            pub fn output_mut(&mut self) -> &mut Output {
+                match self {
+                    $(Self::$name(spec) => &mut spec.shown,)*
+                }
+            }
+        }
+    };
+}
+
+run_specs! {
+    "run": Run(BlobsSpec),
+    "rows": Rows(RowsSpec),
+    "queue": Queue(QueueSpec),
+    "age": Age(AgeSpec),
+    "backup": Backup(BackupSpec),
+    "life": Life(LifeSpec),
 }
 
 /// The key under which [`RunSpec`] has the subcommand among its options.
@@ -101,20 +162,6 @@ const NEEDS: [(&str, &str); 5] = [
 /// The options on what to do with a plan or where its record goes: they are no part of the plan.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
 
-/// Evaluates an expression on the specification of any experiment.
-macro_rules! of_each {
-    ($run:expr, $spec:ident => $part:expr) => {
-        match $run {
-            RunSpec::Run($spec) => $part,
-            RunSpec::Rows($spec) => $part,
-            RunSpec::Queue($spec) => $part,
-            RunSpec::Age($spec) => $part,
-            RunSpec::Backup($spec) => $part,
-            RunSpec::Life($spec) => $part,
-        }
-    };
-}
-
 impl RunSpec {
     /// The options of subcommands without a specification of their own that change what they
     /// measure.
@@ -122,38 +169,6 @@ impl RunSpec {
         (StudyPart::COMMAND, &["full", "rounds", "scratch", "seed", "time"]),
         ("doctor", &["time"]),
     ];
-
-    /// Returns the subcommand.
-    pub fn command(&self) -> &'static str {
-        match self {
-            Self::Run(_) => "run",
-            Self::Rows(_) => "rows",
-            Self::Queue(_) => "queue",
-            Self::Age(_) => "age",
-            Self::Backup(_) => "backup",
-            Self::Life(_) => "life",
-        }
-    }
-
-    /// Returns the targets as the user wrote them.
-    pub fn targets(&self) -> &[Name] {
-        of_each!(self, spec => &spec.targets)
-    }
-
-    /// Returns the targets for changes.
-    pub fn targets_mut(&mut self) -> &mut Vec<Name> {
-        of_each!(self, spec => &mut spec.targets)
-    }
-
-    /// Returns the options on how long to measure, and where.
-    pub fn running(&self) -> &Running {
-        of_each!(self, spec => &spec.running)
-    }
-
-    /// Returns the options on how long to measure, and where, for changes.
-    pub fn running_mut(&mut self) -> &mut Running {
-        of_each!(self, spec => &mut spec.running)
-    }
 
     /// Returns the time for the whole run.
     pub fn time(&self) -> Duration {
@@ -169,16 +184,6 @@ impl RunSpec {
         let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
         let fail_above = given_value(&self.output().gate.fail_above);
         Rounds { min, runs, fail_above, ..rounds }
-    }
-
-    /// Returns the options on what to print and write.
-    pub fn output(&self) -> &Output {
-        of_each!(self, spec => &spec.shown)
-    }
-
-    /// Returns the options on what to print and write, for changes.
-    pub fn output_mut(&mut self) -> &mut Output {
-        of_each!(self, spec => &mut spec.shown)
     }
 
     /// Reads the options of a subcommand.
@@ -497,8 +502,8 @@ mod tests {
 
     #[test]
     fn every_option_that_excludes_or_needs_another_exists() {
-        let known = ["run", "rows", "queue", "age", "backup", "life"]
-            .map(|command| RunSpec::default_options(command).unwrap());
+        let options = |command: &&str| RunSpec::default_options(command).unwrap();
+        let known: Vec<_> = RunSpec::COMMANDS.iter().map(options).collect();
         let conflicts = CONFLICTS.iter().flat_map(|(name, others)| others.iter().chain([name]));
         let needs = NEEDS.iter().flat_map(|(name, other)| [name, other]);
         for name in conflicts.chain(needs).chain(&APART) {
