@@ -83,6 +83,8 @@ fn socket(store: &Path) -> String {
 
 /// Names engines, with commas between them, whose servers are not installed.
 const WITHOUT: &str = "STOREMARK_WITHOUT";
+/// Names engines, with commas between them, that alone are checked.
+const ONLY: &str = "STOREMARK_ONLY";
 
 /// All engines of the registry that are to be checked, and the one that new engines are copied from.
 pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
@@ -94,17 +96,20 @@ pub(crate) fn engines() -> impl Iterator<Item = &'static dyn Blobs> {
 pub(crate) fn left_out() -> &'static [&'static str] {
     static LEFT_OUT: OnceLock<Vec<&str>> = OnceLock::new();
     LEFT_OUT.get_or_init(|| {
-        let named = env::var(WITHOUT).unwrap_or_default();
-        let named: Vec<_> = named.split(',').map(str::trim).collect();
-        let all = registry::all_blobs().map(EngineFacts::name);
-        let out: Vec<_> = all.filter(|name| is_without(name, &named)).collect();
+        let [without, only] =
+            [WITHOUT, ONLY].map(|variable| env::var(variable).unwrap_or_default());
+        let [without, only] = [&without, &only]
+            .map(|names| names.split(',').map(str::trim).filter(|name| !name.is_empty()))
+            .map(Iterator::collect::<Vec<_>>);
+        let all: Vec<_> = registry::all_blobs().map(EngineFacts::name).collect();
+        let unknown = only.iter().find(|name| !all.contains(name));
+        assert_eq!(unknown, None, "{ONLY} names no engine of this build: {all:?}");
+        let out: Vec<_> =
+            all.into_iter().filter(|name| is_left_out(name, &without, &only)).collect();
         if !out.is_empty() {
-            let count = out.len();
-            let _ = writeln!(
-                std::io::stderr(),
-                "{WITHOUT}: {count} engines unchecked: {}",
-                out.join(", ")
-            );
+            let (count, why) = (out.len(), if only.is_empty() { WITHOUT } else { ONLY });
+            let out = out.join(", ");
+            let _ = writeln!(std::io::stderr(), "{why}: {count} engines unchecked: {out}");
         }
         out
     })
@@ -122,9 +127,10 @@ pub(crate) fn engine_unless_left_out(name: &str) -> Option<&'static dyn Blobs> {
 }
 
 /// An engine on a server that storemark starts goes with the engine that starts it.
-fn is_without(name: &str, named: &[&str]) -> bool {
+fn is_left_out(name: &str, without: &[&str], only: &[&str]) -> bool {
     let server = remote(name).map_or(name, |remote| remote.server);
-    is_server(name) && (named.contains(&name) || named.contains(&server))
+    let is_named = |named: &[&str]| named.contains(&name) || named.contains(&server);
+    is_server(name) && is_named(without) || !only.is_empty() && !is_named(only)
 }
 
 fn remote(name: &str) -> Option<&'static Remote> {
@@ -228,9 +234,15 @@ fn kept(case: &Case) -> Arc<Kept> {
 
 #[test]
 fn an_engine_is_left_out_by_name_alone() {
-    assert!(is_without("mariadb", &["mariadb"]));
-    assert!(is_without("mysql", &["postgres", "mariadb"]));
-    assert!(!is_without("mariadb", &["mysql"]));
-    assert!(!is_without("mariadb", &[""]));
-    assert!(!is_without("files", &["files"]));
+    for (name, without, only, is_out) in [
+        ("mariadb", &["mariadb"][..], &[][..], true),
+        ("mysql", &["postgres", "mariadb"], &[], true),
+        ("mariadb", &["mysql"], &[], false),
+        ("files", &["files"], &[], false),
+        ("files", &[], &["redb", "files"], false),
+        ("lmdb", &[], &["redb", "files"], true),
+        ("mysql", &[], &["mariadb"], false),
+    ] {
+        assert_eq!(is_left_out(name, without, only), is_out, "{name}: {without:?} {only:?}");
+    }
 }
