@@ -17,7 +17,7 @@ pub(crate) struct SqlTable {
     pub(crate) keys: KeyKind,
     /// The columns of the key, as parameters.
     pub(crate) key_columns: KeyColumns,
-    /// The name as it stands in statements.
+    /// The name in the form that statements contain.
     pub(crate) name: Part,
     /// The key as a scan shows it.
     pub(crate) key: Part,
