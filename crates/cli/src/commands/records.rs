@@ -27,7 +27,6 @@ Examples:
   storemark report run.json --html run.html  a page with charts
   storemark report run.json --csv            every trial as a row
   storemark report - --verbose               a record from standard input, with all findings")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ReportOptions {
     /// The record (- for standard input); several of one plan, from different machines or days, make
     /// one page
