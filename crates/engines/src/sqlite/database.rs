@@ -130,9 +130,7 @@ impl Database {
         settings.set("mmap", db.number("PRAGMA mmap_size")?);
         settings.set("busy", self.settings.get("busy").unwrap_or("60s"));
         settings.set("checkpoint", if pages == 0 { "none" } else { "auto" });
-        if self.settings.get("autocheckpoint").is_some() {
-            settings.set("autocheckpoint", pages);
-        }
+        settings.set("autocheckpoint", pages);
         let own = Sqlite.settings(facet);
         settings.0.retain(|name, _| own.iter().any(|setting| setting.name == name));
         if let Some(name) = self.settings.get(library::SETTING) {
