@@ -24,8 +24,8 @@ pub(crate) const CHECKING: f64 = 0.3;
 /// whatever getting ready takes.
 pub(crate) const AFTER_CREATING: f64 = 0.4;
 pub(crate) const AFTER_CHECKING: f64 = 0.3;
-/// The part of the time left for it that getting one target ready may take while others are still to
-/// be made, so that a slow one leaves some to them.
+/// The part of the time left for it that getting one target ready may take, so that a slow one
+/// leaves some to the others.
 pub(crate) const ONE_TARGET: f64 = 0.5;
 /// Running rounds of a small part of the work, which are thrown away.
 pub(crate) const REHEARSING: f64 = 0.125;

@@ -45,8 +45,7 @@ pub(super) fn stores(
     for (index, target) in part.targets.iter().enumerate() {
         let preparation = StorePreparation { job, index, target, source, amount };
         let kept = kept.next().map_or_else(TargetStores::default, TargetStores::kept);
-        let is_last = index + 1 == part.targets.len();
-        let own = in_its_share(job, shares::AFTER_CREATING, is_last, || {
+        let own = in_half_of_the_rest(job, shares::AFTER_CREATING, || {
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
@@ -89,14 +88,13 @@ pub(super) fn update_stores(
     stores: &mut Stores,
 ) -> Result<Vec<(usize, Error)>> {
     let (amount, mut failed) = (stores.all, Vec::new());
-    let count = stores.targets.len();
-    for place in 0..count {
+    for place in 0..stores.targets.len() {
         let label = stores.targets[place].planned.label.clone();
         let named = job.part.targets.iter().enumerate().find(|(_, target)| target.label == label);
         let (index, target) = named.expect("every prepared target was asked for");
         let preparation = StorePreparation { job, index, target, source, amount };
         let Stores { targets, scratches, dataset, .. } = &mut *stores;
-        let own = in_its_share(job, 0.0, place + 1 == count, || {
+        let own = in_half_of_the_rest(job, 0.0, || {
             let like = targets[place].read.as_ref();
             let (ready, _) = preparation.store_for(Operation::Update, like, scratches)?;
             inspect(job, target, &ready, dataset)?;
@@ -221,8 +219,7 @@ fn finish_all(
             preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };
-        let is_last = index + 1 == job.part.targets.len();
-        let finished = in_its_share(job, shares::AFTER_CHECKING, is_last, finish);
+        let finished = in_half_of_the_rest(job, shares::AFTER_CHECKING, finish);
         match tolerable_failure(&target.label, finished)? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
@@ -337,25 +334,20 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
 }
 
-/// Makes one target ready in half of the time that is left, without the part `after` of all of it, or
-/// in all of that if it is the last. One that takes longer fails, so that the others can be measured.
-fn in_its_share<T>(
-    job: Job<'_>,
-    after: f64,
-    is_last: bool,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<T> {
+/// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
+/// that takes longer fails, so that the others can be measured.
+fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let kept = job.share(after).unwrap_or_default();
-    let share = if is_last { 1.0 } else { shares::ONE_TARGET };
-    let limit = job.budget.limit().map(|left| left.saturating_sub(kept).mul_f64(share));
+    let limit = job.budget.limit();
+    let limit = limit.map(|left| left.saturating_sub(kept).mul_f64(shares::ONE_TARGET));
     let result = job.stop.within(limit, work);
     match result {
         Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
             let limit = show_duration(limit.unwrap_or_default());
             let [time, data] = job.request.limits;
             Err(Error::failed(format!(
-                "making it ready takes more than {limit}, the time that was left for it; use more \
-                 {time} or a smaller {data}"
+                "making it ready takes more than {limit}, half of the time that was left for it; \
+                 use more {time} or a smaller {data}"
             )))
         }
         result => result,
