@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     next_handle: u64,
     /// What was written to each of the special files without a line's end.
     unfinished: [Vec<u8>; 2],
-    /// The last lines of the output that are no acknowledgements.
+    /// The first lines of the output that are no acknowledgements.
     pub(crate) output: Vec<String>,
 }
 
@@ -78,8 +78,8 @@ impl Shared {
         self.next_handle
     }
 
-    /// Reads lines written to a special file: acknowledgements are operations of the record.
-    fn tell(&mut self, special: usize, bytes: &[u8]) {
+    /// Takes lines written to a special file: acknowledgements are operations of the record.
+    fn take_lines(&mut self, special: usize, bytes: &[u8]) {
         self.unfinished[special].extend_from_slice(bytes);
         while let Some(end) = self.unfinished[special].iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.unfinished[special].drain(..=end).collect();
@@ -281,7 +281,7 @@ impl Shared {
         bytes: &[u8],
     ) -> Result<(), Errno> {
         if let Some(special) = special(inode) {
-            self.tell(special, bytes);
+            self.take_lines(special, bytes);
             return Ok(());
         }
         match self.files.get(&handle.0) {

@@ -103,15 +103,15 @@ impl CleanupGuard {
 
     /// Has the guard kill the process group `group` if this process ends before it.
     pub(crate) fn started(&self, group: u32) {
-        self.tell("started", group);
+        self.send("started", group);
     }
 
-    /// Tells the guard that the process group has ended.
+    /// Informs the guard that the process group has ended.
     pub(crate) fn ended(&self, group: u32) {
-        self.tell("ended", group);
+        self.send("ended", group);
     }
 
-    fn tell(&self, what: &str, group: u32) {
+    fn send(&self, what: &str, group: u32) {
         // A guard that was killed guards nothing.
         let _ = self
             .shell

@@ -36,7 +36,7 @@ pub use compare::{
     environment_differences, gate_rows, plan_differences,
 };
 pub use csv::{csv, csv_columns};
-pub use gate::gated_rows;
+pub use gate::gated_row;
 pub use hdr::{HDR_HEAD, hdr};
 pub use html::{HTML_HEAD, html, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};

@@ -1,7 +1,7 @@
 //! Verdicts of a case, and which targets need more rounds.
 
 use model::{
-    Cache, Durability, Measured, Operation, Paced,
+    Cache, Durability, Experiment, Measured, Operation, Paced, QueueData,
     record::{Point, Record},
 };
 
@@ -92,6 +92,19 @@ fn a_gate_goes_on_until_it_is_decided() {
     assert_eq!(gated(1_100, 20, 0.1), (Verdict::Slower, Gate::Undecided, 1));
     assert_eq!(gated(1_025, 40, 0.1), (Verdict::Inconclusive, Gate::Pass, 0));
     assert_eq!(gated(700, 10, 0.0), (Verdict::Faster, Gate::Pass, 0));
+}
+
+/// Values are asked for in each cache state; other experiments have steps that are in one state alone.
+#[test]
+fn a_case_that_an_experiment_does_not_have_is_not_gated() {
+    let mut record = run(14, &[(700, 10)]);
+    record.header.plan.caches.push(Cache::DataCold);
+    let gates =
+        |record: &Record| gated_targets(record, 0.05).iter().map(|of| of.gate).collect::<Vec<_>>();
+    assert_eq!(gates(&record), [Gate::Pass, Gate::Undecided]);
+    let queue = QueueData { tasks: 1, rewrites: 0, output: 1 };
+    record.header.plan.experiment = Experiment::Queue(queue);
+    assert_eq!(gates(&record), [Gate::Pass]);
 }
 
 #[test]

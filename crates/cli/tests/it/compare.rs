@@ -203,6 +203,8 @@ fn a_gate_on_a_run_passes_fails_or_cannot_judge() {
         assert_eq!(code, expected, "{said}");
         assert!(said.contains("no target can be judged"), "{said}");
     }
+    let (code, said) = gated("files:", "--fail-above 5%");
+    assert_eq!((code, said.contains("there is only one target")), (1, true), "{said}");
     let (code, said) = gated("lmdb: files:", "--inconclusive pass");
     assert_eq!((code, said.contains("--fail-above")), (1, true), "{said}");
 }

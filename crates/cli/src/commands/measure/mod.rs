@@ -101,10 +101,12 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
 /// Judges the targets of all runs by the limit of `--fail-above`.
 fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
     let Some(limit) = Limit::of(options) else { return Ok(()) };
-    let rows = report::gated_rows(records, limit.share);
-    let gate = Gate::joint(rows.iter().map(|(gate, _)| *gate));
-    let judged = records.iter().flat_map(|run| gated_targets(run, limit.share));
-    let is_judged = judged.into_iter().any(|row| row.verdict.is_judged());
+    let of_run = |run| gated_targets(run, limit.share).into_iter().map(move |of| (run, of));
+    let targets: Vec<_> = records.iter().flat_map(of_run).collect();
+    let rows: Vec<_> =
+        targets.iter().map(|(run, of)| (of.gate, report::gated_row(run, of))).collect();
+    let gate = Gate::joint(targets.iter().map(|(_, of)| of.gate));
+    let is_judged = targets.iter().any(|(_, of)| of.verdict.is_judged());
     let cannot = || "no target can be judged; more --time may do".to_owned();
     limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
 }
@@ -132,6 +134,12 @@ fn ready(typed: RunSpec) -> Result<Ready> {
     let (placements, mut requests) = ready.map_err(|error| origin.blame(error, &spec))?;
     if let [request] = &mut requests[..] {
         request.repeat(origin.recorded);
+    }
+    let is_alone = |request: &mut Request| request.experiment.labels().len() < 2;
+    if Limit::of(&spec.output().gate).is_some() && requests.iter_mut().any(is_alone) {
+        return Err(Error::usage(
+            "--fail-above compares targets with the baseline, and there is only one target",
+        ));
     }
     Ok(Ready { began, spec, requests, placements })
 }
