@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use model::{Error, ErrorKind};
 
-use crate::output;
+use crate::{images, output};
 
 /// The reason why a command failed.
 pub(crate) enum Failure {
@@ -41,8 +41,8 @@ pub(crate) fn code(result: Result<(), Failure>) -> ExitCode {
     let (error, part_way) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Printed(code)) => return ExitCode::from(code),
-        Err(Failure::PartWay(error)) => (error, true),
-        Err(Failure::Error(error)) => (error, false),
+        Err(Failure::PartWay(error)) => (images::named(error), true),
+        Err(Failure::Error(error)) => (images::named(error), false),
     };
     output::say(&error.to_string());
     ExitCode::from(match error.kind() {

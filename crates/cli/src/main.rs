@@ -6,6 +6,7 @@ mod command_line;
 mod commands;
 mod exit;
 mod files;
+mod images;
 mod kvtest;
 mod listener;
 mod mishaps;
@@ -57,7 +58,10 @@ fn main() -> ExitCode {
     if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
         output::say(&format!("signals cannot be caught: {error}"));
     }
-    exit::code(mishaps::caught(|| run(command)))
+    let done = mishaps::caught(|| run(command));
+    let code = exit::code(done);
+    images::unmount();
+    code
 }
 
 fn run(command: Command) -> Result<(), Failure> {

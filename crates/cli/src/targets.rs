@@ -7,14 +7,14 @@ use std::{
 };
 
 use engines::registry;
-use host::Placements;
+use host::{Placements, ReadOnlyKind};
 use model::{
     Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
     scratch_label, settings_text, without_password,
 };
 use spec::{Name, SharedSetting, combinations};
 
-use crate::{files, output};
+use crate::{files, images, output};
 
 /// A typed target with its engine and its place. Its settings are not checked yet: a value may be a list
 /// that a sweep goes through.
@@ -29,6 +29,8 @@ pub(crate) struct FoundTarget {
     pub(crate) address: Option<Secret>,
     /// Settings in the order in which they were written.
     pub(crate) settings: Vec<(String, String)>,
+    /// Whether the store is in an image, which is only read.
+    pub(crate) in_image: bool,
 }
 
 impl FoundTarget {
@@ -108,6 +110,11 @@ impl FoundTarget {
     ///
     /// Fails if no store of the user can be made there.
     pub(crate) fn into_destination(mut self) -> Result<Self> {
+        if self.in_image {
+            let why =
+                "is an image, which is only read; copy into files:DIR, and make an image of it";
+            return Err(Error::usage(why).at(&self.text));
+        }
         if self.address.is_none() || self.location.is_some() {
             return Ok(self);
         }
@@ -125,6 +132,20 @@ impl FoundTarget {
             );
         }
         Ok(self.at_address())
+    }
+
+    /// Returns why values of the store are not updated; `None` if they can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be looked at.
+    pub(crate) fn only_read(&self) -> Result<Option<String>> {
+        if self.in_image {
+            return Ok(Some("is an image, which is only read".to_owned()));
+        }
+        let own = Settings(self.settings.iter().cloned().collect());
+        let location = self.location.as_deref().filter(|_| self.is_there());
+        self.engine.only_read(location.unwrap_or(Path::new("")), &own)
     }
 
     /// Reports whether storemark creates the store, on this machine.
@@ -314,11 +335,15 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     }
     let Some(name) = &target.engine else { return bare(&path, target.settings, text) };
     let settings = target.settings;
+    if let Some(kind) = ReadOnlyKind::named(name) {
+        return in_image(kind, &path, settings, text);
+    }
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
         let address = Some(Secret::address(address));
-        let found = FoundTarget { text, engine, location: None, address, settings };
+        let found =
+            FoundTarget { text, engine, location: None, address, settings, in_image: false };
         let own = Settings(found.settings.iter().cloned().collect());
         return Ok(if engine.servers()?.names_values(&own) { found.at_address() } else { found });
     }
@@ -334,7 +359,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
     let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
     let location = named.then(|| followed(path));
-    Ok(FoundTarget { text, engine, location, address: None, settings })
+    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
 }
 
 /// Fails if a location ends in settings without values.
@@ -380,9 +405,31 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Fo
     if !path.exists() {
         return Err(missing(path));
     }
+    if let Some(kind) = ReadOnlyKind::of(path) {
+        return in_image(kind, path, settings, text);
+    }
     let engine = registry::recognise(path).ok_or_else(|| unknown(path))?;
     let (text, location) = (text.to_string_lossy().into_owned(), Some(followed(path.to_owned())));
-    Ok(FoundTarget { text, engine, location, address: None, settings })
+    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
+}
+
+/// Resolves the image in a file: its files are values, as those of a folder.
+fn in_image(
+    kind: &ReadOnlyKind,
+    image: &Path,
+    settings: Vec<(String, String)>,
+    text: &OsStr,
+) -> Result<FoundTarget> {
+    let text = text.to_string_lossy().into_owned();
+    if image.as_os_str().is_empty() {
+        let why = format!("names no image (accepted: {}:FILE)", kind.name);
+        return Err(Error::usage(why).at(&text));
+    }
+    if !image.exists() {
+        return Err(missing(image));
+    }
+    let (engine, location) = (registry::folders(), Some(images::mounted(kind, image)?));
+    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: true })
 }
 
 /// Returns the error for a path without an engine that is no store.

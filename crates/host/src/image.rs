@@ -17,7 +17,7 @@ use crate::{files::user_id, os, programs::program, space::free_bytes, text::entr
 /// The extensions of an image and of the folder next to it that it is mounted on. The cleanup
 /// guard's script knows them too.
 const IMAGE: &str = "image";
-const MOUNT: &str = "mount";
+pub(crate) const MOUNT: &str = "mount";
 
 /// A kind of file system that an image can be made of.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(crate) fn check_images(kinds: &[&ImageKind], bytes: u64, folder: &Path) -> R
     Ok(())
 }
 
-fn may_mount(user: Option<u32>) -> Result<(), String> {
+pub(crate) fn may_mount(user: Option<u32>) -> Result<(), String> {
     if user == Some(0) {
         return Ok(());
     }
@@ -175,7 +175,7 @@ fn devices(listed: &str) -> impl Iterator<Item = &str> {
 /// # Errors
 ///
 /// Fails if it is not installed or exits with an error, with what it printed on standard error.
-fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
+pub(crate) fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);
     command.args(options).args(paths).stdin(Stdio::null());

@@ -421,6 +421,17 @@ pub trait Blobs: Engine {
         Vec::new()
     }
 
+    /// Returns why the values of the store at `location` are not updated, which these settings find; `None`
+    /// if they can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be looked at.
+    fn only_read(&self, _location: &Path, _settings: &Settings) -> Result<Option<String>> {
+        let is_once = self.capabilities().written_once;
+        Ok(is_once.then(|| "is an archive, which is written once".to_owned()))
+    }
+
     /// Returns why the store at `location` cannot be opened for reading without changing or
     /// creating a file; `None` if it can.
     fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {

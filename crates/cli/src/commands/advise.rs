@@ -18,6 +18,7 @@ use super::{measure, worker};
 use crate::{
     exit::Failure,
     files::{self, Form, Taken},
+    images,
     listener::Listener,
     output,
     plan::fresh_seed,
@@ -148,14 +149,18 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
     let path = match &data {
-        Data::Store { engine, path, .. } if !engine.capabilities().remote => Some(path.as_path()),
+        Data::Store { engine, path, .. } if !engine.capabilities().remote => {
+            Some(images::original(path))
+        }
         Data::Store { .. } | Data::Generated(_) | Data::Targets => None,
     };
     let scratch = options.own.scratch.as_ref().map(Name::path);
     if let Some(folder) = scratch.filter(|folder| !folder.is_dir()) {
         return Err(Error::usage(format!("--scratch {}: no such folder", folder.display())));
     }
-    let scratch = scratch.or(path.and_then(Path::parent)).filter(|folder| *folder != Path::new(""));
+    let scratch = scratch
+        .or(path.as_deref().and_then(Path::parent))
+        .filter(|folder| *folder != Path::new(""));
     let scratch = scratch.map(Path::to_owned);
     Ok(AdviseRequest {
         source: data.store_name(),
@@ -192,6 +197,13 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn 
     options.generated.check_unused(&text.to_string_lossy())?;
     let (resolved, path) = targets::existing(text)?;
     let settings = resolved.settings(&[])?;
+    if resolved.in_image {
+        if named.is_none() {
+            let why = "is an image, and none is made of the values to compare it with others; --data IMAGE takes its values";
+            return Err(Error::usage(why).at(&resolved.text));
+        }
+        return Ok((Data::Store { engine: resolved.engine, path, settings }, folder()));
+    }
     let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));
     let label = now(&written.fold(resolved.engine.name().to_owned(), |label, pair| label + &pair));
     let at_address = resolved.engine.capabilities().remote.then(|| path.clone());

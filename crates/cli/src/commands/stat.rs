@@ -115,7 +115,8 @@ fn sizes(options: &StatOptions, place: &StoreLocation, stop: &Stop) -> Result<()
 #[cfg(feature = "sqlite")]
 fn located(text: &OsStr) -> Result<(Option<&'static dyn Blobs>, PathBuf, Settings), Error> {
     let path = Path::new(text);
-    if path.exists() && registry::recognise(path).is_none() {
+    let is_image = host::ReadOnlyKind::of(path).is_some();
+    if path.exists() && !is_image && registry::recognise(path).is_none() {
         if path.is_dir() {
             return Err(targets::unknown(path));
         }

@@ -194,6 +194,8 @@ fn furnished() -> World {
     world.ok("export thumbs.db thumbs.dir");
     world.ok("copy thumbs.db lmdb:mylmdb?database=photos");
     world.ok("copy thumbnails tar:shard-000000.tar");
+    #[cfg(target_os = "linux")]
+    crate::images::make(&world, "thumbnails");
     world.ok("copy thumbs.db fjall:state?keyspace=blocks");
     world.ok("init test1.db --count 100 --size 10k --variance 2k");
     world.ok("export test1.db test1.dir");
@@ -346,7 +348,8 @@ fn what_makes_shows_and_compares_works() {
         make_room(world, line);
         let ran = Ran::from(shell(world, line).output().unwrap());
         let differs = line.starts_with("compare") && ran.code == Some(3);
-        assert!(ran.code == Some(0) || differs, "{document}: {line}: {}{}", ran.out, ran.err);
+        let works = ran.code == Some(0) || differs || is_only_refused(&ran);
+        assert!(works, "{document}: {line}: {}{}", ran.out, ran.err);
     }
 }
 

@@ -24,6 +24,7 @@ mod forms;
 mod help;
 mod hosts;
 mod html;
+mod images;
 mod interrupt;
 mod interrupt_each;
 #[cfg(target_os = "linux")]

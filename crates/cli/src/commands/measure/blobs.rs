@@ -54,23 +54,32 @@ pub(super) fn request(
     Ok((blobs, class))
 }
 
-/// Returns the work; without updates that nobody asked for if a target is an archive.
+/// Returns the work; without updates that nobody asked for if a target is only read.
 ///
 /// # Errors
 ///
-/// Fails if writes are asked for and a target is written once.
+/// Fails if writes are asked for and a target is only read.
 fn changeable(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<Vec<BlobWork>> {
     let mut work = spec.work(resolved.iter().any(|target| target.location.is_some()));
-    let once = resolved.iter().find(|target| target.engine.capabilities().written_once);
     let writes = work.iter().find(|work| work.operation.writes()).map(|work| work.operation);
-    let (Some(once), Some(writes)) = (once, writes) else { return Ok(work) };
-    let why = format!("{}: is an archive, which is written once", once.text);
+    let Some(writes) = writes else { return Ok(work) };
+    let Some(why) = only_read(resolved)? else { return Ok(work) };
     if spec.asks_for_work() {
         return Err(Error::usage(format!("{why}; leave it out, or {writes}")));
     }
     output::say(&format!("{why}: only reads are measured"));
     work.retain(|work| !work.operation.writes());
     Ok(work)
+}
+
+/// Returns why the first of the targets that are only read is not updated.
+fn only_read(resolved: &[FoundTarget]) -> Result<Option<String>> {
+    for target in resolved {
+        if let Some(why) = target.only_read()? {
+            return Ok(Some(format!("{}: {why}", target.text)));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the request of `storemark run --roles`, and the durability class of all targets that can give
