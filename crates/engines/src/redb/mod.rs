@@ -110,6 +110,11 @@ impl Blobs for Redb {
             .then(|| "its writer is at work or was killed, and redb repairs it then".to_owned())
     }
 
+    fn only_read(&self, _: &Path, settings: &Settings) -> Result<Option<String>> {
+        let is_users = settings.get(tables::TABLE).is_some();
+        Ok(is_users.then(|| "is a table of another program, which is only read".to_owned()))
+    }
+
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
         part::find(tables::TABLE, asked, location, || {
             let file = at::open(location, Access::Read)?;

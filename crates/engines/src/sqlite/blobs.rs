@@ -76,6 +76,14 @@ impl Blobs for Sqlite {
         read_schema(location, find)
     }
 
+    /// Returns why rows are not updated, as this program's SQLite sees it.
+    fn only_read(&self, location: &Path, settings: &Settings) -> Result<Option<String>> {
+        if !users::is_named(settings) || settings.get(library::SETTING).is_some() {
+            return Ok(None);
+        }
+        read_schema(location, |db| db.with_short_waits(|db| users::only_read(db, settings)))
+    }
+
     fn replace_by_paths(
         &self,
         location: &Path,

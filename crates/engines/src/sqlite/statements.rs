@@ -36,6 +36,11 @@ impl Prepared {
     pub(super) fn get(&mut self) -> Result<&mut Statement> {
         self.0.as_mut().map_err(|why| Error::usage(why.clone()))
     }
+
+    /// Returns SQLite's reason if it was not prepared.
+    pub(super) fn why(&self) -> Option<String> {
+        self.0.as_ref().err().cloned()
+    }
 }
 
 impl Writes {

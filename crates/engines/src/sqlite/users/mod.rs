@@ -5,6 +5,7 @@ mod check;
 mod describe;
 mod find;
 mod moved;
+mod only_read;
 mod schema;
 
 use kit::own_table::{self, KEY, TABLE, VALUE, WHERE};
@@ -16,6 +17,7 @@ pub(super) use describe::describe;
 pub(super) use find::find;
 pub(crate) use find::find_table;
 pub(super) use moved::replace_by_paths;
+pub(super) use only_read::only_read;
 use schema::{Relation, quoted};
 
 use super::{ffi::Connection, table::UsersTable};
