@@ -436,7 +436,8 @@ fn in_image(
 pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
     if let Some((engine, file)) = registry::marked(path) {
-        return Error::usage(format!(
+        // For verify it is damaged.
+        return Error::corrupt(format!(
             "{shown}: has {file}, as a store of {engine} has, but is not a whole one; files:{shown} \
              takes its files as values"
         ));

@@ -208,11 +208,19 @@ fn a_damaged_store_in_a_folder_is_no_folder_of_files() {
     for (engine, file) in [("lmdb", "data.mdb"), ("fjall", "version")] {
         world.ok(&format!("copy a.db {engine}:{engine}"));
         fs::write(world.path(&format!("{engine}/{file}")), "damaged").unwrap();
-        for line in
-            ["copy STORE files:out", "import STORE out.db", "verify STORE", "run STORE pack:"]
-        {
+        for line in ["copy STORE files:out", "import STORE out.db", "run STORE pack:"] {
             let said = world.refused(&line.replace("STORE", engine));
             assert!(said.contains(&format!("as a store of {engine} has")), "{said}");
+        }
+        // As with the engine's name before it.
+        for target in [engine.to_owned(), format!("{engine}:{engine}")] {
+            let ran = world.run(&format!("verify {target}"));
+            assert_eq!((ran.code, &*ran.err), (Some(3), ""), "{target}");
+            assert!(
+                ran.out.starts_with("damaged: ") && ran.out.lines().count() == 1,
+                "{}",
+                ran.out
+            );
         }
     }
 }
