@@ -148,17 +148,20 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     })
 }
 
-/// Measures the candidates, or as many of them as there is time for.
+/// Measures the candidates, or as many of them as there is time for. If that of a race is too short for
+/// two of them, they get nearly all that is left, because the race alone is an answer.
 fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> {
+    let mut share = shares::RACE;
     loop {
-        match race.retried(|| briefly(race, field, lengths)) {
+        match race.retried(|| briefly(race, field, lengths, share)) {
             // Its own time was over, not that of all.
             Err(error) if error.kind() == ErrorKind::Overdue && race.stop.check().is_ok() => {
                 let half = field.runners.len() / 2;
-                if half < 2 {
-                    return Err(error);
+                match half {
+                    2.. => field.keep(half),
+                    _ if share < shares::LAST_RACE => share = shares::LAST_RACE,
+                    _ => return Err(error),
                 }
-                field.keep(half);
             }
             raced => return raced,
         }
@@ -166,8 +169,8 @@ fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> 
 }
 
 /// Measures all candidates on a sample.
-fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64]) -> Result<Record> {
-    let seconds = race.share(shares::RACE);
+fn briefly(race: &Race<'_>, field: &Field, lengths: &[u64], share: f64) -> Result<Record> {
+    let seconds = race.share(share);
     let most = race.sample(lengths, field.runners.len(), seconds);
     race.progress.detail(&format!("comparing {} candidates on a sample", field.runners.len()));
     let sample = (Coverage::Fitting(most), lengths);

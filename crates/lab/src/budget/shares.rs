@@ -68,6 +68,8 @@ pub(crate) fn weight(writes: bool) -> f64 {
 pub(crate) const THRESHOLDS: f64 = 0.15;
 /// Measuring all candidates on a sample, which decides only who is measured again.
 pub(crate) const RACE: f64 = 0.35;
+/// Measuring the last two of them, if that was too little for a figure of both.
+pub(crate) const LAST_RACE: f64 = 0.9;
 /// Measuring the last candidates, which is the answer.
 pub(crate) const FINALS: f64 = 0.8;
 /// The same of roles: their settings are measured one by one after it.
