@@ -86,7 +86,7 @@ pub use store::{
     Access, BUSY_ERRORS, BUSY_RETRIES, Entry, EntryKind, FinishedWork, How, Item, LOCK_WAIT_NS,
     LOCK_WAITS, Mode, OpenOptions, Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
 };
-pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts};
+pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts, TableFacts};
 pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};
 pub use text::{Shown, harmless, is_hostile};
 pub use variables::{Variables, give_variables, variable, variables};

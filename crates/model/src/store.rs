@@ -4,7 +4,7 @@ use std::{fmt, ops::ControlFlow, path::Path, time::Instant};
 
 use crate::{
     Arrangement, Durability, Error, Key, KeyKind, Maintenance, Meta, OwnedKey, Result, Settings,
-    Shown, ValueType, words::words,
+    Shown, TableFacts, ValueType, words::words,
 };
 
 /// An open store, shared by the sessions of all workers.
@@ -67,6 +67,11 @@ pub trait Store: Send + Sync {
     /// Returns the entries of the store that a scan does not show, in no particular order.
     fn left_out(&self) -> Result<Vec<Entry>> {
         Ok(Vec::new())
+    }
+
+    /// Returns what is special about a table of the user's own; `None` for any other store.
+    fn table(&self) -> Result<Option<TableFacts>> {
+        Ok(None)
     }
 
     /// Returns the files that were removed when the store was opened to write.

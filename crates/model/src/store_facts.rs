@@ -34,6 +34,20 @@ pub struct StoreFacts {
     /// The time of reading and checking every value once before the rounds, through the target's
     /// own path.
     pub check_ns: u64,
+    /// What is special about a table of the user's own; `None` for other stores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableFacts>,
+}
+
+/// What a reader of the figures has to know of a table of the user's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TableFacts {
+    /// The values that were looked at for `texts`: all, or the first of many.
+    pub values: u64,
+    /// How many of these are texts, in a column that has bytes as well.
+    pub texts: u64,
+    /// The triggers and foreign keys that the copy which is written to does not have.
+    pub not_in_copy: Vec<String>,
 }
 
 /// The origin of a server that is reached over a socket.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use model::{
     Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings, StoreFacts,
-    Work,
+    TableFacts, Work,
     record::{Header, Record},
 };
 
@@ -33,6 +33,7 @@ fn of_store(record: &Record, facts: &StoreFacts) -> Vec<Finding> {
     let mut kinds = setting_not_in_effect(plan, facts);
     kinds.extend(durability_differs(record, facts));
     kinds.extend(linked_differently(record, facts));
+    kinds.extend(own_table(plan, facts));
     if plan.experiment.blobs().is_some() {
         kinds.extend(filesystem_differs(record, facts));
         kinds.extend(memory_differs(record, facts));
@@ -74,6 +75,17 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
     plan.first_workload(Work::writes).filter(|_| !plan.is_reference(facts.target))?;
     let (class, baseline) = (facts.durability, baseline(record)?.durability);
     (class != baseline).then_some(FindingKind::DurabilityDiffers { class, baseline })
+}
+
+/// Returns what a reader has to know of a table of the user's own: only what is written to is a copy.
+fn own_table(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
+    let Some(TableFacts { values, texts, not_in_copy }) = &facts.table else { return Vec::new() };
+    let (values, texts) = (*values, *texts);
+    let parts = not_in_copy.join(", ");
+    let is_written = plan.first_workload(Work::writes).is_some();
+    let lacks = (is_written && !parts.is_empty()).then_some(FindingKind::NotInCopy { parts });
+    let mixed = (texts > 0).then_some(FindingKind::TextsAmongBytes { texts, values });
+    lacks.into_iter().chain(mixed).collect()
 }
 
 /// The largest number of compile options that are named.

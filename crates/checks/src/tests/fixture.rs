@@ -115,6 +115,7 @@ pub(super) fn store(target: usize, count: u64) -> StoreFacts {
         server: None,
         fill_ns: None,
         check_ns: 0,
+        table: None,
     }
 }
 

@@ -70,6 +70,9 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     line("Average value size:", stat.average.map_or_else(|| "-".into(), |a| format!("{a:.0}")));
     line("Minimum value size:", stat.smallest.to_string());
     line("Maximum value size:", stat.largest.to_string());
+    if let Some(texts) = stat.texts.filter(|texts| *texts > 0) {
+        line("Texts among them:", texts.to_string());
+    }
     if let Some(inline) = stat.inline {
         line("Largest in database:", inline.to_string());
     }

@@ -339,3 +339,73 @@ fn a_data_file_of_lmdb_is_a_store_without_a_folder() {
     world.write("garbage/data.mdb", "somebody else's".repeat(1000));
     assert_eq!(world.run("verify lmdb:garbage").code, Some(3));
 }
+
+#[test]
+fn texts_among_bytes_count_as_their_bytes_and_are_counted() {
+    let world = database(&format!(
+        "CREATE TABLE mixed(id INTEGER PRIMARY KEY, d BLOB);
+         {ROWS} INSERT INTO mixed SELECT n, {VALUE} FROM s;
+         UPDATE mixed SET d='gr\u{fc}n' WHERE id IN (7, 8);
+         CREATE TABLE texts(id INTEGER PRIMARY KEY, d TEXT); INSERT INTO texts VALUES(1, 'a');"
+    ));
+    let ran = world.ok("run a.db?table=mixed&value=d --rounds 1 -v").words();
+    assert!(ran.contains("2 of 40 that were looked at are texts"), "{ran}");
+    let stat = world.ok("stat a.db?table=mixed&value=d").out;
+    assert!(stat.contains("Texts among them:          2"), "{stat}");
+    world.ok("copy a.db?table=mixed&value=d files:out");
+    assert_eq!(fs::read_to_string(world.path("out/000007")).unwrap(), "gr\u{fc}n");
+    // A column of texts alone is what its declaration says.
+    let ran = world.ok("run a.db?table=texts&value=d --rounds 1 -v").words();
+    assert!(!ran.contains("are texts"), "{ran}");
+}
+
+/// The triggers of an R-tree as GeoPackage's extension names them
+/// (<https://www.geopackage.org/spec131/#extension_rtree>), with the functions that only its programs have.
+#[test]
+fn a_trigger_that_calls_a_function_of_its_program_is_named() {
+    let world = database(&format!(
+        "CREATE TABLE parks(fid INTEGER PRIMARY KEY, geom BLOB, photo BLOB);
+         {ROWS} INSERT INTO parks SELECT n, x'4750', {VALUE} FROM s;
+         CREATE VIRTUAL TABLE rtree_parks_geom USING rtree(id, minx, maxx, miny, maxy);
+         CREATE TRIGGER rtree_parks_geom_update3 AFTER UPDATE ON parks
+           WHEN OLD.fid != NEW.fid AND (NEW.geom NOTNULL AND NOT ST_IsEmpty(NEW.geom))
+           BEGIN DELETE FROM rtree_parks_geom WHERE id = OLD.fid;
+             INSERT OR REPLACE INTO rtree_parks_geom
+             VALUES(NEW.fid, ST_MinX(NEW.geom), ST_MaxX(NEW.geom), ST_MinY(NEW.geom), ST_MaxY(NEW.geom)); END;
+         CREATE TABLE tiles(id INTEGER PRIMARY KEY, zoom_level INT NOT NULL, tile_column INT NOT NULL,
+           tile_row INT NOT NULL, tile_data BLOB NOT NULL, UNIQUE(zoom_level, tile_column, tile_row));
+         {ROWS} INSERT INTO tiles SELECT n, 1, n, n, {VALUE} FROM s;
+         CREATE TRIGGER tiles_zoom_update BEFORE UPDATE OF zoom_level ON tiles
+           BEGIN SELECT RAISE(ABORT, 'no such level') WHERE NEW.zoom_level > 9; END;
+         CREATE VIEW shown AS SELECT * FROM parks;"
+    ));
+    fs::rename(world.path("a.db"), world.path("map.gpkg")).unwrap();
+    let parks = "map.gpkg?table=parks&value=photo";
+    world.ok(&format!("run {parks} --rounds 1"));
+    world.ok("run map.gpkg?table=tiles --update --rounds 1");
+    let says =
+        "is only read: trigger rtree_parks_geom_update3 of parks calls ST_IsEmpty(), a function of";
+    world.refuses([
+        (&*format!("run {parks} --update"), says),
+        (&*format!("run {parks} --mix read=50,update=50"), says),
+        (
+            "run map.gpkg?table=shown&key=fid&value=photo --update",
+            "cannot modify shown because it is a view",
+        ),
+    ]);
+    world.write("in/000001", "new");
+    let ran = world.run(&format!("copy in {parks} --in-place --force"));
+    assert!(ran.code == Some(1) && ran.err.contains("ST_"), "{}", ran.err);
+}
+
+/// Before anything is measured or copied.
+#[test]
+fn a_table_of_redb_of_another_program_is_not_updated() {
+    let world = World::after(["init a.db --count 30 --size 50", "copy a.db redb:a.redb"]);
+    world.ok("run a.redb?table=integers --rounds 1");
+    world.refuses([
+        ("run a.redb?table=integers --update", "is a table of another program, which is only read"),
+        ("run a.redb?table=integers --mix read=50,update=50", "is a table of another program"),
+    ]);
+    world.ok("run a.redb --update --rounds 1");
+}

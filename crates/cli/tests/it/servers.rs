@@ -173,6 +173,7 @@ for_each_sql_server! {
     what_is_read_is_what_the_server_has,
     values_go_into_a_table_as_a_whole_or_not_at_all,
     what_is_no_table_of_values_is_one_line,
+    triggers_and_foreign_keys_that_a_copy_lacks_are_named,
 }
 
 fn run(kind: &Kind, test: fn(&Kind, &World)) {

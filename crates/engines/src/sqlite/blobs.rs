@@ -9,7 +9,7 @@ use std::{
 use kit::{lock, refusal};
 use model::{
     Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Facet, FoundValues, Key,
-    KeyKind, Maintenance, OpenOptions, Result, Session, Settings, Store,
+    KeyKind, Maintenance, OpenOptions, Result, Session, Settings, Store, TableFacts,
 };
 
 use super::{
@@ -287,6 +287,10 @@ impl Store for SqliteStore {
 
     fn left_out(&self) -> Result<Vec<Entry>> {
         inspect::left_out(&lock::hold(&self.control), &self.table)
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        inspect::table_facts(&lock::hold(&self.control), &self.table)
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {

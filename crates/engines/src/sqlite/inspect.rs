@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result};
+use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result, TableFacts};
 
 use super::{
     database::{check, opening},
@@ -25,6 +25,8 @@ pub struct Stat {
     pub smallest: i64,
     /// The length of the largest value.
     pub largest: i64,
+    /// The number of values that are texts; `None` if it is not a table of the user's own.
+    pub texts: Option<i64>,
     /// The size of a page.
     pub page_size: i64,
     /// The number of pages.
@@ -51,26 +53,44 @@ pub(crate) fn stat(
     if vacuum {
         db.execute("VACUUM")?;
     }
-    let SqlTable { name, length, filter, .. } = table;
+    let SqlTable { name, value, length, filter, .. } = table;
     let about = format!(
-        "SELECT count(*), sum({length}), min({length}), max({length}) FROM {name} WHERE {filter}"
+        "SELECT count(*), sum({length}), min({length}), max({length}), sum(typeof({value})='text') \
+         FROM {name} WHERE {filter}"
     );
     let about = db
         .prepare(&db.adapt_sql(&about))?
-        .row([], |row| [0, 1, 2, 3].map(|column| row.integer(column)))?;
-    let [count, sum, smallest, largest] = about.unwrap_or_default();
+        .row([], |row| [0, 1, 2, 3, 4].map(|column| row.integer(column)))?;
+    let [count, sum, smallest, largest, texts] = about.unwrap_or_default();
     Ok(Stat {
         count,
         left_out: entries(&db, table)?,
         average: (count > 0).then(|| sum as f64 / count as f64),
         smallest,
         largest,
+        texts: table.users.is_some().then_some(texts),
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
         inline: None,
         integrity: db.column("PRAGMA integrity_check(10)", 0)?,
     })
+}
+
+/// The most rows of which the types of values are counted.
+const TYPES: u32 = 100_000;
+
+/// Returns what is special about a table of the user's own; `None` if it is none.
+pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<TableFacts>> {
+    let SqlTable { name, value, filter, users: Some(_), .. } = table else { return Ok(None) };
+    let sql = format!(
+        "SELECT count(*), ifnull(sum(it='text'),0) \
+         FROM (SELECT typeof({value}) AS it FROM {name} WHERE {filter} LIMIT {TYPES})"
+    );
+    let counts = db.prepare(&sql)?.row([], |row| [0, 1].map(|n| row.integer(n).unsigned_abs()))?;
+    let [values, texts] = counts.unwrap_or_default();
+    let texts = if texts == values { 0 } else { texts };
+    Ok(Some(TableFacts { values, texts, not_in_copy: Vec::new() }))
 }
 
 /// Lists what is not the dataset's: other tables, views and the like, other columns of `kv`, and

@@ -30,6 +30,7 @@ pub(crate) fn facts(
         server: None,
         fill_ns: None,
         check_ns: 0,
+        table: None,
     }
 }
 
@@ -112,8 +113,9 @@ impl ReadyStore {
 
     /// Returns the facts about the store, which has `data` bytes of values.
     pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
-        let ((in_effect, started), _) =
-            self.with(|store| Ok((store.in_effect()?, !store.processes().is_empty())))?;
+        let ((in_effect, started, table), _) = self.with(|store| {
+            Ok((store.in_effect()?, !store.processes().is_empty(), store.table()?))
+        })?;
         let memory_bytes = self.own_memory(&in_effect.0, data);
         let server = match (started, self.engine.capabilities().remote) {
             (true, _) => Some(Server::Started),
@@ -123,7 +125,7 @@ impl ReadyStore {
         let files = self.files();
         let mount = host::filesystems(&files).into_iter().next().map(|found| found.mount);
         let facts = facts(in_effect, file_bytes(&files)?);
-        Ok(StoreFacts { target, mount, memory_bytes, server, ..facts })
+        Ok(StoreFacts { target, mount, memory_bytes, server, table, ..facts })
     }
 
     /// Returns the memory that the store may take for itself, in bytes: all of its `data` if that

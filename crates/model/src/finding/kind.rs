@@ -421,6 +421,17 @@ findings! {
         updated: bool = "Whether it is copied only because it is written to.",
     } => "figures are those of a scratch copy, not of the store itself: {why}";
 
+    [Note] TextsAmongBytes {
+        texts: u64 as show_count = "Values that are texts.",
+        values: u64 as show_count = "Values whose type was looked at.",
+    } => "the values are not all of one type: {texts} of {values} that were looked at are texts, and a text \
+        counts as its bytes; where=typeof(COLUMN)='blob' leaves texts out";
+
+    [Warning] NotInCopy {
+        parts: String = "The triggers and foreign keys, by their names.",
+    } => "writes may cost less than in your program: they are made to a copy of the table, which lacks \
+        {parts}; add what these cost";
+
     [Warning] OpenToWrite {
         writers: String = "The programs.",
     } => "reads may have waited for others, or have seen what they wrote: {writers} has it open to write; \

@@ -200,6 +200,7 @@ pub(crate) fn store(
         server: None,
         fill_ns: Some(1_500_000_000),
         check_ns: 40_000_000,
+        table: None,
     }
 }
 

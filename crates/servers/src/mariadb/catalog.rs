@@ -18,9 +18,14 @@ fn text(text: &str) -> String {
 }
 
 /// Returns the condition for the rows of a table in a list of the catalogue.
-fn of_table(TableName { schema, table }: &TableName) -> String {
+fn of_table(name: &TableName) -> String {
+    in_columns(name, "table_schema", "table_name")
+}
+
+/// Returns the condition for the rows of a list that have the table in these columns.
+fn in_columns(TableName { schema, table }: &TableName, of_schema: &str, of_table: &str) -> String {
     let schema = schema.as_ref().map_or("DATABASE()".to_owned(), |schema| text(schema));
-    format!("table_schema = {schema} AND table_name = {}", text(table))
+    format!("{of_schema} = {schema} AND {of_table} = {}", text(table))
 }
 
 impl Catalog for MariaDbClient {
@@ -83,6 +88,17 @@ impl Catalog for MariaDbClient {
              WHERE e.table_schema = s.table_schema AND e.table_name = s.table_name \
              AND e.index_name = s.index_name AND e.column_name IS NULL) \
              ORDER BY index_name, seq_in_index"
+        )
+    }
+
+    fn not_in_copy(name: &TableName, _: &str) -> String {
+        let table = of_table(name);
+        let event = in_columns(name, "event_object_schema", "event_object_table");
+        format!(
+            "SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers WHERE {event} \
+             UNION ALL SELECT CONCAT('foreign key ', constraint_name) \
+             FROM information_schema.table_constraints WHERE {table} \
+             AND constraint_type = 'FOREIGN KEY' ORDER BY 1"
         )
     }
 

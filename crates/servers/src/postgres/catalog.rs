@@ -86,6 +86,18 @@ impl Catalog for PostgresClient {
         )
     }
 
+    fn not_in_copy(_: &TableName, name: &str) -> String {
+        let table = literal(name);
+        format!(
+            "SELECT 'trigger '||tgname FROM pg_trigger \
+             WHERE tgrelid={table}::regclass AND NOT tgisinternal \
+             UNION ALL SELECT 'foreign key '||conname FROM pg_constraint \
+             WHERE conrelid={table}::regclass AND contype='f' \
+             UNION ALL SELECT 'rule '||rulename FROM pg_rewrite \
+             WHERE ev_class={table}::regclass AND ev_type<>'1' ORDER BY 1"
+        )
+    }
+
     fn value(column: &Column, quoted: &str) -> String {
         if column.kind == Some(ColumnKind::LargeObject) {
             return format!("lo_get({quoted})");

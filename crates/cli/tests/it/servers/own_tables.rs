@@ -317,3 +317,32 @@ pub(super) fn what_is_no_table_of_values_is_one_line(kind: &Kind, world: &World)
     let ran = world.ok(&format!("run {} --rounds 1", shop.table("few&key=id&value=data")));
     assert!(ran.err.contains("no index has id: each read looks at all of "), "{}", ran.err);
 }
+
+/// A copy `LIKE` the user's table lacks them, and a finding names them.
+pub(super) fn triggers_and_foreign_keys_that_a_copy_lacks_are_named(kind: &Kind, world: &World) {
+    let shop = Shop::open(kind, world);
+    let statements = if shop.is_mariadb {
+        [
+            "CREATE TRIGGER kinds.stamp BEFORE UPDATE ON kinds.needs FOR EACH ROW SET NEW.must = 7",
+            "ALTER TABLE kinds.needs ADD CONSTRAINT of_again FOREIGN KEY(id) REFERENCES kinds.again(id)",
+        ]
+    } else {
+        [
+            "CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS \
+             'BEGIN NEW.must = 7; RETURN NEW; END'; \
+             CREATE TRIGGER stamp BEFORE UPDATE ON kinds.needs FOR EACH ROW EXECUTE FUNCTION stamp()",
+            "ALTER TABLE kinds.needs ADD CONSTRAINT of_again FOREIGN KEY(id) REFERENCES kinds.again(id)",
+        ]
+    };
+    for sql in statements {
+        shop.sql(sql);
+    }
+    let target = shop.table("needs&value=data");
+    let ran = world.ok(&format!("run {target} --update --rounds 1 -v")).words();
+    assert!(ran.contains("which lacks foreign key of_again, trigger stamp;"), "{ran}");
+    let ran = world.ok(&format!("run {target} --read --rounds 1 -v")).words();
+    assert!(!ran.contains("which lacks"), "{ran}");
+    let plain = shop.table("texts&value=data");
+    let ran = world.ok(&format!("run {plain} --update --rounds 1 -v")).words();
+    assert!(!ran.contains("which lacks"), "{ran}");
+}

@@ -78,6 +78,8 @@ pub(super) struct Relation {
     pub(super) columns: Vec<Column>,
     /// The columns of each unique index.
     pub(super) unique: Vec<Vec<String>>,
+    /// Its triggers and foreign keys, which a copy made like it does not have.
+    pub(super) not_in_copy: Vec<String>,
 }
 
 /// A table to be created for the user.
@@ -125,6 +127,9 @@ pub(crate) trait Catalog: Dialect {
     /// Returns the query for the unique indexes of a table that hold for all rows: index, column; in the
     /// order of their columns.
     fn unique_of(name: &TableName, quoted: &str) -> String;
+
+    /// Returns the query for what a copy made like the table does not have, each by its kind and name.
+    fn not_in_copy(name: &TableName, quoted: &str) -> String;
 
     /// Returns the expression of the value, as a program reads it.
     fn value(column: &Column, quoted: &str) -> String;
@@ -225,7 +230,11 @@ impl Relation {
             }
         }
         let unique = unique.into_iter().map(|(_, columns)| columns).collect();
-        Ok(Self { name, quoted, is_view: listed.is_view, rows: listed.rows, columns, unique })
+        let not_in_copy = conn.rows(&D::not_in_copy(&full, &quoted))?;
+        let not_in_copy = not_in_copy.iter().filter_map(|row| row.text(0)).map(str::to_owned);
+        let not_in_copy = not_in_copy.collect();
+        let Listed { is_view, rows, .. } = *listed;
+        Ok(Self { name, quoted, is_view, rows, columns, unique, not_in_copy })
     }
 
     /// Returns the column called `name`, in any case.

@@ -10,7 +10,7 @@ use std::{
 use kit::own_table::TABLE;
 use model::{
     Access, Durability, Entry, EntryKind, Facet, Key, KeyKind, OpenOptions, Result, Session,
-    Settings, Store,
+    Settings, Store, TableFacts,
 };
 
 use super::{
@@ -254,6 +254,11 @@ impl<D: Catalog> Store for UsersStore<D> {
             content: Vec::new(),
         });
         Ok(others.collect())
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        let not_in_copy = self.table.relation.not_in_copy.clone();
+        Ok(Some(TableFacts { not_in_copy, ..TableFacts::default() }))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
