@@ -10,7 +10,7 @@ use std::{
 use model::{
     Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
     Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Put, Removed,
-    Result, Scan, Session, Settings, Store, Visitor,
+    Result, Scan, Session, Settings, Store, TableFacts, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -134,6 +134,7 @@ impl Blobs for Slowed {
         fn recognises(&self, path: &Path) -> bool;
         fn files(&self, location: &Path) -> Vec<PathBuf>;
         fn logs(&self, location: &Path) -> Vec<PathBuf>;
+        fn only_read(&self, location: &Path, settings: &Settings) -> Result<Option<String>>;
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
@@ -174,6 +175,7 @@ impl Store for SlowedStore {
         fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
         fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;
+        fn table(&self) -> Result<Option<TableFacts>>;
         fn removed(&self) -> Removed;
         fn maintain(&self, what: Maintenance, to: &Path, is_over: &dyn Fn() -> bool) -> Result<bool>;
     }

@@ -1,7 +1,7 @@
 //! Images of file systems that are only read: mounted for a command, and never left mounted.
 #![cfg(target_os = "linux")]
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use crate::{
     kept::is_root,
@@ -126,7 +126,6 @@ fn another_user_is_told_that_only_root_mounts() {
         return;
     }
     let world = made();
-    use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(world.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let program = world.path("storemark");
     fs::copy(env!("CARGO_BIN_EXE_storemark"), &program).unwrap();

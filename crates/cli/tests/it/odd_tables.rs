@@ -359,7 +359,7 @@ fn texts_among_bytes_count_as_their_bytes_and_are_counted() {
     assert!(!ran.contains("are texts"), "{ran}");
 }
 
-/// The triggers of an R-tree as GeoPackage's extension names them
+/// The triggers of an R-tree as the extension of `GeoPackage` names them
 /// (<https://www.geopackage.org/spec131/#extension_rtree>), with the functions that only its programs have.
 #[test]
 fn a_trigger_that_calls_a_function_of_its_program_is_named() {
