@@ -10,7 +10,7 @@ use engines::registry;
 use host::{Placements, ReadOnlyKind};
 use model::{
     Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
-    scratch_label, settings_text, without_password,
+    WORKER, scratch_label, settings_text, without_password,
 };
 use spec::{Name, SharedSetting, combinations};
 
@@ -37,6 +37,7 @@ impl FoundTarget {
     /// Checks the settings, laid over those of `defaults` that the engine has.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
         let table = self.engine.settings(Facet::Blobs);
+        refuse_worker(&self.settings, self.engine.program()).map_err(|e| e.context(&self.text))?;
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
         let own_cache = self.sets_cache();
         let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
@@ -272,6 +273,15 @@ pub(crate) fn on_each<E: ?Sized>(
     placements.or_none().map(on).collect()
 }
 
+/// Fails if settings name a storemark program whose workers are not used.
+fn refuse_worker(settings: &[(String, String)], program: Option<&Path>) -> Result<()> {
+    let is_named = settings.iter().any(|(name, _)| name == WORKER);
+    if !is_named || program.is_some() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{WORKER}= is a setting for `storemark run` only; leave it out here")))
+}
+
 /// Returns the word before the colon.
 pub(crate) fn engine_word(text: &str) -> &str {
     text.split(':').next().unwrap_or_default()
@@ -298,6 +308,7 @@ pub(crate) fn scratch<E: Engine + ?Sized>(
             ))
         })?;
         let engine = find(name)?;
+        refuse_worker(&target.settings, None)?;
         let pairs = target.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let settings = Settings::check(engine.settings(facet), pairs)?;
         engine.check(facet, &settings)?;

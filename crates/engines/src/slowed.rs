@@ -2,6 +2,7 @@
 //! is in no registry: no target string names it.
 
 use std::{
+    any::Any,
     hint::black_box,
     path::{Path, PathBuf},
     time::Instant,
@@ -115,6 +116,7 @@ impl Engine for Slowed {
         fn declaration(&self) -> &'static Declaration;
         fn library(&self, settings: &Settings) -> Option<Library>;
         fn check(&self, facet: Facet, settings: &Settings) -> Result<()>;
+        fn program(&self) -> Option<&Path>;
         fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String>;
     }
 
@@ -168,6 +170,7 @@ impl Store for SlowedStore {
         fn keys(&self) -> KeyKind;
         fn in_effect(&self) -> Result<(Settings, Durability)>;
         fn processes(&self) -> Vec<u32>;
+        fn in_worker(&self) -> Option<&dyn Any>;
         fn background_work(&self) -> Option<Vec<&'static str>>;
         fn flush_writes(&self) -> Result<()>;
         fn integrity(&self) -> Result<Option<Vec<String>>>;

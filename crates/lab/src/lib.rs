@@ -48,7 +48,7 @@ pub use progress::{Progress, Silent};
 pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, StoreTotals, Verified, check, verify};
-pub use workers::{Finders, failure, serve};
+pub use workers::{Finders, ProgramFacts, failure, program_engine, serve};
 pub use workload::{Op, Probe, ProbePass, Tally};
 
 /// Returns what a thread did; its panic goes on here.

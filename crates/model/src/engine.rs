@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Accepts, Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, Maintenance, OpenOptions,
-    Requests, Result, Setting, Settings, Store,
+    Requests, Result, Setting, Settings, Store, WORKER,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
@@ -178,6 +178,12 @@ pub trait Engine: EngineFacts + Sync {
         None
     }
 
+    /// Returns the program in whose workers the engine opens its stores; `None` if this process opens
+    /// them.
+    fn program(&self) -> Option<&Path> {
+        None
+    }
+
     /// Returns this engine as a store of values, or `None` if it stores none. An engine that is
     /// created while the program runs returns itself.
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
@@ -253,8 +259,8 @@ pub trait EngineFacts {
 
     /// Returns whether a target with `settings` is only compared with, and never advised.
     fn is_reference(&self, settings: &Settings) -> bool {
-        let copied = settings.get(LIBRARY).is_some_and(|lib| lib.starts_with(COPY_OF));
-        copied || self.declared().reference
+        let builds = [LIBRARY, WORKER].into_iter().filter_map(|name| settings.get(name));
+        builds.into_iter().any(|build| build.starts_with(COPY_OF)) || self.declared().reference
     }
 
     /// Returns how a new store is filled fast.

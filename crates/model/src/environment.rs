@@ -107,6 +107,14 @@ pub struct Library {
     /// or a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded: Option<String>,
+    /// The setting `worker` of the targets that it works for; `None` if it is part of the program that
+    /// measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// The version and commit of the storemark program that it is part of; `None` unless a target of the
+    /// run names a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The options that it was compiled with, as far as it reports them.
     pub options: Vec<String>,
 }
@@ -117,10 +125,11 @@ impl Library {
         Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 
-    /// Returns the library's name, and where it was loaded from.
+    /// Returns the library's name, where it was loaded from, and the program that it is part of.
     pub fn title(&self) -> String {
         let loaded = self.loaded.as_ref().map(|lib| format!(" lib={lib}"));
-        self.name.clone() + &loaded.unwrap_or_default()
+        let worker = self.worker.as_ref().map(|worker| format!(" worker={worker}"));
+        [Some(self.name.clone()), loaded, worker].into_iter().flatten().collect()
     }
 }
 

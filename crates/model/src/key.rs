@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{text::Shown, words::words};
 
 /// A key that borrows its name.
@@ -32,7 +34,7 @@ impl Key<'_> {
 }
 
 /// A key that owns its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum OwnedKey {
     /// A 64-bit signed integer.
     Int(i64),
@@ -99,7 +101,7 @@ words! {
 
 /// The mode and time that a file system keeps with a named value. Engines that cannot store
 /// nanoseconds keep whole seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// The Unix mode bits, file type included (`0o100644`).
     pub mode: u32,

@@ -73,7 +73,7 @@ pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use passes::{First, Latency, Paced, Passes};
 pub use plan::{
     Batch, COPY_OF, Case, Inconclusive, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds,
-    StudyPart, Workload,
+    StudyPart, WORKER, Workload,
 };
 pub use requests::{
     BYTES_RECEIVED, BYTES_SENT, COST, DELETES, GETS, PUTS, RequestCeiling, Requests,

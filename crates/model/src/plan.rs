@@ -95,12 +95,14 @@ impl Plan {
         is_reference && self.targets.iter().any(|target| !target.reference)
     }
 
-    /// Returns the target whose build of a library `target` loads from a copy, if everything else
-    /// is equal; `None` if there is none.
+    /// Returns the target whose build of a library `target` loads from a copy, or whose program it
+    /// starts once more, if everything else is equal; `None` if there is none.
     pub fn same_build(&self, target: usize) -> Option<usize> {
         let own = self.targets.get(target)?;
         let mut settings = own.settings.clone();
-        settings.set(LIBRARY, own.settings.get(LIBRARY)?.strip_prefix(COPY_OF)?);
+        let build = |name| Some((name, own.settings.get(name)?.strip_prefix(COPY_OF)?));
+        let (name, build) = [LIBRARY, WORKER].into_iter().find_map(build)?;
+        settings.set(name, build);
         self.targets.iter().position(|other| {
             let place = |target: &PlannedTarget| (target.location.clone(), target.on.clone());
             other.engine == own.engine && place(other) == place(own) && other.settings == settings
@@ -271,7 +273,10 @@ pub struct PlannedTarget {
 
 /// The setting that names another build of an engine's library.
 pub const LIBRARY: &str = "lib";
-/// The start of the value of [`LIBRARY`] if a copy of that build is loaded.
+/// The setting that names another storemark program, in whose workers the engine works.
+pub const WORKER: &str = "worker";
+/// The start of the value of [`LIBRARY`] if a copy of that build is loaded, and of [`WORKER`] if the
+/// program is compared with itself.
 pub const COPY_OF: &str = "copy:";
 
 /// The owner of a store that is measured.

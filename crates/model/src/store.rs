@@ -1,6 +1,8 @@
 //! Values under keys: an open store, and one worker's use of it.
 
-use std::{fmt, ops::ControlFlow, path::Path, time::Instant};
+use std::{any::Any, fmt, ops::ControlFlow, path::Path, time::Instant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Arrangement, Durability, Error, Key, KeyKind, Maintenance, Meta, OwnedKey, Result, Settings,
@@ -25,6 +27,12 @@ pub trait Store: Send + Sync {
     /// count with them.
     fn processes(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// Returns the store itself if a worker of another program has it open and can make passes over it;
+    /// `None` if this process has it open.
+    fn in_worker(&self) -> Option<&dyn Any> {
+        None
     }
 
     /// Returns what the engine does in the background now, each by a name such as `compaction`;
@@ -354,7 +362,7 @@ pub fn copy_value(value: &[u8], into: &mut [u8]) -> usize {
 }
 
 /// The options of [`Session::put`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Put {
     /// Whether the key must or must not exist yet.
     pub how: How,
@@ -375,7 +383,7 @@ impl Put {
 }
 
 /// The choice whether a put inserts, updates, or does what fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum How {
     /// Insert or replace.
     #[default]
@@ -387,7 +395,7 @@ pub enum How {
 }
 
 /// The kind of operations that a batch will contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// Only read.
     Read,

@@ -309,7 +309,7 @@ fn an_sqlite_that_flushes_with_fsync_matters_if_it_is_flushed() {
             let (name, version) = ("SQLite".to_owned(), "3.50.0".to_owned());
             r.header.environment.os = "linux".to_owned();
             r.header.environment.libraries =
-                vec![Library { name, version, source: None, loaded, options }];
+                vec![Library { loaded, options, ..Library::new(name, version) }];
             r.header.plan.targets[1].engine = engine.to_owned();
             r.header.plan.workloads = vec![workload(operation)];
             r.stores.iter_mut().for_each(|facts| facts.durability = Durability::Durable);

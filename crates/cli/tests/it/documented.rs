@@ -216,6 +216,11 @@ fn furnished() -> World {
     }
     fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();
     libraries(&world);
+    for name in ["old", "new"] {
+        fs::create_dir(world.path(name)).unwrap();
+        let program = world.path(&format!("{name}/storemark"));
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_storemark"), program).unwrap();
+    }
     for name in ["plan", "storage", "upgrade"] {
         world.write(&format!("{name}.toml"), "targets = [\"files:\", \"sqlite:\"]\n");
     }

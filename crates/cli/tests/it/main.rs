@@ -47,6 +47,8 @@ mod pipes;
 mod plan;
 mod power;
 mod processes;
+#[cfg(all(unix, feature = "redb"))]
+mod programs;
 mod proxy;
 mod queue;
 mod record;

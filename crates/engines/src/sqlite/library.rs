@@ -59,6 +59,7 @@ pub(super) fn describe_library(settings: &Settings) -> Result<Library> {
         source: Some(sqlite.source_id()),
         loaded,
         options,
+        ..Library::default()
     })
 }
 

@@ -235,7 +235,8 @@ impl Dataset {
     /// Returns the metadata that precedes what [`Self::send`] writes.
     pub(crate) fn metadata(&self) -> DatasetMetadata {
         let (entries, name_bytes) = (self.entries.len() as u64, self.names.len() as u64);
-        DatasetMetadata { keys: self.keys, entries, name_bytes }
+        let round = self.round.as_ref().map(|round| (round.start as u64, round.end as u64));
+        DatasetMetadata { keys: self.keys, entries, name_bytes, round }
     }
 
     /// Writes it for another process: its entries in their order, 16 bytes each, then the names.
@@ -261,7 +262,11 @@ impl Dataset {
         let read = from.take(metadata.name_bytes).read_to_end(&mut dataset.names)?;
         let named = |entry| dataset.keys == KeyKind::Integers || dataset.name(entry).is_some();
         let whole = read as u64 == metadata.name_bytes && dataset.entries.iter().all(named);
-        if whole { Ok(dataset) } else { Err(ErrorKind::InvalidData.into()) }
+        let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
+        dataset.round = metadata.round.map(|(start, end)| place(start)..place(end));
+        let round = dataset.round.clone().unwrap_or_default();
+        let is_in = round.start <= round.end && round.end <= dataset.entries.len();
+        if whole && is_in { Ok(dataset) } else { Err(ErrorKind::InvalidData.into()) }
     }
 }
 
@@ -292,6 +297,8 @@ pub(crate) struct DatasetMetadata {
     keys: KeyKind,
     entries: u64,
     name_bytes: u64,
+    /// The entries that a round touches; `None` for all.
+    round: Option<(u64, u64)>,
 }
 
 fn next<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {

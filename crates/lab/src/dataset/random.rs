@@ -75,7 +75,10 @@ pub(crate) struct PoolSpec {
 
 /// A pool of random bytes. Its slices are at a place that depends on the pass and the operation, so
 /// that no value is overwritten by itself.
-pub(crate) struct Pool(Vec<u8>);
+pub(crate) struct Pool {
+    spec: PoolSpec,
+    bytes: Vec<u8>,
+}
 
 impl From<PoolSpec> for Pool {
     fn from(PoolSpec { seed, largest, random_percent }: PoolSpec) -> Self {
@@ -89,7 +92,12 @@ impl Pool {
         let largest = usize::try_from(largest).expect("a value fits in memory");
         let mut bytes = vec![0; SPREAD + largest];
         fill(&mut bytes, percent, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        Self(bytes)
+        Self { spec: PoolSpec { seed, largest: largest as u64, random_percent: percent }, bytes }
+    }
+
+    /// Returns what another process generates the same pool from.
+    pub(crate) fn spec(&self) -> PoolSpec {
+        self.spec
     }
 
     /// Returns the payload of the operation at `position` of the pass that `salt` identifies.
@@ -100,7 +108,7 @@ impl Pool {
         // bits are the well-mixed ones.
         let mixed = (salt ^ position).wrapping_mul(0xd134_2543_de82_ef95);
         let at = (mixed >> (64 - SPREAD.trailing_zeros())) as usize;
-        &self.0[at..at + size as usize]
+        &self.bytes[at..at + size as usize]
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
         blobs::{self, BlobRequest, StoreRequest},
         message::JobRequest,
         processes::Processes,
+        program::store::ProgramStore,
     },
     workload::{
         FIRST_REQUESTS, FIRST_WRITES, Latencies, Pass, PassInput, PassOutcome, Tally, Timing,
@@ -83,6 +84,9 @@ impl ValuesTrial<'_> {
     fn open(&self, store: &dyn Store, passes: &[Pass]) -> Result<Sample> {
         let Self { input, ready, .. } = *self;
         let measure = |workers: &mut Workers<'_, _, _>| self.measure(store, passes, workers);
+        if let Some(store) = program_store(store) {
+            return store.with_passes(input, self.trial.seed, measure);
+        }
         match self.processes {
             None => blobs::with(input, store, measure),
             Some(processes) => {
@@ -124,6 +128,7 @@ impl ValuesTrial<'_> {
         let hosts = self.processes.map(Processes::hosts).unwrap_or_default();
         if hosts.is_empty() {
             processes.extend(self.processes.iter().flat_map(|workers| workers.ids()));
+            processes.extend(program_store(store).map(ProgramStore::id));
         }
         // The device under a remote store cannot be seen.
         let path = (!remote).then_some(&*ready.path);
@@ -185,6 +190,11 @@ impl ValuesTrial<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the store if a worker of a program has it open.
+fn program_store(store: &dyn Store) -> Option<&ProgramStore> {
+    store.in_worker()?.downcast_ref()
 }
 
 /// Completes the sample of a pass of workers on other hosts: only the time in which all of them

@@ -28,7 +28,7 @@ use crate::{
         Complaints, Experiment, Loss, Output, Prepared, Trial, check_class, request::Request,
         store_cache::StoreCache,
     },
-    workload::interleaved::balanced_orders,
+    workload::turns::balanced_orders,
 };
 use ending::Times;
 

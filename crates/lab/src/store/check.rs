@@ -2,12 +2,14 @@
 
 use std::{ops::ControlFlow, time::Instant};
 
-use model::{Error, ErrorKind, Item, Mode, Result, Scan, Session, units::show_count};
+use model::{
+    Error, ErrorKind, Item, Mode, OwnedKey, Result, Scan, Session, Store, units::show_count,
+};
 
 use super::ReadyStore;
 use crate::{
     Progress, Stop,
-    dataset::{Dataset, Sampler, Use, checksum, derive},
+    dataset::{Dataset, Entry, Sampler, Use, checksum, derive},
     progress::tick,
 };
 
@@ -144,6 +146,9 @@ pub(crate) fn bytes(
     let largest = dataset.entries().iter().map(|entry| entry.size).max().unwrap_or(0);
     let mut buffer = vec![0; largest as usize];
     let (read, _) = ready.with(|store| {
+        if store.in_worker().is_some() {
+            return bytes_in_worker(dataset, store, until, job);
+        }
         let mut session = store.session()?;
         let mut differs = None;
         session.begin(Mode::Read)?;
@@ -154,10 +159,7 @@ pub(crate) fn bytes(
             let Some(value) = length.and_then(|length| buffer.get(..length)) else {
                 return Err(Error::corrupt(format!("key {key} is listed but cannot be read")));
             };
-            // A value that was not read yet has no checksum.
-            let same =
-                value.len() == entry.size as usize && [checksum(value), 0].contains(&entry.check);
-            if !same {
+            if !is_same(value, entry) {
                 differs = differs.take().or_else(|| Some(key.to_string()));
             }
             Ok(())
@@ -166,4 +168,45 @@ pub(crate) fn bytes(
         Ok((differs, count))
     })?;
     Ok(read)
+}
+
+/// Reports whether a value is that of an entry. One that was not read yet has no checksum.
+fn is_same(value: &[u8], entry: &Entry) -> bool {
+    value.len() == entry.size as usize && [checksum(value), 0].contains(&entry.check)
+}
+
+/// The number of values for which a worker is asked at once.
+const TOGETHER: usize = 64;
+
+/// Does what [`bytes`] does over a store that a worker has open, some values at a time: asking takes as
+/// long as several reads.
+fn bytes_in_worker(
+    dataset: &Dataset,
+    store: &dyn Store,
+    until: Option<Instant>,
+    job: (&dyn Progress, &Stop),
+) -> Result<(Option<String>, usize)> {
+    let (mut session, mut differs) = (store.session()?, None);
+    session.begin(Mode::Read)?;
+    let parts: Vec<_> = dataset.entries().chunks(TOGETHER).collect();
+    let read = read_until(parts.len(), until, job, |place| {
+        let keys: Vec<_> = parts[place]
+            .iter()
+            .map(|entry| (OwnedKey::from(dataset.key(entry)), u64::from(entry.size)))
+            .collect();
+        let mut expected = parts[place].iter();
+        session.visit_each(&keys, &mut |item| {
+            let entry = expected.next().filter(|entry| dataset.key(entry) == item.key);
+            if !entry.is_some_and(|entry| is_same(item.value, entry)) {
+                differs = differs.take().or_else(|| Some(item.key.to_string()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let absent = expected.next().map(|entry| dataset.key(entry));
+        absent.map_or(Ok(()), |key| {
+            Err(Error::corrupt(format!("key {key} is listed but cannot be read")))
+        })
+    })?;
+    session.commit()?;
+    Ok((differs, (read * TOGETHER).min(dataset.entries().len())))
 }

@@ -6,7 +6,9 @@ use std::{
 };
 
 use host::RunClock;
-use model::{Access, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store, Workload};
+use model::{
+    Access, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store, WORKER, Workload,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Worker, Workers, threads};
@@ -15,8 +17,9 @@ use crate::{
     dataset::{Dataset, Pool, checksum},
     store::ReadyStore,
     workload::{
-        Pass, PassInput, PassOutcome, Timing, WorkerReport, drawn, during,
-        interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
+        Pass, PassInput, PassOutcome, Timing, WorkerReport, drawn, during, index,
+        interleaved::{Opener, WarmUp, epoch, with_lanes},
+        turns::{LaneDone, Turns},
     },
 };
 
@@ -66,6 +69,8 @@ pub(crate) struct StoreRequest {
 
 impl StoreRequest {
     pub(crate) fn new(ready: &ReadyStore) -> Self {
+        let mut settings = ready.options.settings.clone();
+        settings.0.remove(WORKER);
         let path = !ready.engine.capabilities().remote && ready.path.exists();
         // Another host starts its worker in another folder.
         let location = std::path::absolute(&ready.path).ok().filter(|_| path);
@@ -73,7 +78,7 @@ impl StoreRequest {
             engine: ready.engine.full_name(),
             location: location.unwrap_or_else(|| ready.path.clone()).into_os_string(),
             path,
-            settings: ready.options.settings.clone(),
+            settings,
             write: ready.options.access == Access::Write,
             keys: ready.options.keys,
         }
@@ -117,6 +122,14 @@ impl StoreRequest {
     }
 }
 
+/// A store that a worker opens for the calls that follow.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct StoreJob {
+    pub(crate) store: StoreRequest,
+    /// Whether it is created.
+    pub(crate) create: bool,
+}
+
 /// A function that finds an engine by its name.
 pub(super) type Find = fn(&str) -> Result<&'static dyn Blobs>;
 pub(super) type How = fn(&'static dyn Blobs, &Path, &OpenOptions) -> Result<Box<dyn Store>>;
@@ -158,6 +171,19 @@ pub(crate) struct EpochRequest {
     pub(crate) workload: Workload,
     /// The seed from which operations are drawn, if they are.
     pub(crate) seed: u64,
+    /// The turns, for a worker that has one store of several.
+    pub(crate) turns: Option<Turns>,
+}
+
+/// A turn of a store whose turns another process hands over.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum LaneTurn {
+    /// Opens the store and makes its first pass.
+    Open,
+    /// Makes the slice of this number.
+    Slice(u64),
+    /// Closes its session, and returns what came of its reads.
+    Finish,
 }
 
 /// The result of each store, or why it failed.
@@ -196,5 +222,34 @@ impl EpochRequest {
             let done = epoch(&input, turns, &self.warm_ups, &opener);
             Ok(done.into_iter().map(|done| done.map_err(|error| error.to_string())).collect())
         })
+    }
+
+    /// Lets `work` have a worker that reads its one store when it is its turn.
+    pub(super) fn with_lane(
+        &self,
+        find: Find,
+        (dataset, pool): &(Dataset, Pool),
+        stop: &Stop,
+        work: impl FnOnce(&mut Workers<'_, LaneTurn, Option<LaneDone>>) -> Result<()>,
+    ) -> Result<()> {
+        let ops = drawn(&self.workload, dataset, self.seed)?;
+        let input = PassInput::new(self.workload, dataset, pool, ops, stop)?;
+        let opener = WorkerStores { stores: &self.stores, find };
+        let turns = self.turns.ok_or_else(|| Error::failed("has no turns"))?;
+        let (done, closed) = with_lanes(&input, turns, &self.warm_ups, &opener, |lane| {
+            work(&mut |turn, _| {
+                let done = match turn {
+                    LaneTurn::Open => {
+                        lane.open(0)?;
+                        lane.start();
+                        None
+                    }
+                    LaneTurn::Slice(slice) => lane.slice(0, index(slice)).map(|()| None)?,
+                    LaneTurn::Finish => Some(lane.finish(0)?),
+                };
+                Ok(vec![done])
+            })
+        });
+        closed.into_iter().collect::<Result<()>>().and(done)
     }
 }

@@ -2,22 +2,23 @@
 //! a greeting, and then replies once to each request.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Write},
     time::Duration,
 };
 
-use model::{Error, Order, Requests, Result, Variables};
+use model::{Error, Library, Order, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    blobs::{BlobRequest, EpochRequest, StoreRequest},
+    blobs::{BlobRequest, EpochRequest, StoreJob, StoreRequest},
     roles::RoleRequest,
     rows::RowRequest,
 };
 use crate::dataset::{DatasetMetadata, Part, PoolSpec};
 
 /// The version of the protocol, which is raised with every change.
-pub(super) const PROTOCOL: u32 = 8;
+pub(super) const PROTOCOL: u32 = 9;
 
 /// The interval at which a worker process shows that it still runs.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
@@ -58,8 +59,22 @@ pub(super) enum WorkerRequest<P> {
 pub(crate) enum JobRequest {
     Blobs(BlobRequest),
     Epoch(EpochRequest),
+    /// One store of an epoch, whose turns the process that asks hands over.
+    Lane(EpochRequest),
+    /// A store that the process that asks works on by single calls, and has passes made over.
+    Store(StoreJob),
     Rows(RowRequest),
     Roles(RoleRequest),
+}
+
+/// What a worker's program consists of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramFacts {
+    /// Its version, with its commit as far as it knows that.
+    pub version: String,
+    /// The names of the engines that are part of it, each with its library; `None` if storemark's own
+    /// code does the work.
+    pub engines: BTreeMap<String, Option<Library>>,
 }
 
 /// The reply of a worker process; `O` is what each of its workers replies to a pass.
@@ -72,6 +87,9 @@ pub(super) enum Reply<O> {
         /// The version of storemark; absent before version 4 of the protocol.
         #[serde(default)]
         version: String,
+        /// What the program consists of; absent before version 9 of the protocol.
+        #[serde(default)]
+        program: ProgramFacts,
     },
     /// The clock that all processes share, and the time of day.
     Clock { now_ns: u64, unix_ns: i64 },

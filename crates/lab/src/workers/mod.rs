@@ -7,8 +7,10 @@
 //! carries standard input and output.
 
 pub(crate) mod blobs;
+mod client;
 pub(crate) mod message;
 pub(crate) mod processes;
+pub(crate) mod program;
 pub(crate) mod roles;
 pub(crate) mod rows;
 mod serve;
@@ -17,6 +19,8 @@ pub(crate) mod worker_process;
 
 use model::Result;
 
+pub use message::ProgramFacts;
+pub use program::engine::program_engine;
 pub use serve::{Finders, failure, serve};
 
 /// A worker in its session: makes a pass that starts at a time in the clock that all processes

@@ -5,6 +5,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
 };
@@ -44,7 +45,7 @@ struct Lost {
 
 /// How long before its start a pass is announced: several times what a line takes to be read and
 /// all workers to wake.
-const AHEAD_NS: u64 = 5_000_000;
+pub(super) const AHEAD_NS: u64 = 5_000_000;
 /// How long before its start a pass is announced, in round trips to the host that is furthest away.
 const ROUND_TRIPS_AHEAD: u64 = 4;
 /// The number of round trips by which a clock is compared: the shortest of them counts.
@@ -211,6 +212,56 @@ impl<'a> Processes<'a> {
         outcome
     }
 
+    /// Opens a worker in each process, and lets `work` have them make passes one at a time; `job` is what
+    /// each process does. One that has failed is asked no more.
+    pub(crate) fn with_each<P: Serialize, O: DeserializeOwned, T>(
+        &self,
+        job: impl Fn(u32) -> JobRequest,
+        work: impl FnOnce(&mut dyn FnMut(u32, P) -> Result<Vec<O>>) -> T,
+    ) -> Result<T> {
+        self.ask::<P, O>(|process| WorkerRequest::Open(Box::new(job(process))))?;
+        let mut failed = BTreeSet::new();
+        let done = work(&mut |process, pass| {
+            let done = self.ask_one(process, &WorkerRequest::Pass { pass, start_ns: 0 });
+            done.inspect_err(|_| {
+                failed.insert(process);
+            })
+        });
+        let count = u32::try_from(self.members.borrow().len()).unwrap_or(u32::MAX);
+        for process in (0..count).filter(|process| !failed.contains(process)) {
+            self.ask_one::<P, O>(process, &WorkerRequest::Close)?;
+        }
+        Ok(done)
+    }
+
+    /// Asks one process, and waits until it has replied.
+    pub(super) fn ask_one<P: Serialize, O: DeserializeOwned>(
+        &self,
+        process: u32,
+        request: &WorkerRequest<P>,
+    ) -> Result<Vec<O>> {
+        self.members.borrow_mut()[process as usize].ask(request, self.stop);
+        self.reply_of(process)
+    }
+
+    /// Returns the next reply of one process, while no other one was asked.
+    pub(super) fn reply_of<O: DeserializeOwned>(&self, process: u32) -> Result<Vec<O>> {
+        loop {
+            let (number, line) = self.next()?;
+            // Another one has ended, and is asked no more.
+            if number != process as usize {
+                continue;
+            }
+            let Some(line) = line else {
+                let error = self.ended(number);
+                return self.stop.check().and(Err(error));
+            };
+            let member = &self.members.borrow()[number];
+            let done = parse(&line).and_then(|reply| outcomes(reply, member.program.is_some()));
+            return done.map_err(|error| error.context(member.name(number)));
+        }
+    }
+
     /// Ends all processes, and waits for each.
     fn end(&self) {
         let mut members = std::mem::take(&mut *self.members.borrow_mut());
@@ -245,8 +296,10 @@ impl<'a> Processes<'a> {
             let (process, line) = self.next()?;
             let done = match line {
                 Some(line) => {
-                    let name = self.members.borrow()[process].name(process);
-                    parse(&line).and_then(outcomes).map_err(|e| e.context(name))
+                    let member = &self.members.borrow()[process];
+                    let done = parse(&line);
+                    let done = done.and_then(|reply| outcomes(reply, member.program.is_some()));
+                    done.map_err(|e| e.context(member.name(process)))
                 }
                 None => Err(self.ended(process)),
             };
@@ -312,14 +365,23 @@ fn is_unasked(line: &str) -> bool {
     }
 }
 
-fn outcomes<O>(reply: Reply<O>) -> Result<Vec<O>> {
+/// Returns what workers did; `is_other` if their program may be of another version that has this
+/// protocol.
+pub(super) fn outcomes<O>(reply: Reply<O>, is_other: bool) -> Result<Vec<O>> {
     match reply {
-        Reply::Hello { protocol: PROTOCOL, version } if version == VERSION => Ok(Vec::new()),
-        Reply::Hello { protocol, version } => {
+        Reply::Hello { protocol: PROTOCOL, version, .. } if is_other || version == VERSION => {
+            Ok(Vec::new())
+        }
+        Reply::Hello { protocol, version, .. } => {
             let version = if version.is_empty() { "another version" } else { &*version };
+            let advice = if is_other {
+                format!("a program with protocol {PROTOCOL} is accepted")
+            } else {
+                "install the same version there".to_owned()
+            };
             Err(Error::usage(format!(
                 "it is storemark {version} (protocol {protocol}), this is {VERSION} (protocol \
-                 {PROTOCOL}): install the same version there"
+                 {PROTOCOL}): {advice}"
             )))
         }
         Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),

@@ -1,21 +1,23 @@
 //! A worker process, from inside.
 
 use std::{
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Sender, channel},
     },
     thread,
     time::Duration,
 };
 
-use model::{Blobs, Error, Requests, Result, Rows, give_variables, requests_sent};
-use serde::{Serialize, de::DeserializeOwned};
+use model::{Blobs, Error, Result, Rows, give_variables};
 
 use super::{
-    Workers,
-    message::{BEAT, JobRequest, PROTOCOL, Reply, VERSION, WorkerRequest, parse, send},
+    client::{Client, send_requests, unexpected},
+    message::{
+        BEAT, JobRequest, PROTOCOL, ProgramFacts, Reply, VERSION, WorkerRequest, parse, send,
+    },
+    program,
 };
 use crate::{
     Stop,
@@ -29,6 +31,8 @@ pub struct Finders {
     pub blobs: fn(&str) -> Result<&'static dyn Blobs>,
     /// Finds an engine of rows.
     pub rows: fn(&str) -> Result<&'static dyn Rows>,
+    /// Returns what the program consists of.
+    pub program: fn() -> ProgramFacts,
 }
 
 /// Serves the requests from `input` until it ends.
@@ -46,7 +50,8 @@ pub fn serve(
     let (sender, requests) = channel();
     let output = Arc::new(Mutex::new(output));
     let mut client = Client { requests, output: output.clone() };
-    client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version: VERSION.to_owned() })?;
+    let (version, program) = (VERSION.to_owned(), (find.program)());
+    client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version, program })?;
     thread::spawn(move || beat(&output));
     if input.fill_buf().map_err(|e| Error::io("standard input", e))?.is_empty() {
         // Whoever started this process wants it no longer.
@@ -71,21 +76,7 @@ pub fn serve(
                 dataset.arrange(order, start, part, seed);
                 Ok(())
             }
-            (WorkerRequest::Open(job), values) => match (*job, values) {
-                (JobRequest::Rows(job), _) => {
-                    (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
-                }
-                (JobRequest::Blobs(job), Some(values)) => {
-                    job.with(find.blobs, values, stop, |to| client.trial(to))
-                }
-                (JobRequest::Roles(job), Some(values)) => {
-                    job.with(find.blobs, values, stop, |to| client.trial(to))
-                }
-                (JobRequest::Epoch(job), Some(values)) => {
-                    job.with(find.blobs, values, stop, |to| client.trial(to))
-                }
-                _ => return Err(unexpected()),
-            },
+            (WorkerRequest::Open(job), values) => carry_out(*job, find, values, &mut client, stop),
             _ => return Err(unexpected()),
         };
         match done {
@@ -94,6 +85,35 @@ pub fn serve(
         }
     }
     Ok(())
+}
+
+/// Carries out a job until the process that asks closes it.
+fn carry_out<W: Write>(
+    job: JobRequest,
+    find: Finders,
+    values: &mut Option<(Dataset, Pool)>,
+    client: &mut Client<W>,
+    stop: &Stop,
+) -> Result<()> {
+    match (job, values) {
+        (JobRequest::Rows(job), _) => {
+            (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
+        }
+        (JobRequest::Blobs(job), Some(values)) => {
+            job.with(find.blobs, values, stop, |to| client.trial(to))
+        }
+        (JobRequest::Roles(job), Some(values)) => {
+            job.with(find.blobs, values, stop, |to| client.trial(to))
+        }
+        (JobRequest::Epoch(job), Some(values)) => {
+            job.with(find.blobs, values, stop, |to| client.trial(to))
+        }
+        (JobRequest::Lane(job), Some(values)) => {
+            job.with_lane(find.blobs, values, stop, |to| client.trial(to))
+        }
+        (JobRequest::Store(job), _) => program::serve::serve(&job, find.blobs, client, stop),
+        _ => Err(unexpected()),
+    }
 }
 
 /// Reads the first request: the dataset and the payloads, for workers on values.
@@ -129,19 +149,6 @@ fn beat(output: &Mutex<impl Write>) {
     }
 }
 
-/// The requests that [`send_requests`] has shown.
-static SHOWN: Mutex<Requests> = Mutex::new(Requests::NONE);
-
-/// Shows the requests that this process has sent to services since they were last shown, if any.
-fn send_requests(output: &mut impl Write) -> io::Result<()> {
-    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let sent = requests_sent();
-    let new = sent - *shown;
-    *shown = sent;
-    let is_new = new.count() > 0 || new.received_bytes > 0;
-    if is_new { send(output, &Reply::<()>::Requests(new)) } else { Ok(()) }
-}
-
 /// How long work may go on after it is no longer wanted.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -160,51 +167,4 @@ fn listen(input: impl BufRead, requests: Sender<String>, stop: &Stop) {
 pub fn failure(why: &str) -> String {
     let reply = serde_json::to_string(&Reply::<()>::Failed(why.to_owned()));
     reply.expect("a sentence is JSON") + "\n"
-}
-
-fn unexpected() -> Error {
-    Error::failed("was asked for what cannot be done now")
-}
-
-/// The process that asks.
-struct Client<W> {
-    requests: Receiver<String>,
-    /// Shared with what shows that this process runs.
-    output: Arc<Mutex<W>>,
-}
-
-impl<W: Write> Client<W> {
-    fn request<P: DeserializeOwned>(&self) -> Result<WorkerRequest<P>> {
-        parse(&self.requests.recv().map_err(|_| Error::interrupted())?)
-    }
-
-    fn reply<O: Serialize>(&mut self, reply: &Reply<O>) -> Result<()> {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = send_requests(&mut *output).and_then(|()| send(&mut *output, reply));
-        sent.map_err(|e| Error::io("standard output", e))
-    }
-
-    fn acknowledge(&mut self) -> Result<()> {
-        self.reply(&Reply::<()>::Done(Vec::new()))
-    }
-
-    /// Makes `workers` carry out the requested passes. Between the passes the requesting process
-    /// may examine this one with its sessions open.
-    fn trial<P, O>(&mut self, workers: &mut Workers<'_, P, O>) -> Result<()>
-    where
-        P: DeserializeOwned,
-        O: Serialize,
-    {
-        self.acknowledge()?;
-        loop {
-            match self.request()? {
-                WorkerRequest::Pass { pass, start_ns } => {
-                    let done = workers(pass, start_ns)?;
-                    self.reply(&Reply::Done(done))?;
-                }
-                WorkerRequest::Close => return Ok(()),
-                _ => return Err(unexpected()),
-            }
-        }
-    }
 }

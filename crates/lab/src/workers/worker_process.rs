@@ -3,13 +3,14 @@
 use std::{
     ffi::OsString,
     io::{self, BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::Sender,
     thread,
     time::{Duration, Instant},
 };
 
-use model::{Error, HostClock, Result, units};
+use model::{Error, HostClock, Result, WORKER, units};
 use serde::Serialize;
 
 use super::message::{WorkerRequest, send};
@@ -24,6 +25,8 @@ pub(crate) struct Launch {
     pub(crate) host: Option<String>,
     /// How long it may say nothing.
     pub(crate) limit: Duration,
+    /// The program as a target names it, of whatever version; `None` if it must be as this one.
+    pub(crate) program: Option<PathBuf>,
 }
 
 /// How long a worker may take to start, or send nothing, if no limit is set.
@@ -32,7 +35,14 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 impl Launch {
     /// Returns `count` launches on this host.
     pub(crate) fn here(command: &[OsString], count: u32) -> Vec<Self> {
-        vec![Self { command: command.to_vec(), host: None, limit: SILENCE }; count as usize]
+        let launch = Self { command: command.to_vec(), host: None, limit: SILENCE, program: None };
+        vec![launch; count as usize]
+    }
+
+    /// Returns a launch of the storemark program at `path`, of whatever version, on this host.
+    pub(crate) fn of_program(path: &Path) -> Self {
+        let command = vec![path.into(), "worker".into()];
+        Self { command, host: None, limit: SILENCE, program: Some(path.to_owned()) }
     }
 }
 
@@ -44,6 +54,8 @@ pub(super) struct WorkerProcess {
     pub(super) command: Vec<OsString>,
     /// The host that it runs on; `None` for this one.
     pub(super) host: Option<String>,
+    /// The program as a target names it; `None` if none does.
+    pub(super) program: Option<PathBuf>,
     /// The clock of that host.
     pub(super) clock: HostClock,
     /// How long it may say nothing, and how long it has.
@@ -68,6 +80,10 @@ impl WorkerProcess {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         leave_group(&mut command);
+        if launch.program.is_some() {
+            // It may be any program. A worker writes why it ends to its standard output.
+            command.stderr(Stdio::null());
+        }
         let mut child = command.spawn().map_err(|e| {
             Error::io(format!("a worker process ({}) cannot be started", program.display()), e)
         })?;
@@ -76,15 +92,18 @@ impl WorkerProcess {
         let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
         output.map(|output| thread::spawn(move || pass_on(output)));
         input.iter().for_each(do_not_block);
-        let Launch { command, host, limit } = launch.clone();
+        let Launch { command, host, limit, program } = launch.clone();
         let (clock, silent) = (HostClock::default(), Duration::ZERO);
-        Ok(Self { child, input, command, host, clock, limit, silent })
+        Ok(Self { child, input, command, host, program, clock, limit, silent })
     }
 
     /// Returns the name of the process in errors.
     pub(super) fn name(&self, process: usize) -> String {
-        let here = || format!("worker process {}", process + 1);
-        self.host.as_ref().map_or_else(here, |host| format!("host {host}"))
+        match (&self.program, &self.host) {
+            (Some(program), _) => format!("{WORKER}={}", program.display()),
+            (None, Some(host)) => format!("host {host}"),
+            (None, None) => format!("worker process {}", process + 1),
+        }
     }
 
     pub(super) fn id(&self) -> u32 {

@@ -3,88 +3,22 @@
 
 use std::{
     cell::OnceCell,
-    collections::BTreeMap,
     ops::ControlFlow::{Break, Continue},
     path::PathBuf,
     time::{Duration, Instant},
 };
 
 use host::{Spent, ThreadMeter, now_ns};
-use model::{Mode, Result, Scan, Session, Store};
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
+use model::{Error, Mode, Result, Scan, Session, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    clock::{Clock, Latencies, NoClock},
+    clock::{Clock, NoClock},
     every_nth::EveryNth,
-    op::{self, Op, Tally},
+    op::{self, Op},
     pass::PassInput,
+    turns::{LaneDone, Lanes, Turns, take_turns},
 };
-use crate::dataset::shuffle;
-
-/// The reads of an epoch, equal for all stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Turns {
-    /// Operations of the first pass after opening.
-    pub(crate) first: u64,
-    /// Operations after which the same keys come again.
-    pub(crate) pass: u64,
-    /// Operations that count after it.
-    pub(crate) count: u64,
-    /// Operations that count in a slice.
-    pub(crate) slice: u64,
-    /// Operations before each slice that do not count: the last ones before it again, so that each key
-    /// of a pass counts once. At most as many as the first pass has.
-    pub(crate) lead: u64,
-    /// The seed from which the orders of stores are drawn.
-    pub(crate) seed: u64,
-}
-
-impl Turns {
-    /// Returns the operations of each slice of a store; the last slice has the rest.
-    fn slices(self) -> impl Iterator<Item = u64> {
-        let starts = (0..self.count).step_by(usize::try_from(self.slice).unwrap_or(usize::MAX));
-        starts.map(move |start| self.slice.min(self.count - start))
-    }
-
-    /// Returns the slice that store `number` of `stores` does at a step. All stores do the same
-    /// slices, but those of a pass over the keys in orders of their own: what one store has just
-    /// read is in the processor's cache, and would be read from there by another one of the same
-    /// files.
-    fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
-        let in_a_pass = self.pass / self.slice.max(1);
-        let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
-        let start = step / in_a_pass * in_a_pass;
-        let length = in_a_pass.min(slices - start);
-        start + (step - start + number * length / stores) % length
-    }
-}
-
-/// The result of one store of an epoch.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct LaneDone {
-    /// Opening it, before its session.
-    pub(crate) open_ns: u64,
-    /// Share of its own cache that was filled before its first pass.
-    pub(crate) cache_filled: f64,
-    /// Memory that the process occupied more once the store was open and read; `None` if it is not
-    /// known.
-    pub(crate) memory_bytes: Option<u64>,
-    /// The first pass after opening.
-    pub(crate) first: Spent,
-    /// The slices.
-    pub(crate) spent: Spent,
-    /// The tally of all reads.
-    pub(crate) tally: Tally,
-    /// Bytes that the slices read.
-    pub(crate) bytes: u64,
-    /// The engine's own counters over the slices.
-    pub(crate) counters: BTreeMap<String, i64>,
-    /// The latencies of the slices; `None` until they are over.
-    pub(crate) latencies: Option<Latencies>,
-}
-
 /// The warm-up of a store, after which it is as in a program that has read at random for long.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WarmUp {
@@ -112,13 +46,101 @@ pub(crate) fn epoch(
     warm_ups: &[WarmUp],
     opener: &impl Opener,
 ) -> Vec<Result<LaneDone>> {
-    match &input.ops {
-        None => run(input, turns, warm_ups, opener, || input.walk(0, 0)),
+    let (done, closed) = with_lanes(input, turns, warm_ups, opener, |lanes| {
+        take_turns(turns, warm_ups.len(), lanes)
+    });
+    done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
+}
+
+/// Lets `work` read a store for each of `warm_ups` on this thread. Also returns how closing each went.
+pub(crate) fn with_lanes<T>(
+    input: &PassInput<'_>,
+    turns: Turns,
+    warm_ups: &[WarmUp],
+    opener: &impl Opener,
+    work: impl FnOnce(&mut dyn Lanes) -> T,
+) -> (T, Vec<Result<()>>) {
+    let places: Vec<OnceCell<Box<dyn Store>>> = warm_ups.iter().map(|_| OnceCell::new()).collect();
+    let meter = ThreadMeter::of_this_thread();
+    let epoch = EpochInput { input, turns, warm_ups, opener, places: &places, meter: &meter };
+    let done = match &input.ops {
+        None => work(&mut OwnLanes::new(epoch, || input.walk(0, 0))),
         Some(ops) => {
             let drawn = || ops.ops(input.dataset, 0, input.workload.count).cycle();
-            run(input, turns, warm_ups, opener, drawn)
+            work(&mut OwnLanes::new(epoch, drawn))
         }
+    };
+    let closed = places.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
+    (done, closed.collect())
+}
+
+/// The input of an epoch of this thread.
+#[derive(Clone, Copy)]
+struct EpochInput<'a, O> {
+    input: &'a PassInput<'a>,
+    turns: Turns,
+    warm_ups: &'a [WarmUp],
+    opener: &'a O,
+    /// Where the stores are once they are open.
+    places: &'a [OnceCell<Box<dyn Store>>],
+    meter: &'a ThreadMeter,
+}
+
+/// The stores that this thread reads, with their operations.
+struct OwnLanes<'a, O, F, I> {
+    epoch: EpochInput<'a, O>,
+    ops: F,
+    lanes: Vec<Option<Lane<'a>>>,
+    /// The operations of each slice, the first of which do not count, and how many do.
+    slices: Vec<(I, u64)>,
+}
+
+impl<'a, 'op, O: Opener, F: Fn() -> I, I: Iterator<Item = Op<'op>> + Clone> OwnLanes<'a, O, F, I> {
+    fn new(epoch: EpochInput<'a, O>, ops: F) -> Self {
+        let lanes = epoch.warm_ups.iter().map(|_| None).collect();
+        let slices = located(ops(), epoch.turns);
+        Self { epoch, ops, lanes, slices }
     }
+
+    fn lane(&mut self, store: usize) -> Result<&mut Lane<'a>> {
+        self.lanes[store].as_mut().ok_or_else(not_open)
+    }
+}
+
+impl<'op, O: Opener, F: Fn() -> I, I: Iterator<Item = Op<'op>> + Clone> Lanes
+    for OwnLanes<'_, O, F, I>
+{
+    fn open(&mut self, store: usize) -> Result<()> {
+        let EpochInput { input, turns, warm_ups, opener, places, meter } = self.epoch;
+        let place = (store, &places[store], &warm_ups[store]);
+        self.lanes[store] = Some(Lane::open(input, turns, (meter, opener), place, (self.ops)())?);
+        Ok(())
+    }
+
+    fn start(&mut self) {
+        let largest = self.lanes.iter().flatten().map(|lane| lane.buffer.len()).max();
+        keep_room(largest.unwrap_or(0));
+    }
+
+    fn slice(&mut self, store: usize, slice: usize) -> Result<()> {
+        let EpochInput { input, turns, .. } = self.epoch;
+        let Some((ops, count)) = self.slices.get(slice).cloned() else {
+            return Err(Error::failed("an epoch has fewer slices"));
+        };
+        let read = self.lane(store)?.slice(input, turns, ops, count);
+        if read.is_err() {
+            self.lanes[store] = None;
+        }
+        read
+    }
+
+    fn finish(&mut self, store: usize) -> Result<LaneDone> {
+        self.lanes[store].take().map(Lane::finish).ok_or_else(not_open)
+    }
+}
+
+fn not_open() -> Error {
+    Error::failed("the store is not open")
 }
 
 /// How long filling the cache of a store may take.
@@ -155,47 +177,6 @@ fn keep_room(largest: usize) {
     for _ in 0..2 {
         std::hint::black_box(vec![0xa5_u8; length]);
     }
-}
-
-fn run<'a, I: Iterator<Item = Op<'a>> + Clone>(
-    input: &PassInput<'_>,
-    turns: Turns,
-    warm_ups: &[WarmUp],
-    opener: &impl Opener,
-    ops: impl Fn() -> I,
-) -> Vec<Result<LaneDone>> {
-    let stores = warm_ups.len();
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(turns.seed);
-    let mut shuffled = || {
-        let mut order: Vec<usize> = (0..stores).collect();
-        shuffle(&mut order, &mut random);
-        order
-    };
-    let meter = ThreadMeter::of_this_thread();
-    let places: Vec<OnceCell<Box<dyn Store>>> = (0..stores).map(|_| OnceCell::new()).collect();
-    let mut lanes: Vec<_> = (0..stores).map(|_| None).collect();
-    for number in shuffled() {
-        let store = (number, &places[number], &warm_ups[number]);
-        let lane = Lane::open(input, turns, (&meter, opener), store, ops());
-        lanes[number] = Some(lane);
-    }
-    let mut lanes: Vec<_> = lanes.into_iter().flatten().collect();
-    let largest = lanes.iter().flatten().map(|lane| lane.buffer.len()).max();
-    keep_room(largest.unwrap_or(0));
-    let (labels, orders) = (shuffled(), balanced_orders(stores));
-    let slices = located(ops(), turns);
-    for (order, step) in orders.iter().cycle().zip(0..slices.len()) {
-        for number in order.iter().map(|place| labels[*place]) {
-            let Ok(lane) = &mut lanes[number] else { continue };
-            let (ops, count) = &slices[turns.slice_of(number, stores, step, slices.len())];
-            if let Err(error) = lane.slice(input, turns, ops.clone(), *count) {
-                lanes[number] = Err(error);
-            }
-        }
-    }
-    let done: Vec<_> = lanes.into_iter().map(|lane| lane.map(Lane::finish)).collect();
-    let closed = places.into_iter().map(|store| store.into_inner().map_or(Ok(()), Store::close));
-    done.into_iter().zip(closed).map(|(done, closed)| closed.and(done)).collect()
 }
 
 /// Returns the operations of each slice, the first of which do not count, and how many do.
@@ -294,26 +275,10 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// Orders of `n` in which each comes at every place equally often, and directly after every other
-/// one equally often (E. J. Williams, "Experimental designs balanced for the estimation of residual
-/// effects of treatments", Australian Journal of Scientific Research A 2, 1949): of two, AB and BA.
-pub(crate) fn balanced_orders(n: usize) -> Vec<Vec<usize>> {
-    // 0, 1, n - 1, 2, n - 2, …: neighbours differ by another amount each time.
-    let zigzag =
-        |place: usize| if place.is_multiple_of(2) { n - place / 2 } else { place.div_ceil(2) };
-    let shifted = |by: usize| (0..n).map(|place| (zigzag(place) + by) % n).collect::<Vec<_>>();
-    let orders = (0..n).map(shifted);
-    if n.is_multiple_of(2) {
-        return orders.collect();
-    }
-    // With an odd number the amounts repeat: each order comes backwards, too.
-    orders.flat_map(|order| [order.iter().rev().copied().collect(), order]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
-        collections::{BTreeMap, BTreeSet},
+        collections::BTreeSet,
         sync::{Arc, Mutex},
     };
 
@@ -342,26 +307,6 @@ mod tests {
             faults(megabytes << 20) < 100
         };
         assert!([5, 10, 15, 20, 25].into_iter().any(is_kept));
-    }
-
-    #[test]
-    fn each_store_is_everywhere_and_after_each_other_one_equally_often() {
-        for n in 2..8 {
-            let orders = balanced_orders(n);
-            let (mut places, mut neighbours) = (BTreeMap::new(), BTreeMap::new());
-            for order in &orders {
-                for (place, store) in order.iter().enumerate() {
-                    *places.entry((place, *store)).or_insert(0) += 1;
-                }
-                for pair in order.windows(2) {
-                    *neighbours.entry((pair[0], pair[1])).or_insert(0) += 1;
-                }
-            }
-            let each = orders.len() / n;
-            assert_eq!((places.len(), neighbours.len()), (n * n, n * (n - 1)), "{n}");
-            assert!(places.values().chain(neighbours.values()).all(|count| *count == each), "{n}");
-        }
-        assert_eq!(balanced_orders(1), [[0], [0]]);
     }
 
     /// Which store was asked for which key, in order.

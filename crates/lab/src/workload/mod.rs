@@ -14,6 +14,7 @@ mod probe;
 mod role;
 mod slices;
 pub(crate) mod task_cycle;
+pub(crate) mod turns;
 mod verify;
 pub(crate) mod worker_report;
 

@@ -156,7 +156,11 @@ fn library(name: &str, all: &[&Environment]) -> [Option<Unlike>; 2] {
         environment.libraries.iter().find(|library| library.title() == name).cloned()
     };
     let found: Vec<Option<Library>> = all.iter().map(find).collect();
-    let versions = found.iter().map(|library| Some(library.as_ref()?.version.clone()));
+    let version = |library: &Library| {
+        let program = library.program.as_ref().map(|program| format!(" of storemark {program}"));
+        library.version.clone() + &program.unwrap_or_default()
+    };
+    let versions = found.iter().map(|library| library.as_ref().map(version));
     let options: Option<Vec<_>> =
         found.iter().map(|library| Some(library.as_ref()?.options.clone())).collect();
     [

@@ -83,9 +83,10 @@ pub(super) fn environment(part: &Part<'_>) -> Markup {
 
 /// Describes a library: its version, source and compile options.
 fn library(library: &Library) -> String {
-    let Library { source, options, .. } = library;
+    let Library { source, options, program, .. } = library;
+    let program = program.as_ref().map(|program| format!("of storemark {program}"));
     let built = (!options.is_empty()).then(|| format!("compiled with {}", options.join(" ")));
-    let parts = [Some(library.to_string()), source.clone(), built];
+    let parts = [Some(library.to_string()), source.clone(), program, built];
     parts.into_iter().flatten().join(", ")
 }
 

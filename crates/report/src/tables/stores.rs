@@ -41,7 +41,16 @@ pub(crate) fn settings(record: &Record, stores: &[StoreFigures]) -> Option<Lines
         let settings = beyond(label, &store.in_effect);
         (!settings.is_empty()).then(|| Line::dim(format!("{label}: {settings}")))
     });
-    Lines::new("settings in effect", lines.chain(loaded(record))).unless_empty()
+    let builds = programs(record).chain(loaded(record));
+    Lines::new("settings in effect", lines.chain(builds)).unless_empty()
+}
+
+/// Describes the libraries of storemark programs that were compared.
+fn programs(record: &Record) -> impl Iterator<Item = Line> {
+    record.header.environment.libraries.iter().filter_map(|library| {
+        let program = library.program.as_ref()?;
+        Some(Line::dim(format!("{library}: of storemark {program}")))
+    })
 }
 
 /// Describes the loaded libraries as they report themselves.

@@ -3,7 +3,7 @@
 
 use checks::{Figures, Percentiles, Rates, Series, Waits, explained, rates, waits};
 use model::{
-    Cache, Case, Operation, Plan, Work,
+    Cache, Case, Operation, Plan, WORKER, Work,
     record::Record,
     units::{show_count, show_size},
 };
@@ -140,8 +140,10 @@ fn same_build(record: &Record, rows: &[Figures]) -> Option<String> {
     let series = |target| Series::new(record, row.case, target);
     let in_table = row.ratio.filter(|_| original == plan.baseline);
     let ratio = in_table.or_else(|| series(row.target).ratio_to(series(original)))?;
+    let is_program = plan.targets[row.target].settings.get(WORKER).is_some();
+    let what = if is_program { "another worker of" } else { "a copy of the library of" };
     Some(format!(
-        "a copy of the library of {} takes {} of its time: a smaller difference between builds shows nothing",
+        "{what} {} takes {} of its time: a smaller difference between builds shows nothing",
         label(plan, original),
         with_interval(&ratio)
     ))

@@ -7,11 +7,11 @@ use host::Placements;
 use lab::{BlobsRequest, Coverage, Data, ResolvedTarget, RolesRequest};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
-    Result, Settings, no_such, units::show_count,
+    Result, Settings, WORKER, no_such, units::show_count,
 };
 use spec::{BlobsSpec, SharedSetting, given_value, given_values};
 
-use super::hosts;
+use super::{hosts, programs};
 use crate::{
     commands::copy,
     files, output,
@@ -223,7 +223,7 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
         let target = if is_alone { target.or_table_there()? } else { target };
         all.extend(target.with_values()?.swept(&shared, spec.ways.zip)?);
     }
-    Ok(all)
+    programs::in_workers(spec, all)
 }
 
 /// Returns the targets as the user wrote them; if there are none, those default targets that this
@@ -268,32 +268,41 @@ fn chosen(
     Ok(targets)
 }
 
-/// The label of a build of a library that is loaded twice.
+/// The label of a build that is measured twice.
 const AGAIN: &str = "the same build again";
 
-/// Returns the first target with a loaded library once more, with a copy of that library, if
-/// targets differ only in the build of a library: a difference between builds that is not larger
-/// than the one between both shows nothing. Returns `None` if the user has named a copy.
+/// Returns the first target with a build of its own once more, if targets differ only in a build: with a
+/// copy of its library, or in another worker of its program. A difference between builds that is not
+/// larger than the one between both shows nothing. Returns `None` if the user has named a copy.
 fn same_build_again(targets: &[ResolvedTarget<dyn Blobs>]) -> Option<ResolvedTarget<dyn Blobs>> {
+    [LIBRARY, WORKER].into_iter().find_map(|setting| again(targets, setting))
+}
+
+fn again(
+    targets: &[ResolvedTarget<dyn Blobs>],
+    setting: &str,
+) -> Option<ResolvedTarget<dyn Blobs>> {
     let build =
-        |target: &ResolvedTarget<dyn Blobs>| target.settings.get(LIBRARY).map(str::to_owned);
+        |target: &ResolvedTarget<dyn Blobs>| target.settings.get(setting).map(str::to_owned);
     let rest = |target: &ResolvedTarget<dyn Blobs>| {
         let mut settings = target.settings.clone();
-        settings.0.remove(LIBRARY);
+        settings.0.remove(setting);
         (target.engine.name(), target.location.clone(), target.placement.clone(), settings)
     };
-    if targets.iter().filter_map(build).any(|lib| lib.starts_with(COPY_OF)) {
+    if targets.iter().filter_map(build).any(|build| build.starts_with(COPY_OF)) {
         return None;
     }
     let compared = |one: &&ResolvedTarget<dyn Blobs>| {
         let is_other = |other: &ResolvedTarget<dyn Blobs>| {
-            build(other) != build(one) && rest(other) == rest(one)
+            // One program by two names is the same build.
+            let differ = setting != WORKER || other.engine.program() != one.engine.program();
+            differ && build(other) != build(one) && rest(other) == rest(one)
         };
         build(one).is_some() && targets.iter().any(is_other)
     };
     let first = targets.iter().find(compared)?;
     let mut again = ResolvedTarget { label: AGAIN.to_owned(), ..first.clone() };
-    again.settings.set(LIBRARY, format!("{COPY_OF}{}", build(first)?));
+    again.settings.set(setting, format!("{COPY_OF}{}", build(first)?));
     let loaded = first.engine.check(Facet::Blobs, &again.settings);
     loaded.inspect_err(|why| output::say(&format!("{AGAIN} is not measured: {why}"))).ok()?;
     Some(again)

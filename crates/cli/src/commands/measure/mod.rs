@@ -4,6 +4,7 @@ mod blobs;
 pub(crate) mod examples;
 mod forecast;
 mod hosts;
+mod programs;
 mod requests;
 mod requests_ceiling;
 mod rows;

@@ -26,14 +26,15 @@ use crate::{
     join,
     store::{ReadyStore, cache_state},
     workers::{
-        blobs::{EpochDone, EpochRequest, StoreRequest},
+        blobs::{EpochDone, EpochRequest, LaneTurn, StoreRequest},
         message::JobRequest,
         processes::Processes,
         worker_process::Launch,
     },
     workload::{
         PassInput, drawn, index,
-        interleaved::{LaneDone, Opener, Turns, WarmUp, epoch},
+        interleaved::{Opener, WarmUp, epoch},
+        turns::{LaneDone, Lanes, Turns, take_turns},
     },
 };
 
@@ -72,7 +73,10 @@ impl Blobs<'_> {
 
     /// Reports whether one process can have the stores of all targets open that take turns.
     pub(super) fn can_open_all(&self) -> bool {
+        // Each worker of a program has one store.
+        let own = |target: &&PreparedTarget| !target.has_program();
         let turning = self.stores.targets.iter().filter(|target| target.can_take_turns());
+        let turning = turning.filter(own);
         let mut locked: Vec<_> = turning
             .map(|target| target.store(Operation::Read))
             .filter(|ready| !ready.engine.capabilities().reopens)
@@ -272,6 +276,9 @@ impl Blobs<'_> {
         round: u32,
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
         let seed = derive(self.job.request.seed, Use::Picks, round.into());
+        if stores.iter().any(|ready| ready.engine.program().is_some()) {
+            return self.by_programs((stores, warm_ups), workload, turns, (seed, round));
+        }
         if self.job.request.worker.is_empty() {
             return self.on_a_thread((stores, warm_ups), workload, turns, (seed, round));
         }
@@ -279,7 +286,8 @@ impl Blobs<'_> {
         let worker = self.fresh_worker(&dataset)?;
         let ids = worker.ids();
         let stores = stores.iter().map(|ready| StoreRequest::new(ready)).collect();
-        let request = EpochRequest { stores, warm_ups: warm_ups.to_vec(), workload, seed };
+        let warm_ups = warm_ups.to_vec();
+        let request = EpochRequest { stores, warm_ups, workload, seed, turns: None };
         worker.with(
             |_| JobRequest::Epoch(request.clone()),
             |workers| {
@@ -290,6 +298,38 @@ impl Blobs<'_> {
                 Ok((done, meter.stop().load))
             },
         )
+    }
+
+    /// Reads `stores` in turns, each in a fresh worker of its own program. The turn is handed over by
+    /// messages, whose time does not count.
+    fn by_programs(
+        &self,
+        (stores, warm_ups): (&[&ReadyStore], &[WarmUp]),
+        workload: Workload,
+        turns: Turns,
+        (seed, round): (u64, u32),
+    ) -> Result<(Vec<Result<LaneDone>>, Load)> {
+        let dataset = self.round_keys(turns, round);
+        let launches: Vec<_> = stores.iter().map(|ready| self.launch_of(ready)).collect();
+        let pool = PoolSpec { largest: 0, ..self.pool.0 };
+        let workers = Processes::start(&launches, Some((&dataset, pool)), self.job.stop)?;
+        let meter = host::Meter::start(&workers.ids());
+        let job = |process| {
+            let (store, warm_up) = (stores[process as usize], &warm_ups[process as usize]);
+            let (stores, warm_ups) = (vec![StoreRequest::new(store)], vec![warm_up.clone()]);
+            JobRequest::Lane(EpochRequest { stores, warm_ups, workload, seed, turns: Some(turns) })
+        };
+        let done =
+            workers.with_each(job, |ask| take_turns(turns, stores.len(), &mut WorkerLanes(ask)))?;
+        Ok((done, meter.stop().load))
+    }
+
+    /// Returns how a worker is started that opens the store.
+    fn launch_of(&self, ready: &ReadyStore) -> Launch {
+        match ready.engine.program() {
+            Some(program) => Launch::of_program(program),
+            None => Launch::here(&self.job.request.worker, 1).remove(0),
+        }
     }
 
     /// Returns the keys of an epoch in their order, those of the first pass before the others.
@@ -323,6 +363,31 @@ impl Blobs<'_> {
         let done =
             thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, warm_ups, &opener))));
         Ok((done, meter.stop().load))
+    }
+}
+
+/// Stores that workers read, one each; asks a worker for its turn.
+struct WorkerLanes<'a>(&'a mut dyn FnMut(u32, LaneTurn) -> Result<Vec<Option<LaneDone>>>);
+
+impl WorkerLanes<'_> {
+    fn ask(&mut self, store: usize, turn: LaneTurn) -> Result<Option<LaneDone>> {
+        let process = u32::try_from(store).unwrap_or(u32::MAX);
+        Ok((self.0)(process, turn)?.pop().flatten())
+    }
+}
+
+impl Lanes for WorkerLanes<'_> {
+    fn open(&mut self, store: usize) -> Result<()> {
+        self.ask(store, LaneTurn::Open).map(drop)
+    }
+
+    fn slice(&mut self, store: usize, slice: usize) -> Result<()> {
+        self.ask(store, LaneTurn::Slice(slice as u64)).map(drop)
+    }
+
+    fn finish(&mut self, store: usize) -> Result<LaneDone> {
+        let done = self.ask(store, LaneTurn::Finish)?;
+        done.ok_or_else(|| Error::failed("a worker does not say what came of its reads"))
     }
 }
 

@@ -403,6 +403,7 @@ impl Blobs<'_> {
         let ready = targets[target].store(input.work.operation);
         // A store that only this process can have open is worked on here.
         let shared = self.job.shares_stores() || ready.can_be_shared();
+        let shared = shared && ready.engine.program().is_none();
         let processes = self.processes.as_ref().filter(|_| shared);
         let tried = ValuesTrial { ready, input: &input, trial, processes }.run();
         if workload.work.writes() && self.job.part.in_place {
@@ -501,6 +502,7 @@ impl Experiment for Blobs<'_> {
         }
         let target = &self.stores.targets[target];
         let in_worker = !self.job.request.worker.is_empty() && target.can_take_turns();
+        let in_worker = in_worker || target.has_program();
         let other_process = target.facts.server.is_some() || in_worker || self.processes.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
         let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);

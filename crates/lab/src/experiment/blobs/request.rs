@@ -167,7 +167,7 @@ impl Hosts {
             let line = self.launch.replace("{host}", name);
             let command = ["sh", "-c", &line].map(OsString::from).to_vec();
             let limit = self.limit.unwrap_or(SILENCE);
-            vec![Launch { command, host: Some(name.clone()), limit }; each as usize]
+            vec![Launch { command, host: Some(name.clone()), limit, program: None }; each as usize]
         };
         names.iter().flat_map(of).collect()
     }

@@ -149,6 +149,11 @@ impl PreparedTarget {
         self.stores().any(|ready| ready.held.is_none())
     }
 
+    /// Reports whether workers of a program open its stores.
+    pub(super) fn has_program(&self) -> bool {
+        self.stores().any(|ready| ready.engine.program().is_some())
+    }
+
     /// Returns all its stores.
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
         self.read.iter().chain(&self.copies).chain(&self.update)
