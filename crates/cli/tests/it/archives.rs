@@ -166,3 +166,50 @@ open('cut.zip', 'wb').write(data[:-9])
     world.refuses(cases);
     assert!(!world.path("up").exists() && !world.path("out").exists());
 }
+
+/// With holes, so that they take no room: values before and behind 5 GiB, more entries than 16 bits count,
+/// and one that is itself that long.
+#[test]
+fn archives_of_more_than_4_gib_are_read() {
+    let world = World::new();
+    python(
+        &world,
+        "
+import os, tarfile, zipfile
+G = 5 << 30
+def tar(name, of):
+    with open(name, 'wb') as f:
+        for member, size, data in [('first', 5, b'first'), ('huge', G, None), ('last', 4, b'last')]:
+            info = tarfile.TarInfo(member)
+            info.size, info.type = size, info.type if data else of
+            f.write(info.tobuf(format=tarfile.GNU_FORMAT))
+            f.write(data) if data else f.seek(size, os.SEEK_CUR)
+            f.seek(-f.tell() % 512, os.SEEK_CUR)
+        f.truncate(f.tell() + 1024)
+def zip(name, mode):
+    with zipfile.ZipFile(name, 'w') as archive:
+        for number in range(70_000):
+            archive.writestr(f'{number:05d}.txt', str(number))
+        info, f = zipfile.ZipInfo('huge'), archive.fp
+        info.file_size = info.compress_size = G
+        info.CRC, info.header_offset, info.external_attr = 0, f.tell(), mode << 16
+        f.write(info.FileHeader(zip64=True))
+        f.seek(G, os.SEEK_CUR)
+        archive.filelist.append(info)
+        archive.start_dir = f.tell()
+        archive.writestr('last', 'last')
+tar('whole.tar', tarfile.REGTYPE), tar('parts.tar', tarfile.CHRTYPE)
+zip('whole.zip', 0o100644), zip('parts.zip', 0o020644)
+",
+    );
+    for (kind, all, first) in [("tar", 3_usize, "first"), ("zip", 70_002, "00000.txt")] {
+        let stat = world.ok(&format!("stat whole.{kind}")).words();
+        let says = format!("Number of entries: {all}");
+        assert!(stat.contains(&says) && stat.contains("value size: 5368709120"), "{stat}");
+        // The long one is no value, so that a copy takes no room.
+        world.ok(&format!("copy parts.{kind} sqlite:{kind}.db"));
+        let sql = "SELECT count(*), min(name), max(name), max(data) FROM sqlar";
+        let found = world.sqlite3(&[&format!("{kind}.db"), sql]);
+        assert_eq!(found, format!("{}|{first}|last|last\n", all - 1));
+    }
+}
