@@ -409,3 +409,27 @@ fn a_table_of_redb_of_another_program_is_not_updated() {
     ]);
     world.ok("run a.redb --update --rounds 1");
 }
+
+/// The kernel counts what a shell's children read. Of rows of 2 MB only the start is looked at.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_value_is_read_to_find_where_values_are() {
+    let rows = "SELECT n, zeroblob(2000000), 'x' FROM s";
+    let world = database(&format!(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY, d BLOB, made TEXT); {ROWS} INSERT INTO a {rows};
+         CREATE TABLE b(id INTEGER PRIMARY KEY, d BLOB, made TEXT); {ROWS} INSERT INTO b {rows};"
+    ));
+    for (line, found) in [
+        ("run a.db", "2 columns can have the values"),
+        ("run a.db?table=b --dry-run", "the values are b.d by id: 40 values, about 2.00 MB"),
+    ] {
+        let script = format!("{} {line} 2>said; cat /proc/$$/io", env!("CARGO_BIN_EXE_storemark"));
+        let mut command = Command::new("sh");
+        let ran = command.args(["-c", &script]).current_dir(world.path("")).output().unwrap();
+        let said = fs::read_to_string(world.path("said")).unwrap();
+        assert!(said.contains(found), "{said}");
+        let counts = String::from_utf8(ran.stdout).unwrap();
+        let read = counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+        assert!(read.parse::<u64>().unwrap() < 10_000_000, "{line}: {read} bytes");
+    }
+}

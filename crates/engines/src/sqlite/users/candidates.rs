@@ -150,10 +150,11 @@ impl Candidate {
         let (mut values, mut bytes) = (0, 0);
         for rows in self.places(db, &table)? {
             let column = quoted(&self.value);
+            // A value that a subquery returns is read whole; its type and length are in the row's header.
             let sql = format!(
-                "SELECT count(*), ifnull(sum(octet_length(it)),0) FROM \
-                 (SELECT {column} AS it, {filter} AS ok FROM {table} {rows} LIMIT {ROWS}) \
-                 WHERE ok AND typeof(it) IN ('blob','text')"
+                "SELECT count(*), ifnull(sum(bytes),0) FROM \
+                 (SELECT octet_length({column}) AS bytes, typeof({column}) AS of, {filter} AS ok \
+                 FROM {table} {rows} LIMIT {ROWS}) WHERE ok AND of IN ('blob','text')"
             );
             let mut rows = db.prepare(&db.adapt_sql(&sql))?;
             let found = rows.row([], |row| (row.integer(0), row.integer(1)))?;

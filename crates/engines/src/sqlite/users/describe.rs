@@ -246,10 +246,10 @@ fn key_types(db: &Connection, named: &Named) -> Result<Vec<(KeyColumn, String)>>
 /// meet a condition, of which the first may be anywhere.
 fn first_type(db: &Connection, table: &str, column: &str, filter: &str) -> Result<Option<String>> {
     let rows = match filter {
-        "1" => format!("(SELECT {column} AS it FROM {table} LIMIT {ROWS})"),
-        filter => format!("(SELECT {column} AS it FROM {table} WHERE {filter})"),
+        "1" => format!("(SELECT typeof({column}) AS of FROM {table} LIMIT {ROWS})"),
+        filter => format!("(SELECT typeof({column}) AS of FROM {table} WHERE {filter})"),
     };
-    let sql = format!("SELECT typeof(it) FROM {rows} WHERE it IS NOT NULL LIMIT 1");
+    let sql = format!("SELECT of FROM {rows} WHERE of<>'null' LIMIT 1");
     Ok(db.column(&sql, 0)?.pop())
 }
 
