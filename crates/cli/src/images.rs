@@ -19,6 +19,10 @@ static MOUNTED: Mutex<Vec<MountedImage>> = Mutex::new(Vec::new());
 ///
 /// Fails if it is no such image, or this user cannot mount it.
 pub(crate) fn mounted(kind: &ReadOnlyKind, image: &Path) -> Result<PathBuf> {
+    if image.as_os_str().is_empty() {
+        let why = format!("names no image (accepted: {0}:FILE)", kind.name);
+        return Err(Error::usage(why).at(format!("{}:", kind.name)));
+    }
     let image = image.canonicalize().map_err(|e| Error::io(image.display(), e))?;
     let mut all = MOUNTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(same) = all.iter().find(|other| other.image() == image) {

@@ -432,11 +432,7 @@ fn in_image(
     text: &OsStr,
 ) -> Result<FoundTarget> {
     let text = text.to_string_lossy().into_owned();
-    if image.as_os_str().is_empty() {
-        let why = format!("names no image (accepted: {}:FILE)", kind.name);
-        return Err(Error::usage(why).at(&text));
-    }
-    if !image.exists() {
+    if !image.as_os_str().is_empty() && !image.exists() {
         return Err(missing(image));
     }
     let (engine, location) = (registry::folders(), Some(images::mounted(kind, image)?));

@@ -121,7 +121,7 @@ fn what_an_image_cannot_do_is_refused_in_a_line() {
 }
 
 #[test]
-fn another_user_is_told_that_only_root_mounts() {
+fn another_user_gets_a_line_that_only_root_mounts() {
     if !can_mount() {
         return;
     }
