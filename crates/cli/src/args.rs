@@ -107,6 +107,14 @@ pub(crate) enum Command {
     /// Cut the power under stores or a program, by simulation, and check what is left
     #[cfg(target_os = "linux")]
     Crash(Box<CrashOptions>),
+    /// Cut the power under stores or a program, by simulation (on Linux only)
+    #[cfg(not(target_os = "linux"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Crash {
+        /// What it would take on Linux
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<OsString>,
+    },
     /// Count false alarms and missed differences of comparisons whose truth is known
     Calibrate(Box<CalibrateOptions>),
     /// Write the completions of a shell to standard output

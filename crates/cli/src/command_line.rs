@@ -12,6 +12,7 @@ use model::without_passwords;
 static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Returns the arguments of this process as they were given.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only `crash` asks"))]
 pub(crate) fn arguments() -> &'static [OsString] {
     ARGUMENTS.get().map_or(&[], Vec::as_slice)
 }

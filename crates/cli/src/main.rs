@@ -55,8 +55,8 @@ fn main() -> ExitCode {
             | Command::Cache(_)
             | Command::Clean(_)
     );
-    if cleans_up && let Err(error) = ctrlc::set_handler(on_signal) {
-        output::say(&format!("signals cannot be caught: {error}"));
+    if cleans_up && let Err(error) = host::on_interrupt(on_signal) {
+        output::say(&error.to_string());
     }
     let done = mishaps::caught(|| run(command));
     let code = exit::code(done);
@@ -89,6 +89,14 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Doctor(options) => commands::doctor::run(&options, &STOP),
         #[cfg(target_os = "linux")]
         Command::Crash(options) => commands::crash::run(&options, &STOP),
+        #[cfg(not(target_os = "linux"))]
+        Command::Crash { .. } => {
+            let os = std::env::consts::OS;
+            let why = format!(
+                "crash: {os} has no file system in user space that it could record with; run it on Linux"
+            );
+            Err(model::Error::unsupported(why).into())
+        }
         Command::Cache(options) => commands::cache::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options, &STOP),
         Command::Completions(options) => commands::help::completions(&options, args::visible()),

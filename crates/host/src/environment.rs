@@ -24,6 +24,8 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
             ..memory::memory()
         },
         virtualised: virtualised(),
+        emulator: os::emulator(),
+        defender: os::defender_runs(),
         filesystems: mounts::filesystems(paths),
         libraries: Vec::new(),
         clock_ns: clock::clock_ns(),

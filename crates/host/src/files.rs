@@ -16,6 +16,12 @@ pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
     os::identity(meta)
 }
 
+/// Returns whether two paths lead to one file or folder.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let one = os::file_identity(one);
+    one.is_some() && one == os::file_identity(other)
+}
+
 /// Returns the effective user (0 is root), if the system has such numbers.
 pub fn user_id() -> Option<u32> {
     os::user_id()
@@ -97,8 +103,12 @@ fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
     // `copy_file_range`.
     let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
     let bytes = io::copy(&mut source, copy)?;
-    copy.set_permissions(meta.permissions())?;
     copy.set_times(FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?))?;
+    if cfg!(windows) && meta.permissions().readonly() {
+        // Nobody can flush it any more afterwards.
+        copy.sync_all()?;
+    }
+    copy.set_permissions(meta.permissions())?;
     Ok(bytes)
 }
 

@@ -31,7 +31,13 @@ pub fn sync(path: &Path) -> Result<()> {
     }
     walk(path, &mut |path, meta| {
         // Folders can be flushed on Unix only.
-        if meta.is_file() || cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+        if meta.is_file() {
+            os::flush_file(path, meta)
+        } else if cfg!(unix) {
+            File::open(path)?.sync_all()
+        } else {
+            Ok(())
+        }
     })
 }
 

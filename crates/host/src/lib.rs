@@ -27,6 +27,7 @@ mod paging;
 #[cfg(unix)]
 mod pid_file;
 mod placement;
+mod process_group;
 mod processes;
 mod processor;
 mod programs;
@@ -35,6 +36,7 @@ mod removal;
 mod run_clock;
 mod scanner;
 mod scratch;
+mod signals;
 mod space;
 mod stop;
 mod text;
@@ -52,7 +54,7 @@ pub use environment::environment;
 pub use file_lock::FileLock;
 pub use files::{
     check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
-    is_open_to_write, may_be_moved, rename_new, user_id,
+    is_open_to_write, is_same_file, may_be_moved, rename_new, user_id,
 };
 pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;
@@ -63,12 +65,14 @@ pub use mounts::filesystems;
 #[cfg(unix)]
 pub use pid_file::{PidFile, leave_terminal};
 pub use placement::{FilesystemChoice, Placement, Placements};
+pub use process_group::ProcessGroup;
 pub use processes::occupied_bytes;
 pub use processor::last_level_cache_bytes;
 pub use programs::programs;
 pub use read_only::{MountedImage, ReadOnlyKind};
 pub use run_clock::{Instant, Passed, RunClock};
 pub use scratch::{LOCK, Scratch, empty_folder, enterable, lock_folder, random, remove_folder};
+pub use signals::on_interrupt;
 pub use space::{Extents, Space, extents, free_bytes, repeated_files, shortage, space, walk};
 pub use stop::Stop;
 #[doc(hidden)]
@@ -84,9 +88,15 @@ mod mounts {
 
     use model::Filesystem;
 
-    /// Returns nothing, as the system reports no mounts.
-    pub fn filesystems(_: &[PathBuf]) -> Vec<Filesystem> {
-        Vec::new()
+    use crate::{os, space::nearest_existing};
+
+    /// Returns the file systems that `paths` are on, as far as the system names them, each once.
+    pub fn filesystems(paths: &[PathBuf]) -> Vec<Filesystem> {
+        let found = paths.iter().filter_map(|path| os::filesystem(&nearest_existing(path)));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by(|one, other| one.mount.cmp(&other.mount));
+        found.dedup_by(|one, other| one.mount == other.mount);
+        found
     }
 
     pub(crate) fn local() -> Vec<Filesystem> {

@@ -16,7 +16,8 @@ use crate::{
 /// Returns the memory as the system reports it. The available bytes are the lesser of what the
 /// machine and the limits of control groups leave; the other fields are the machine's.
 pub fn memory() -> Memory {
-    let memory = parse(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
+    let meminfo = fs::read_to_string("/proc/meminfo");
+    let memory = meminfo.map_or_else(|_| os::memory(), |text| parse(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let left = available_below(Path::new("/sys/fs/cgroup"), &groups);
     Memory {

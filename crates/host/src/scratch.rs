@@ -66,16 +66,21 @@ pub fn empty_folder(folder: &Path) -> io::Result<()> {
     emptied
 }
 
-/// Removes `folder` with all in it. The lock is removed last: if this is interrupted, what remains
-/// can still be recognised.
+/// Removes `folder`, whose lock is `lock`, with all in it. The lock is removed last: if this is interrupted,
+/// what remains can still be recognised.
 ///
 /// # Errors
 ///
 /// Fails if an entry cannot be removed; the lock then stays.
-pub fn remove_folder(folder: &Path) -> io::Result<()> {
+pub fn remove_folder(folder: &Path, lock: Option<FileLock>) -> io::Result<()> {
     empty_folder(folder)?;
+    // On Windows an open file stays in its folder until it is closed. Elsewhere nobody else takes the lock
+    // before the folder is gone.
+    let lock = lock.filter(|_| !cfg!(windows));
     fs::remove_file(folder.join(LOCK))?;
-    fs::remove_dir(folder)
+    fs::remove_dir(folder)?;
+    drop(lock);
+    Ok(())
 }
 
 /// A folder of this run, removed with all in it when dropped, or soon after this process was
@@ -87,7 +92,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
 pub struct Scratch {
     path: PathBuf,
     /// The lock, which is held as long as the folder exists.
-    _lock: FileLock,
+    lock: Option<FileLock>,
     guard: Option<CleanupGuard>,
 }
 
@@ -129,7 +134,7 @@ impl Scratch {
         // Started first, so that no moment is left in which a killed process leaves the folder.
         let guard = CleanupGuard::start(&path);
         match Self::create(&path) {
-            Ok(lock) => Ok(Self { path, _lock: lock, guard }),
+            Ok(lock) => Ok(Self { path, lock: Some(lock), guard }),
             Err(cause) => {
                 if let Some(guard) = guard {
                     guard.dismiss();
@@ -146,7 +151,7 @@ impl Scratch {
         let lock = lock_folder(path).and_then(|lock| lock.ok_or(io::ErrorKind::Unsupported.into()));
         lock.inspect_err(|_| {
             // Best effort: another run may be removing it at the same time.
-            let _ = remove(path);
+            let _ = remove(path, None);
         })
     }
 
@@ -168,7 +173,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Nowhere to report to; the guard removes what is left, or else the next run.
-        if remove(&self.path).is_ok()
+        if remove(&self.path, self.lock.take()).is_ok()
             && let Some(guard) = self.guard.take()
         {
             guard.dismiss();
@@ -191,9 +196,9 @@ fn sweep(parent: &Path) {
 fn sweep_one(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path.join(LOCK))?.is_file()
         // Held until the folder is removed, so that only one run at a time removes it.
-        && let Some(_lock) = lock_folder(path)?
+        && let Some(lock) = lock_folder(path)?
     {
-        remove(path)?;
+        remove(path, Some(lock))?;
     }
     Ok(())
 }
@@ -260,9 +265,9 @@ fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
     owner.map_or(Ok(()), |to| os::chown(path, Some(to.user), Some(to.group)))
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove(path: &Path, lock: Option<FileLock>) -> io::Result<()> {
     image::release(path);
-    remove_folder(path)
+    remove_folder(path, lock)
 }
 
 fn refused(parent: &Path, cause: &io::Error) -> Error {

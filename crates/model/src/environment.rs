@@ -25,6 +25,12 @@ pub struct Environment {
     pub memory: Memory,
     /// The kind of virtual machine; `None` if none was detected.
     pub virtualised: Option<String>,
+    /// The emulator that plays the machine or its system, with its version; `None` if none was detected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<String>,
+    /// Whether Windows Defender runs; `None` on other systems, and if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defender: Option<bool>,
     /// The file systems that the targets' stores are on, each once.
     pub filesystems: Vec<Filesystem>,
     /// The libraries under the engines in use.

@@ -83,6 +83,8 @@ impl Evictor {
     ///
     /// Fails if the file cannot be flushed, or the system cannot drop pages.
     pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
+        // Without it, flushing a file that was opened to be read may be refused.
+        can_evict()?;
         let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(()) };
         if !crate::pages::is_clean(file, offset, length) {
             // Dirty pages cannot be dropped.

@@ -16,12 +16,23 @@ const COMPRESSIBLE: f64 = 0.9;
 /// Returns the findings about a machine, whatever is measured on it.
 pub fn of_machine(environment: &Environment) -> Vec<FindingKind> {
     let debug = environment.debug_build.then_some(FindingKind::DebugBuild);
+    let emulated = environment.emulator.clone().map(|by| FindingKind::Emulated { by });
     let limited = environment.memory.address_space_bytes;
     let limited = limited.map(|bytes| FindingKind::AddressSpaceLimited { bytes });
     let pages_out = environment.memory.pages_out_after_s;
     let pages_out = pages_out.map(|seconds| FindingKind::PagesOut { seconds });
     let fsync = flushes_with_fsync(environment);
-    let machine = [debug, limited, pages_out, governor(environment), host(environment), fsync];
+    let scanned = defender(environment);
+    let machine = [
+        debug,
+        emulated,
+        limited,
+        pages_out,
+        governor(environment),
+        host(environment),
+        fsync,
+        scanned,
+    ];
     let machine = machine.into_iter().flatten();
     machine.chain(environment.filesystems.iter().flat_map(of_filesystem)).collect()
 }
@@ -98,6 +109,18 @@ fn flushes_with_fsync(environment: &Environment) -> Option<FindingKind> {
     let is_known = environment.os == "linux" && !sqlite.options.is_empty();
     let without = !sqlite.options.iter().any(|option| option.starts_with("HAVE_FDATASYNC"));
     (is_known && without).then_some(FindingKind::FlushesWithFsync)
+}
+
+/// Returns a finding on Windows unless its own scanner does not run.
+fn defender(environment: &Environment) -> Option<FindingKind> {
+    if environment.os != "windows" {
+        return None;
+    }
+    match environment.defender {
+        Some(true) => Some(FindingKind::Defender),
+        Some(false) => None,
+        None => Some(FindingKind::DefenderUnknown),
+    }
 }
 
 /// Returns a finding if the governor follows the load, and lags behind it: any but `performance`.

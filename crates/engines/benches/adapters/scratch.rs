@@ -24,7 +24,7 @@ impl Stop {
 pub(crate) fn stop_on_interrupt() -> Result<Stop> {
     let stop = Stop::default();
     let seen = stop.clone();
-    ctrlc::set_handler(move || seen.0.store(true, Relaxed))
+    signal_hook::flag::register(signal_hook::consts::SIGINT, seen.0)
         .map_err(|e| Error::failed(e.to_string()))?;
     Ok(stop)
 }

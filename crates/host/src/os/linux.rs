@@ -60,6 +60,24 @@ impl ThreadFile {
     }
 }
 
+/// Returns the emulator that plays this processor: QEMU translates each program alone, and passes on
+/// what the kernel says of the real processor.
+pub(crate) fn emulator() -> Option<String> {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    is_of_another(std::env::consts::ARCH, &cpuinfo).then(|| "QEMU".to_owned())
+}
+
+/// Returns whether `/proc/cpuinfo` describes another kind of processor than `arch`.
+fn is_of_another(arch: &str, cpuinfo: &str) -> bool {
+    // The first field that only x86 has, and one that only ARM has.
+    let has = |name: &str| cpuinfo.lines().any(|line| line.starts_with(name));
+    match arch {
+        "x86" | "x86_64" => has("CPU implementer"),
+        "arm" | "aarch64" => has("vendor_id"),
+        _ => false,
+    }
+}
+
 /// Renames to a path at which nothing is yet, in one step; returns `None` if that is not possible
 /// here.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
@@ -223,4 +241,25 @@ pub(crate) fn ask_server(
     let mut answer = String::new();
     server.read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_processor_is_seen() {
+        let (intel, arm) = (
+            "processor\t: 0\nvendor_id\t: GenuineIntel\n",
+            "processor\t: 0\nCPU implementer\t: 0x41\n",
+        );
+        assert!(is_of_another("aarch64", intel) && is_of_another("arm", intel));
+        assert!(is_of_another("x86_64", arm));
+        for (arch, cpuinfo) in
+            [("x86_64", intel), ("aarch64", arm), ("arm", ""), ("riscv64", intel)]
+        {
+            assert!(!is_of_another(arch, cpuinfo), "{arch}");
+        }
+        assert_eq!(emulator(), None);
+    }
 }

@@ -2,8 +2,9 @@
 //! each. A figure that a system does not report is absent there.
 //!
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
-//! place; both re-export `posix`. `other` (Windows) is the standard library alone. `absent` has what
-//! only Linux reports, for `unix` and `other`. Tests compile all of them on Linux.
+//! place; both re-export `posix`. `windows` re-exports `other`, the functions for users, modes and
+//! swaps of names that Windows has no like of. `absent` has what only Linux reports, for `unix` and
+//! `windows`. Tests compile all of them but `windows` on Linux.
 
 #![allow(
     clippy::unnecessary_wraps,
@@ -31,8 +32,10 @@ mod unix;
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) use unix::*;
 
-#[cfg(any(test, not(unix)))]
+#[cfg(any(test, windows))]
 #[cfg_attr(unix, allow(dead_code, reason = "tests only compile it"))]
 mod other;
-#[cfg(not(unix))]
-pub(crate) use other::*;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;

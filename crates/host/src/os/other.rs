@@ -1,15 +1,10 @@
-//! Functions for a system that only the standard library knows.
+//! Functions for a system without the users, modes and limits of Unix.
 
 use std::{
     fs::{DirBuilder, Metadata},
     io,
     path::Path,
-    process::Command,
-    sync::OnceLock,
-    time::Instant,
 };
-
-use model::Cost;
 
 pub(crate) fn identity(_: &Metadata) -> Option<(u64, u64)> {
     None
@@ -48,40 +43,10 @@ pub(crate) fn allocated(meta: &Metadata) -> u64 {
     if meta.is_file() { meta.len() } else { 0 }
 }
 
-pub(crate) fn free_bytes(_: &Path) -> Option<io::Result<u64>> {
-    None
-}
-
 pub(crate) fn address_space() -> Option<u64> {
     None
 }
 
-/// Returns nanoseconds on a clock that never goes back, from the first call in this process.
-pub(crate) fn now_ns() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
-    command
-}
-
-pub(crate) fn spent() -> Cost {
-    Cost::default()
-}
-
-pub(crate) fn spent_by_thread() -> Cost {
-    Cost::default()
-}
-
-pub(crate) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
-    None
-}
-
 pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
-    None
-}
-
-pub(crate) fn kernel() -> Option<String> {
     None
 }

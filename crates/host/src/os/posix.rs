@@ -1,4 +1,4 @@
-//! Functions that Linux, macOS and the BSDs have in common. `other` has them for Windows.
+//! Functions that Linux, macOS and the BSDs have in common. `windows` has them for Windows.
 
 use std::{
     fs::{self, DirBuilder, Metadata},
@@ -8,18 +8,23 @@ use std::{
         process::CommandExt,
     },
     path::Path,
-    process::Command,
+    process::{Child, Command},
+    thread,
 };
 
-use model::Cost;
+use model::{Cost, Memory};
 use nix::sys::{
     resource::{UsageWho, getrusage},
     time::{TimeVal, TimeValLike},
 };
 use rustix::{
     fs::{Access, access, statvfs},
-    process::{Resource, geteuid, getrlimit},
+    process::{Pid, Resource, Signal, geteuid, getrlimit, kill_process_group},
     time::{ClockId, clock_gettime},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::Signals,
 };
 
 pub(crate) use std::os::unix::fs::chown;
@@ -27,6 +32,16 @@ pub(crate) use std::os::unix::fs::chown;
 /// Returns device and inode.
 pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
+}
+
+/// Returns device and inode of what `path` leads to.
+pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
+    identity(&fs::metadata(path).ok()?)
+}
+
+/// Flushes a file to the device.
+pub(crate) fn flush_file(path: &Path, _: &Metadata) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
 }
 
 /// Returns the effective user (0 is root).
@@ -97,6 +112,29 @@ pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
+/// The processes of a group that one started in it leads.
+#[derive(Debug)]
+pub(crate) struct Group;
+
+impl Group {
+    pub(crate) fn with(_: &Child) -> Self {
+        Self
+    }
+
+    /// Ends all processes in the group of one that has not been waited for.
+    pub(crate) fn kill(&self, child: &Child) {
+        // It may have ended.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+}
+
+/// Has `handler` called, in a thread of its own, when the user or the system asks this process to end.
+pub(crate) fn on_interrupt(handler: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let listen = move || signals.forever().for_each(|_| handler());
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
+}
+
 /// Returns what this process, all its threads together, has spent so far.
 pub(crate) fn spent() -> Cost {
     usage(UsageWho::RUSAGE_SELF)
@@ -114,6 +152,21 @@ pub(super) fn usage(who: UsageWho) -> Cost {
         voluntary_switches: count(usage.voluntary_context_switches()),
         involuntary_switches: count(usage.involuntary_context_switches()),
     }
+}
+
+/// Returns nothing: what these systems report is read in `memory.rs`.
+pub(crate) fn memory() -> Memory {
+    Memory::default()
+}
+
+/// Returns nothing, as above.
+pub(crate) fn processor_name() -> Option<String> {
+    None
+}
+
+/// Returns nothing: the service is one of Windows.
+pub(crate) fn defender_runs() -> Option<bool> {
+    None
 }
 
 /// Returns the release of the kernel.

@@ -2,13 +2,22 @@
 
 use std::{io, path::Path};
 
-use model::Cost;
+use model::{Cost, Filesystem};
 
 pub(crate) use super::posix::*;
 
 /// Returns what the whole process spent, as these systems do not report it for a thread.
 pub(crate) fn spent_by_thread() -> Cost {
     spent()
+}
+
+pub(crate) fn filesystem(_: &Path) -> Option<Filesystem> {
+    None
+}
+
+/// Returns nothing: what plays these systems is not known.
+pub(crate) fn emulator() -> Option<String> {
+    None
 }
 
 #[cfg(target_vendor = "apple")]

@@ -90,9 +90,7 @@ pub(super) fn check_apart(from: &StoreLocation, to: &Path) -> Result<()> {
     let Ok(source) = from.canonicalize() else { return Ok(()) };
     let name = to.file_name().unwrap_or_default();
     let target = parent(to).canonicalize().map_err(|e| Error::io(to.display(), e))?.join(name);
-    let identity = |path: &Path| fs::metadata(path).ok().as_ref().and_then(host::identity);
-    let same = identity(&source).is_some_and(|id| identity(&target) == Some(id));
-    let what = if source == target || same {
+    let what = if source == target || host::is_same_file(&source, &target) {
         "is the same as"
     } else if target.starts_with(&source) {
         "is inside"

@@ -15,7 +15,7 @@ use crate::host::{self, FileLock};
 pub(super) struct Partial {
     folder: PathBuf,
     /// The lock; `None` if the file system has none.
-    _lock: Option<FileLock>,
+    lock: Option<FileLock>,
 }
 
 /// The name of the complete copy while it takes the place of another folder, and then of that
@@ -46,7 +46,7 @@ impl Partial {
         host::set_mode(&folder, mode).map_err(|cause| Error::io(folder.display(), cause))?;
         // What is created in it would get the list of the folder that it is in.
         host::remove_access_lists(&folder);
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { folder, lock })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -64,7 +64,7 @@ impl Partial {
 
     /// Removes the folder. If that fails, the next copy takes over what remains.
     pub(super) fn release(self) -> io::Result<()> {
-        host::remove_folder(&self.folder)
+        host::remove_folder(&self.folder, self.lock)
     }
 
     /// Keeps what can be resumed, removes what cannot, and returns an error that says which.

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use host::ProcessGroup;
 use model::{Error, HostClock, Result, WORKER, units};
 use serde::Serialize;
 
@@ -49,6 +50,8 @@ impl Launch {
 /// A process that ends with its owner.
 pub(super) struct WorkerProcess {
     child: Child,
+    /// What it has started to reach a host is in it too.
+    group: ProcessGroup,
     /// Its standard input; none once it is to end.
     pub(super) input: Option<ChildStdin>,
     pub(super) command: Vec<OsString>,
@@ -79,12 +82,11 @@ impl WorkerProcess {
             .ok_or_else(|| Error::usage("no command starts a worker"))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        leave_group(&mut command);
         if launch.program.is_some() {
             // It may be any program. A worker writes why it ends to its standard output.
             command.stderr(Stdio::null());
         }
-        let mut child = command.spawn().map_err(|e| {
+        let (mut child, group) = ProcessGroup::start(&mut command).map_err(|e| {
             Error::io(format!("a worker process ({}) cannot be started", program.display()), e)
         })?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -94,7 +96,7 @@ impl WorkerProcess {
         input.iter().for_each(do_not_block);
         let Launch { command, host, limit, program } = launch.clone();
         let (clock, silent) = (HostClock::default(), Duration::ZERO);
-        Ok(Self { child, input, command, host, program, clock, limit, silent })
+        Ok(Self { child, group, input, command, host, program, clock, limit, silent })
     }
 
     /// Returns the name of the process in errors.
@@ -142,7 +144,7 @@ impl WorkerProcess {
 
     /// Ends it, and what it has started to reach a host.
     fn kill(&mut self) {
-        kill_group(&self.child);
+        self.group.kill(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -218,27 +220,6 @@ impl Drop for WorkerProcess {
         self.wait(Instant::now() + ENDING);
     }
 }
-
-/// Puts the process into a group of its own, so that a terminal's Ctrl-C reaches only the first
-/// process, which ends the others.
-#[cfg(unix)]
-fn leave_group(command: &mut Command) {
-    std::os::unix::process::CommandExt::process_group(command, 0);
-}
-
-/// Ends all processes in the group of one that has not been waited for.
-#[cfg(unix)]
-fn kill_group(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    // It may have ended.
-    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-}
-
-#[cfg(not(unix))]
-fn kill_group(_: &Child) {}
-
-#[cfg(not(unix))]
-fn leave_group(_: &mut Command) {}
 
 /// Lets what is written fail instead of waiting for a process that does not read.
 #[cfg(unix)]

@@ -73,6 +73,10 @@ findings! {
         "no figure counts: storemark was built without optimisation; `cargo build --release` builds \
         one that counts";
 
+    [Wrong] Emulated { by: String = "The emulator, with its version if it reports one." } =>
+        "no figure counts: {by} emulates this machine, and times are the emulator's; run storemark on the \
+        machine itself";
+
     [Warning, worst ("", *share)] ToolShare { share: f64 as percent = "Share of the wall time." } =>
         "the engine is faster than its figure: storemark's own loop takes up to {share} of the \
         measured time";
@@ -160,6 +164,15 @@ findings! {
         high_mhz: f64 as three_digits = "Greatest, in MHz.",
     } => "intervals are wide: the processor ran at {low_mhz} to {high_mhz} MHz; fix its \
         frequency";
+
+    [Warning] Defender =>
+        "files may take longer than other stores, and cold reads most: Windows Defender scans what is opened, \
+        unless the folder is excluded, which only an administrator sees (Get-MpPreference); --scratch DIR \
+        names a folder that your program's own data would be in";
+
+    [Note] DefenderUnknown =>
+        "files may take longer than other stores: whether Windows Defender scans what is opened is not \
+        known; `sc query WinDefend` shows it";
 
     // Other hosts.
 

@@ -65,11 +65,10 @@ pub(super) fn until_signalled(
         pagecache::lock_all().map_err(|error| Error::io("all that is mapped", error))?;
     }
     let (signal, signalled) = mpsc::channel();
-    ctrlc::set_handler(move || {
+    host::on_interrupt(move || {
         // The receiver lives until the process ends.
         let _ = signal.send(());
-    })
-    .map_err(|error| Error::failed(format!("signals cannot be caught: {error}")))?;
+    })?;
     let pidfile = options.pidfile.as_deref().map(PidFile::write).transpose()?;
     let failed = show.failed();
     if let Some(line) = &failed {
