@@ -117,6 +117,7 @@ impl About {
             let mut file = os::create(&new)?;
             file.write_all(self.to_text().as_bytes())?;
             file.sync_all()?;
+            drop(file);
             fs::rename(&new, folder.join(ABOUT))?;
             os::sync_folder(folder)
         };

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, ErrorKind, Mode, Result, Shown};
+use model::{Error, ErrorKind, Mode, Result, Shown, windows_name_problem};
 
 use crate::{
     batch::Batch,
@@ -299,6 +299,13 @@ impl<'a, 's> Plan<'a, 's> {
             let stat = Stat { mode, ..stat };
             if !os::is_name(&name) {
                 let what = format!("catalogue: a name that leads elsewhere: {}", Shown(&name));
+                self.problem(path.to_owned(), what);
+                continue;
+            }
+            if cfg!(windows)
+                && let Some(why) = windows_name_problem(&name)
+            {
+                let what = format!("{} {why}: Windows has no such file", Shown(&name));
                 self.problem(path.to_owned(), what);
                 continue;
             }

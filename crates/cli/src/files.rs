@@ -317,6 +317,10 @@ impl Unfinished {
             return Ok(());
         }
         self.tried(|file| file.sync_all())?;
+        if cfg!(windows) {
+            // An open file may be refused another name there.
+            self.file = None;
+        }
         fs::rename(&self.partial, &self.path)?;
         // A power cut could take the name back.
         let folder = self.path.parent().unwrap_or(Path::new("."));

@@ -225,6 +225,7 @@ impl<F: Form> RowSession for LineSession<F> {
         let mut changed = 0;
         let rows = self.read()?.inspect(|_| changed += 1);
         self.write(&file, rows.map(|row| row.map(|(i, i2)| (i, i2 + by))))?;
+        drop(file);
         fs::rename(&second, &self.path).map_err(self.failed())?;
         if self.sync {
             at::flush_folder_of(&self.path)?;

@@ -41,6 +41,7 @@ pub mod tasks;
 mod text;
 pub mod units;
 mod variables;
+mod windows_name;
 mod words;
 
 pub use access_list::mode_without_list;
@@ -90,4 +91,5 @@ pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts, Tab
 pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};
 pub use text::{Shown, harmless, is_hostile};
 pub use variables::{Variables, give_variables, variable, variables};
+pub use windows_name::windows_name_problem;
 pub use words::{did_you_mean, nearest, no_such};

@@ -83,7 +83,9 @@ pub fn scratch_label(engine: &str, settings: &[(String, String)]) -> String {
 fn split_settings(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().rposition(|byte| *byte == b'?')?;
     let (head, tail) = (&text[..at], &text[at + 1..]);
-    (tail.contains(&b'=') && !is_in_login(head, tail)).then_some((head, tail))
+    // Long paths of Windows start with `\\?\`.
+    let is_long_path = head.ends_with(br"\\") && tail.starts_with(br"\");
+    (!is_long_path && tail.contains(&b'=') && !is_in_login(head, tail)).then_some((head, tail))
 }
 
 /// Converts bytes of a path that is cut at a character of ASCII.
@@ -202,6 +204,14 @@ mod tests {
         assert_eq!(TypedTarget::parse("what?").location, "what?");
         assert_eq!(TypedTarget::parse("./a:b").engine, None);
         assert_eq!(TypedTarget::parse("memory:").location, "");
+        let drive = TypedTarget::parse(r"sqlite:C:\x.db?api=blob");
+        assert_eq!(
+            (drive.engine.as_deref(), &drive.location),
+            (Some("sqlite"), &r"C:\x.db".into())
+        );
+        let long = TypedTarget::parse(r"\\?\C:\a=b.db?api=blob");
+        assert_eq!((long.engine, &long.location), (None, &r"\\?\C:\a=b.db".into()));
+        assert_eq!(TypedTarget::parse(r"files:\\?\C:\a=b").location, r"\\?\C:\a=b");
     }
 
     #[test]

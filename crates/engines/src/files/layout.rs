@@ -4,7 +4,7 @@
 use std::{io, path::Path};
 
 use kit::refusal::wrong_kind;
-use model::{Error, Key, KeyKind, Result};
+use model::{Error, Key, KeyKind, Result, windows_name_problem};
 use strum::{Display, EnumString, VariantNames};
 use walkdir::{DirEntry, WalkDir};
 
@@ -190,6 +190,14 @@ pub(crate) fn check_name(name: &[u8]) -> Result<()> {
     {
         let limits = format!("{LONGEST_PATH} bytes, {LONGEST_PART} between slashes");
         return Err(name_refusal(name, &format!("longer than file systems take ({limits})")));
+    }
+    if cfg!(windows)
+        && let Some(why) = name.split(|byte| *byte == b'/').find_map(windows_name_problem)
+    {
+        return Err(Error::unsupported(format!(
+            "{} {why}: Windows has no such file",
+            Key::Name(name)
+        )));
     }
     if name::is_temporary(name) {
         return Err(name_refusal(name, "the name of a file being written"));

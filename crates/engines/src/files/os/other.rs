@@ -80,9 +80,10 @@ pub(in crate::files) fn properties(_: &fs::File) -> io::Result<Vec<EntryKind>> {
     Ok(Vec::new())
 }
 
-/// Returns `name` as a path of this system; bytes that are not UTF-8 are replaced.
+/// Returns `name` as a path of this system, which takes no `/` in long paths; bytes that are not UTF-8 are
+/// replaced.
 pub(in crate::files) fn path(name: &[u8]) -> PathBuf {
-    PathBuf::from(&*String::from_utf8_lossy(name))
+    PathBuf::from(String::from_utf8_lossy(name).replace('/', "\\"))
 }
 
 /// Returns the path of a file as a name: its parts are separated by `/`.
