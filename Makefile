@@ -3,7 +3,7 @@
 # Features that are in no usual build, and are tested.
 FEATURES = rocksdb
 
-.PHONY: run try build charts test tools components format lint walls check browser docs release bench deny torture
+.PHONY: run try cross build charts test tools components format lint walls check browser docs release bench deny torture
 
 # The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
 # program that everything is in: `cargo install --locked --path crates/cli`.
@@ -15,6 +15,11 @@ run: tools charts
 # All engines, built as `make run` builds, and tried as a new user would; for systems that the gate does not run on.
 try: tools charts
 	cargo build --profile quick --locked -p storemark && .ci/try-program "$(CURDIR)/target/quick/storemark"
+
+# For other systems, tried in Wine and QEMU as far as it runs here (docs/install.md). SYSTEMS names some of
+# them; each takes a quarter of an hour of two cores the first time. As root on Debian it installs what is missing.
+cross: tools charts
+	.ci/cross $(SYSTEMS)
 
 build: tools charts
 	cargo build --release --locked

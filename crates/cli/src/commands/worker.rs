@@ -8,9 +8,15 @@ use model::{Blobs, Error, Result, Settings};
 
 use crate::exit::Failure;
 
+/// The variable with the words, separated by spaces, that start this program where the system cannot: an
+/// emulator with its options.
+const LAUNCHER: &str = "STOREMARK_LAUNCHER";
+
 /// Returns the program and the arguments that start a worker.
 pub(super) fn command() -> Result<Vec<OsString>> {
-    Ok(vec![program()?.into(), "worker".into()])
+    let launcher = std::env::var(LAUNCHER).unwrap_or_default();
+    let words = launcher.split_whitespace().map(OsString::from);
+    Ok(words.chain([program()?.into(), "worker".into()]).collect())
 }
 
 /// Returns the path of this program.
