@@ -9,7 +9,7 @@ use std::{
 use checks::Advice;
 use clap::Args;
 use engines::registry;
-use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop};
+use lab::{AdviseRequest, Data, Recorder, ResolvedTarget, Stop, StoreLocation};
 use model::{Batch, Blobs, Durability, Error, Result, Roles, units};
 use report::pages;
 use spec::{BlobsSpec, DataSource, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
@@ -91,8 +91,8 @@ const RECORD: Form<'_> =
 
 pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
-    if let (Data::Store { engine, .. }, Some(source)) = (&request.data, &request.source)
-        && engine.account().is_some()
+    if let (Data::Store(place), Some(source)) = (&request.data, &request.source)
+        && place.engine.account().is_some()
     {
         output::say(&format!(
             "{source}: a part of its keys is listed, and a sample of at most 1,000 values (64 MB) is read \
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &AdviseOptions, stop: &Stop) -> Result<(), Failure> {
         ));
     }
     let measured = match &request.data {
-        Data::Store { engine, path, .. } => engine.files(path),
+        Data::Store(place) => place.engine.files(&place.path),
         Data::Generated(_) | Data::Targets => Vec::new(),
     };
     let out = files::open(options.json.as_deref(), RECORD, &mut Taken::measured(measured))?;
@@ -149,10 +149,10 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
     let seed = given_value(&options.own.seed).unwrap_or_else(fresh_seed);
     let (data, now) = data(options, seed)?;
     let path = match &data {
-        Data::Store { engine, path, .. } if !engine.capabilities().remote => {
-            Some(images::original(path))
+        Data::Store(place) if !place.engine.capabilities().remote => {
+            Some(images::original(&place.path))
         }
-        Data::Store { .. } | Data::Generated(_) | Data::Targets => None,
+        Data::Store(_) | Data::Generated(_) | Data::Targets => None,
     };
     let scratch = options.own.scratch.as_ref().map(Name::path);
     if let Some(folder) = scratch.filter(|folder| !folder.is_dir()) {
@@ -196,26 +196,26 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn 
     };
     options.generated.check_unused(&text.to_string_lossy())?;
     let (resolved, path) = targets::existing(text)?;
-    let settings = resolved.settings(&[])?;
+    let place = StoreLocation { engine: resolved.engine, path, settings: resolved.settings(&[])? };
     if resolved.in_image {
         if named.is_none() {
             let why = "is an image, and none is made of the values to compare it with others; --data IMAGE takes its values";
             return Err(Error::usage(why).at(&resolved.text));
         }
-        return Ok((Data::Store { engine: resolved.engine, path, settings }, folder()));
+        return Ok((Data::Store(place), folder()));
     }
     let written = resolved.settings.iter().map(|(name, value)| format!(" {name}={value}"));
     let label = now(&written.fold(resolved.engine.name().to_owned(), |label, pair| label + &pair));
-    let at_address = resolved.engine.capabilities().remote.then(|| path.clone());
+    let at_address = resolved.engine.capabilities().remote.then(|| place.path.clone());
     let target = ResolvedTarget {
-        settings: settings.clone(),
+        settings: place.settings.clone(),
         location: at_address,
         address: resolved.address.clone(),
         // The service has a class of its own.
         keeps_class: resolved.address.is_some(),
         ..ResolvedTarget::scratch(&label, resolved.engine)
     };
-    Ok((Data::Store { engine: resolved.engine, path, settings }, target))
+    Ok((Data::Store(place), target))
 }
 
 /// Returns the label of the present store.
@@ -235,14 +235,14 @@ fn targets_of(request: &AdviseRequest, found: &Advice) -> String {
 /// data are in a store.
 fn grid(options: &AdviseOptions, request: &AdviseRequest, found: &Advice) -> String {
     let data = match &request.data {
-        Data::Store { engine, path, .. } if engine.name() == registry::folders().name() => {
-            format!("--data {}", model::shell_quoted(&path.display().to_string()))
+        Data::Store(place) if place.engine.name() == registry::folders().name() => {
+            format!("--data {}", model::shell_quoted(&place.path.display().to_string()))
         }
         Data::Generated(of) => format!(
             "--keys {} --size {} --variance {} --seed {}",
             of.count, of.size, of.variance, of.seed
         ),
-        Data::Store { .. } | Data::Targets => return String::new(),
+        Data::Store(_) | Data::Targets => return String::new(),
     };
     if let Ok(Some(roles)) = roles(options) {
         let durability = options.durability;

@@ -112,9 +112,10 @@ pub(crate) struct CopyOptions {
 Examples:
   storemark init test1.db                                   1,000 blobs of 10,000 bytes
   storemark init test2.db --count 2k --size 10k --variance 2k
-  storemark init test1.db --force --seed 7                  in its place, the same each time")]
+  storemark init test1.db --force --seed 7                  in its place, the same each time
+  storemark init files:test1.dir                            files")]
 pub(crate) struct InitOptions {
-    /// The database to create
+    /// The database to make, or a target with an engine
     pub(crate) database: PathBuf,
     /// Number of blobs
     #[arg(long, value_name = "N", value_parser = units::parse_size, default_value = "1000")]
@@ -125,9 +126,9 @@ pub(crate) struct InitOptions {
     /// How far sizes vary to either side
     #[arg(long, value_name = "BYTES", value_parser = units::parse_size, default_value = "0")]
     pub(crate) variance: u64,
-    /// Page size: a power of two from 512 to 65536
-    #[arg(long, value_name = "BYTES", default_value = "4096")]
-    pub(crate) pagesize: String,
+    /// Its page size: a power of two from 512 to 65536 [default: 4096]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) pagesize: Option<String>,
     /// Makes the same bytes again; default: a new one each time, printed
     #[arg(long, value_name = "N", value_parser = units::parse_size)]
     pub(crate) seed: Option<u64>,
@@ -219,13 +220,7 @@ pub(crate) fn export(options: &ExportOptions, stop: &Stop) -> Result<(), Failure
 
 pub(crate) fn import(options: &ImportOptions, stop: &Stop) -> Result<(), Failure> {
     let from = source(&options.from)?;
-    let page_size = options.pagesize.as_deref().map(|size| ("page_size", size));
-    let to = if TypedTarget::parse(options.database.as_os_str()).engine.is_some() {
-        let page_size = page_size.map(|(name, size)| (name, size.to_owned()));
-        resolved(options.database.as_os_str(), page_size.as_slice())?
-    } else {
-        new_location(registry::databases()?, &options.database, page_size)?
-    };
+    let to = new_database(&options.database, options.pagesize.as_deref())?;
     carry_out(from, to, None, &options.flags, stop)
 }
 
@@ -233,9 +228,18 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let InitOptions { count, size, variance, .. } = *options;
     let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
-    let page_size = Some(("page_size", options.pagesize.as_str()));
-    let to = new_location(registry::databases()?, &options.database, page_size)?;
+    let to = new_database(&options.database, options.pagesize.as_deref())?;
     carry_out(from, to, None, &options.flags, stop)
+}
+
+/// Returns the SQLite database to make, or the store of the engine that is named.
+fn new_database(database: &Path, page_size: Option<&str>) -> Result<StoreLocation> {
+    let page_size = page_size.map(|size| ("page_size", size));
+    if TypedTarget::parse(database.as_os_str()).engine.is_none() {
+        return new_location(registry::databases()?, database, page_size);
+    }
+    let page_size = page_size.map(|(name, size)| (name, size.to_owned()));
+    resolved(database.as_os_str(), page_size.as_slice())
 }
 
 fn carry_out(

@@ -50,6 +50,8 @@ fn the_sqlite3_shell_lists_and_extracts_the_archive() {
 #[test]
 fn numbered_folders_and_trees_are_imported_as_integers() {
     let world = World::after(["init a.db --count 150 --size 1k", "export a.db a.dir"]);
+    world.ok("init files:made --count 20 --size 1k");
+    assert!(world.path("made").is_dir());
     world.ok("export a.db a.tree --tree");
     world.ok("import a.dir b.db --pagesize 8192");
     world.ok("import a.tree c.db");
@@ -125,7 +127,7 @@ fn a_store_that_is_read_as_a_copy_needs_room_for_it() {
     for line in ["run a.fjall pack: --rounds 1", "verify a.db a.fjall", "copy a.fjall pack:b"] {
         let ran = world.run(line);
         assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);
-        let says = "a.fjall: it is read as a copy of 1.06 PB";
+        let says = "a.fjall: a copy of it takes 1.06 PB";
         assert!(ran.err.contains(says) && ran.err.contains(" free; --scratch"), "{}", ran.err);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BUSY_ERRORS, LOCK_WAIT_NS, RoleWork, Sample, record::Record};
+use model::{BUSY_ERRORS, LOCK_WAIT_NS, Owner, RoleWork, Sample, record::Record};
 
 use crate::{
     running::{signal, within},
@@ -285,4 +285,32 @@ fn keys_of_a_transaction_that_was_undone_are_not_there() {
     let writers = samples(&record, 0, 1, true);
     let refused: i64 = writers.iter().map(|sample| sample.counters[BUSY_ERRORS]).sum();
     assert!(writers.len() == 2 && refused > 0, "{writers:?}");
+}
+
+#[test]
+fn roles_work_in_copies_of_the_users_own_stores() {
+    let world = World::new();
+    world.ok("init own.db --count 200 --size 1k");
+    world.ok("export own.db own");
+    let table = "CREATE TABLE photos(id INTEGER PRIMARY KEY, data BLOB, made TEXT DEFAULT 'now'); \
+                 INSERT INTO photos(id, data) WITH n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n \
+                 LIMIT 200) SELECT k, randomblob(900) FROM n";
+    world.sqlite3(&["app.db", table]);
+    let before = world.tree();
+    let roles = "readers=2,writers=1:update=50:insert=30:delete=20";
+    let ran = world.ok(&format!(
+        "run own.db own lmdb: --roles {roles} --pass 200ms --rounds 2 -q -v --json r.jsonl"
+    ));
+    assert!(ran.words().contains("roles never work in it"), "{}", ran.out);
+    let record = world.record("r.jsonl");
+    let owners: Vec<_> = record.header.plan.targets.iter().map(|target| target.owner).collect();
+    assert_eq!(owners, [Owner::Copy, Owner::Copy, Owner::Scratch]);
+    assert!((0..3).all(|target| !samples(&record, target, 1, true).is_empty()));
+    let options = "--pass 200ms --rounds 2 -q --json t.jsonl";
+    world.ok(&format!("run app.db --roles readers=1,writers=1:update=80:insert=20 {options}"));
+    let mut after = world.tree();
+    after.retain(|path, _| !path.ends_with("r.jsonl") && !path.ends_with("t.jsonl"));
+    assert_eq!(after, before, "the user's own stores are as they were, and nothing is left");
+    let said = world.run("run own.db app.db --roles readers=1,writers=1 --rounds 2").words();
+    assert!(said.contains("app.db") && said.contains("storemark verify"), "{said}");
 }

@@ -121,13 +121,17 @@ impl StoreLocation {
 
     /// Fails if there is no room for the copy that [`Self::readable`] makes.
     pub(crate) fn check_room(&self, scratch: Option<&Path>) -> Result<()> {
-        let Some(parent) = self.copied_to(scratch)? else { return Ok(()) };
+        self.copied_to(scratch)?.map_or(Ok(()), |parent| self.check_copy_fits(&parent))
+    }
+
+    /// Fails if there is no room for a copy in `parent`.
+    pub(crate) fn check_copy_fits(&self, parent: &Path) -> Result<()> {
         let space = host::space(&self.engine.files(&self.path))?;
         // Holes are filled by copying.
         let needed = space.apparent.max(space.allocated);
-        let Some(free) = host::shortage(&parent, needed)? else { return Ok(()) };
+        let Some(free) = host::shortage(parent, needed)? else { return Ok(()) };
         Err(Error::usage(format!(
-            "it is read as a copy of {}, and {} has {} free; --scratch DIR names another folder",
+            "a copy of it takes {}, and {} has {} free; --scratch DIR names another folder",
             show_size(needed),
             parent.display(),
             show_size(free)

@@ -24,7 +24,7 @@ use changes::FileStates;
 pub use in_place::copy_in_place;
 use inventory::Inventory;
 pub use location::{Amount, StoreLocation, generated};
-pub(crate) use location::{Readable, clone_store, shown};
+pub(crate) use location::{Readable, clone_store};
 use partial::Partial;
 pub(crate) use suffixed::Suffixed;
 

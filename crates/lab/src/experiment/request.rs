@@ -10,13 +10,13 @@ use std::{
 
 use host::Placement;
 use model::{
-    Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library, Owner,
-    Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart, Workload,
+    Blobs, Cache, Durability, Engine, Error, Experiment, Facet, Finding, FindingKind, Library,
+    Owner, Plan, PlannedTarget, Result, Rounds, Secret, Settings, StudyPart, Workload,
     record::{GivenOptions, Point},
 };
 
 use super::{Prepared, store_cache::StoreCache};
-use crate::{Progress, Stop};
+use crate::{Progress, Stop, StoreLocation};
 
 /// A comparison: what all experiments have in common, and the part of one of them.
 #[derive(Clone)]
@@ -203,7 +203,10 @@ impl Request {
         targets: &[ResolvedTarget<E>],
         facet: Facet,
     ) -> Result<Vec<PlannedTarget>> {
-        let plan = |of: &ResolvedTarget<E>| of.planned(facet, self.durability, Owner::Scratch);
+        let plan = |of: &ResolvedTarget<E>| {
+            let owner = if of.location.is_some() { Owner::Copy } else { Owner::Scratch };
+            of.planned(facet, self.durability, owner)
+        };
         targets.iter().map(plan).collect()
     }
 
@@ -282,6 +285,14 @@ impl<E: ?Sized> Clone for ResolvedTarget<E> {
             keeps_class: *keeps_class,
             placement: placement.clone(),
         }
+    }
+}
+
+impl ResolvedTarget<dyn Blobs> {
+    /// Returns the user's own store that it names; `None` if it is a scratch store.
+    pub(crate) fn own(&self) -> Option<StoreLocation> {
+        let (path, settings) = (self.location.clone()?, self.settings.clone());
+        Some(StoreLocation { engine: self.engine, path, settings })
     }
 }
 

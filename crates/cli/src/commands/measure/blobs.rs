@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 
 use engines::registry;
 use host::Placements;
-use lab::{BlobsRequest, Coverage, Data, ResolvedTarget, RolesRequest};
+use lab::{BlobsRequest, Coverage, Data, ResolvedTarget, RolesRequest, StoreLocation};
 use model::{
     Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
     Result, Settings, WORKER, no_such, units::show_count,
@@ -90,13 +90,13 @@ pub(super) fn roles(
     seed: u64,
 ) -> Result<(RolesRequest, Class)> {
     let resolved = resolve(spec)?;
-    if let Some(target) = resolved.iter().find(|target| !target.is_scratch()) {
-        return Err(Error::usage(format!(
-            "roles work in scratch stores only, as {0}: makes one; use {0}: --data {1}",
-            target.engine.name(),
+    let in_files = |of: &FoundTarget| of.is_scratch() || of.engine.capabilities().persistent;
+    if let Some(target) = resolved.iter().find(|of| !in_files(of)) {
+        let why = format!(
+            "roles work in copies, which are made of stores in files only; use sqlite: --data '{}'",
             target.text
-        ))
-        .at(&target.text));
+        );
+        return Err(Error::usage(why).at(&target.text));
     }
     let processes = &spec.work.processes;
     if processes.iter().any(|count| count.value() > 1) {
@@ -388,7 +388,8 @@ pub(super) fn stored(text: &OsStr) -> Result<Data> {
         return directory(Path::new(text));
     }
     let (resolved, path) = targets::existing(text).map_err(|error| error.context("--data"))?;
-    Ok(Data::Store { engine: resolved.engine, path, settings: resolved.settings(&[])? })
+    let settings = resolved.settings(&[])?;
+    Ok(Data::Store(StoreLocation { engine: resolved.engine, path, settings }))
 }
 
 /// Returns whether `text` is the path of a folder that is no store of another engine.
@@ -409,5 +410,5 @@ pub(crate) fn directory(path: &Path) -> Result<Data> {
     copy::say_left_out(&path.display().to_string(), &left_out);
     store.close()?;
     say_hard_links(path)?;
-    Ok(Data::Store { engine, path: path.to_owned(), settings: options.settings })
+    Ok(Data::Store(StoreLocation { engine, path: path.to_owned(), settings: options.settings }))
 }

@@ -199,8 +199,8 @@ fn life(spec: &LifeSpec, seed: u64) -> Result<LifeRequest> {
         Some(folder) => {
             spec.generated.check_unused("--data")?;
             let data = blobs::stored(folder.as_ref())?;
-            if let Data::Store { engine, .. } = &data
-                && engine.capabilities().remote
+            if let Data::Store(place) = &data
+                && place.engine.capabilities().remote
             {
                 let why = "the data are read many times; copy them into a folder first";
                 return Err(Error::usage(why).at("--data"));

@@ -53,7 +53,7 @@ pub(super) fn forecast(requests: &[Request], stop: &Stop) -> Result<Option<Reque
 /// Reports whether the data are in a store that charges for requests.
 fn reads_charged(request: &Request) -> bool {
     request.blobs().is_some_and(|blobs| match &blobs.data {
-        Data::Store { engine, settings, .. } => engine.is_charged(settings),
+        Data::Store(place) => place.engine.is_charged(&place.settings),
         Data::Generated(_) | Data::Targets => false,
     })
 }

@@ -173,7 +173,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
     };
     if dataset.entries().is_empty() {
         let named = match &job.part.data {
-            Data::Store { path, .. } => format!("{}: ", path.display()),
+            Data::Store(place) => format!("{}: ", place.path.display()),
             _ => String::new(),
         };
         return Err(Error::usage(format!("{named}holds no values to measure with")));

@@ -4,12 +4,11 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use model::{
     Batch, BlobWork, Blobs, BlobsData, Cache, DatasetSpec, Generated, Operation, Order, Plan,
-    Rounds, Settings, Workload,
+    Rounds, Workload,
 };
 
 use crate::{
     Amount, StoreLocation,
-    copy::shown,
     experiment::request::{Request, ResolvedTarget},
     workers::worker_process::{Launch, SILENCE},
 };
@@ -125,14 +124,7 @@ impl Request {
 impl BlobsRequest {
     /// Returns the store that the data are in; `None` if they are generated.
     pub(super) fn source_location(&self) -> Option<StoreLocation> {
-        let (engine, path, settings) = match &self.data {
-            Data::Generated(_) => return None,
-            Data::Store { engine, path, settings } => (*engine, path, settings),
-            Data::Targets => self.targets.iter().find_map(|target| {
-                Some((target.engine, target.location.as_ref()?, &target.settings))
-            })?,
-        };
-        Some(StoreLocation { engine, path: path.clone(), settings: settings.clone() })
+        self.data.location(&self.targets)
     }
 
     /// Returns the files and folders of the user that are measured, or from which data is read.
@@ -140,7 +132,7 @@ impl BlobsRequest {
         let targets = self.targets.iter();
         let stores = targets.filter_map(|target| Some((target.engine, target.location.as_ref()?)));
         let data = match &self.data {
-            Data::Store { engine, path, .. } => Some((*engine, path)),
+            Data::Store(place) => Some((place.engine, &place.path)),
             Data::Generated(_) | Data::Targets => None,
         };
         stores.chain(data).flat_map(|(engine, path)| engine.files(path)).collect()
@@ -221,14 +213,7 @@ pub enum Data {
     /// Generated from a seed.
     Generated(Generated),
     /// A store that is only read: a user's directory.
-    Store {
-        /// Its engine.
-        engine: &'static dyn Blobs,
-        /// Its path.
-        path: PathBuf,
-        /// The settings with which it is opened.
-        settings: Settings,
-    },
+    Store(StoreLocation),
     /// The first target that has a location.
     Targets,
 }
@@ -237,10 +222,23 @@ impl Data {
     /// Returns the path of the store that the data are in, with the settings that find them there;
     /// `None` if they are in none.
     pub fn store_name(&self) -> Option<String> {
-        let Self::Store { engine, path, settings } = self else { return None };
-        let shown = shown(*engine, path);
+        let Self::Store(place) = self else { return None };
+        let StoreLocation { engine, settings, .. } = place;
+        let shown = place.shown();
         let is_plain = engine.capabilities().paths || settings.is_empty();
         Some(if is_plain { shown } else { format!("{shown}?{settings}") })
+    }
+
+    /// Returns the store that the data are in; `None` if they are generated, or no target has one.
+    pub(in crate::experiment) fn location(
+        &self,
+        targets: &[ResolvedTarget<dyn Blobs>],
+    ) -> Option<StoreLocation> {
+        match self {
+            Self::Generated(_) => None,
+            Self::Store(place) => Some(place.clone()),
+            Self::Targets => targets.iter().find_map(ResolvedTarget::own),
+        }
     }
 
     /// Returns the percentage of random bytes in what is written.
@@ -251,7 +249,7 @@ impl Data {
     pub(crate) fn spec(&self) -> DatasetSpec {
         match self {
             Self::Generated(spec) => DatasetSpec::Generated(*spec),
-            Self::Store { .. } => {
+            Self::Store(_) => {
                 DatasetSpec::Directory { path: self.store_name().unwrap_or_default() }
             }
             Self::Targets => DatasetSpec::Targets,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result,
+    Blobs, Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result,
     SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor,
 };
 
@@ -22,7 +22,7 @@ use super::{
     stores::Sampled,
 };
 use crate::{
-    Amount, Progress, Stop, StoreLocation,
+    Amount, Progress, ResolvedTarget, Stop, StoreLocation,
     copy::{Readable, generated},
     dataset::{Dataset, Sampler, Use, below, check_type, derive, value_size},
     host,
@@ -83,15 +83,25 @@ fn written_since(place: &StoreLocation, since: SystemTime) -> Option<String> {
 impl Source {
     /// Opens the source that the request names.
     pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
-        if let Data::Generated(spec) = &part.data {
+        let scratch = request.scratch.as_deref();
+        if let Some(place) = part.source_location().filter(|_| !part.short_of_room) {
+            place.check_room(scratch)?;
+        }
+        Self::of(&part.data, &part.targets, (scratch, progress, stop))
+    }
+
+    /// Opens the source of `data`, or of the first of the targets that has values; with the folder for a
+    /// copy, if reading would change the store.
+    pub(in crate::experiment) fn of(
+        data: &Data,
+        targets: &[ResolvedTarget<dyn Blobs>],
+        (scratch, progress, stop): (Option<&Path>, &dyn Progress, &Stop),
+    ) -> Result<Self> {
+        if let Data::Generated(spec) = data {
             return Self::generated(*spec);
         }
         let none = || Error::usage("no target names a store of its own");
-        let place = part.source_location().ok_or_else(none)?;
-        let scratch = request.scratch.as_deref();
-        if !part.short_of_room {
-            place.check_room(scratch)?;
-        }
+        let place = data.location(targets).ok_or_else(none)?;
         Self::stored(&place, scratch, progress, stop)
     }
 

@@ -20,7 +20,7 @@ use super::{
     scratches::in_folder,
 };
 use crate::{
-    Amount, Progress, Stop, StoreLocation,
+    Amount, Progress, Stop,
     dataset::{Dataset, Pool, Use, derive},
     store::{ReadyStore, cache_state},
 };
@@ -48,7 +48,8 @@ impl ExperimentPart for LifeRequest {
         let Preparation { request, progress, stop, .. } = preparation;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
-        let source = source(request, self, progress, stop)?;
+        let place = (request.scratch.as_deref(), progress, stop);
+        let source = Source::of(&self.data, &self.targets, place)?;
         let amount = source.amount(stop)?;
         let (days, fewer) = days(request, self, amount)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
@@ -88,23 +89,6 @@ impl ExperimentPart for LifeRequest {
 
     fn labels(&mut self) -> Vec<&mut String> {
         self.targets.iter_mut().map(|target| &mut target.label).collect()
-    }
-}
-
-fn source(
-    request: &Request,
-    part: &LifeRequest,
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Source> {
-    match &part.data {
-        blobs::Data::Generated(spec) => Source::generated(*spec),
-        blobs::Data::Store { engine, path, settings } => {
-            let (path, settings) = (path.clone(), settings.clone());
-            let place = StoreLocation { engine: *engine, path, settings };
-            Source::stored(&place, request.scratch.as_deref(), progress, stop)
-        }
-        blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),
     }
 }
 

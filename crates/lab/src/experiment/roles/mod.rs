@@ -5,25 +5,29 @@ mod growth;
 mod maintenance;
 mod trial;
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
-use host::Scratch;
 use model::{
-    Access, Batch, Blobs, Cache, Error, Facet, Meanwhile, OpenOptions, Order, Result, Role,
-    RoleWork, RolesData, StoreFacts, Workload,
+    Access, Batch, Blobs, Cache, Error, Facet, Finding, FindingKind, Meanwhile, OpenOptions, Order,
+    Result, Role, RoleWork, RolesData, Store, StoreFacts, Workload,
 };
 
 use super::{
-    Complaints, Experiment, Loss, Output, Prepared, Trial,
+    Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial,
     blobs::{self, source::Source},
     environment,
     filling::fill,
     request::{ExperimentPart, Preparation, Request, ResolvedTarget},
 };
 use crate::{
-    Progress, Stop, StoreLocation,
-    dataset::{Dataset, Pool, PoolSpec, Use, derive},
-    store::ReadyStore,
+    Progress, Stop,
+    copy::clone_store,
+    dataset::{Dataset, Pool, PoolSpec, Use, check_bytes, derive},
+    store::{ReadyStore, check},
     workers::{processes::Processes, roles::RoleSessions, worker_process::Launch},
     workload::nanoseconds,
 };
@@ -34,7 +38,7 @@ use trial::RolesTrial;
 pub struct RolesRequest {
     /// The targets.
     pub targets: Vec<ResolvedTarget<dyn Blobs>>,
-    /// The source of the values; the targets have none of their own.
+    /// The source of the values.
     pub data: blobs::Data,
     /// The roles, at least one.
     pub roles: Vec<Role>,
@@ -53,16 +57,17 @@ impl ExperimentPart for RolesRequest {
         let Preparation { request, progress, stop, .. } = preparation;
         self.targets.iter().try_for_each(|target| self.check(target))?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
-        let source = self.source(request, progress, stop)?;
+        let place = (request.scratch.as_deref(), progress, stop);
+        let source = Source::of(&self.data, &self.targets, place)?;
         let amount = source.amount(stop)?;
         if amount.count == 0 {
             return Err(Error::usage("the data has no value that could be read"));
         }
-        let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
+        let (scratches, folders) = self.scratches(request)?;
         let dataset = source.dataset(amount.count, progress, stop)?;
         let summary = dataset.summary();
         let libraries = self.targets.iter().filter_map(ResolvedTarget::library);
-        let environment = environment(&[scratch.path().to_owned()], libraries);
+        let environment = environment(&folders, libraries);
         let experiment = RolesData {
             dataset: self.data.spec(),
             summary,
@@ -93,14 +98,15 @@ impl ExperimentPart for RolesRequest {
             dataset,
             pool: Pool::from(pool),
             pool_spec: pool,
-            scratch,
+            scratches,
             stores,
             processes,
             made: 0,
             progress,
             stop,
         };
-        let findings = request.moved(&self.targets);
+        let mut findings = request.moved(&self.targets);
+        findings.extend(self.targets.iter().filter_map(copied));
         let shorter = "a shorter --pass, or fewer roles or targets";
         Ok(Prepared { findings, ..Prepared::new(roles, plan, environment, shorter) })
     }
@@ -177,16 +183,20 @@ impl RolesRequest {
         each.clamp(LENGTHS[0], LENGTHS[1]).max(held)
     }
 
-    fn source(&self, request: &Request, progress: &dyn Progress, stop: &Stop) -> Result<Source> {
-        match &self.data {
-            blobs::Data::Generated(spec) => Source::generated(*spec),
-            blobs::Data::Store { engine, path, settings } => {
-                let (path, settings) = (path.clone(), settings.clone());
-                let place = StoreLocation { engine: *engine, path, settings };
-                Source::stored(&place, request.scratch.as_deref(), progress, stop)
+    /// Makes the scratch folders, each on the file system that its stores belong on. Also returns their
+    /// paths.
+    fn scratches(&self, request: &Request) -> Result<(Scratches, Vec<PathBuf>)> {
+        let (mut scratches, mut folders) = (Scratches::default(), Vec::new());
+        for target in &self.targets {
+            let folder = scratches.in_folder(request.parent(target), true)?.path();
+            if !folders.iter().any(|known| known == folder) {
+                folders.push(folder.to_owned());
             }
-            blobs::Data::Targets => Err(Error::usage("scratch stores have no data of their own")),
+            if let Some(own) = target.own() {
+                own.check_copy_fits(folder)?;
+            }
         }
+        Ok((scratches, folders))
     }
 
     /// Fails, with the name of the target, if its engine cannot do what a role asks for.
@@ -233,6 +243,13 @@ impl RolesRequest {
     }
 }
 
+/// Returns that a copy of the user's own store is measured.
+fn copied(target: &ResolvedTarget<dyn Blobs>) -> Option<Finding> {
+    target.location.as_ref()?;
+    let why = "roles never work in it".to_owned();
+    Some(Finding::target(FindingKind::ScratchCopy { why, updated: true }, &target.label))
+}
+
 pub(super) struct RolesExperiment<'a> {
     request: &'a Request,
     part: &'a RolesRequest,
@@ -242,7 +259,7 @@ pub(super) struct RolesExperiment<'a> {
     dataset: Dataset,
     pool: Pool,
     pool_spec: PoolSpec,
-    scratch: Scratch,
+    scratches: Scratches,
     /// The filled store of each target, as far as it has one.
     stores: Vec<Option<ReadyStore>>,
     processes: Option<Processes<'a>>,
@@ -258,20 +275,34 @@ impl RolesExperiment<'_> {
         self.part.roles.iter().any(|role| role.mix.changes_keys())
     }
 
-    /// Returns the filled store of a target, and how long filling took if it was filled now.
+    /// Returns the filled store of a target, or the copy of the user's own, and how long making it took if
+    /// it was made now.
     fn store(&mut self, target: usize) -> Result<(ReadyStore, Option<u64>)> {
         if let Some(ready) = self.stores[target].take() {
             return Ok((ready, None));
         }
         let of = &self.part.targets[target];
         self.made += 1;
-        let folder = self.scratch.folder(&self.made.to_string(), of.engine.account())?;
+        let scratch = self.scratches.in_folder(self.request.parent(of), true)?;
+        let folder = scratch.folder(&self.made.to_string(), of.engine.account())?;
         let settings = of.settings_for(Facet::Blobs, self.request.durability)?;
         let options = OpenOptions { settings, access: Access::Write, keys: self.dataset.keys() };
-        let mut ready = ReadyStore::new(of.engine, folder.join(of.engine.name()), options);
-        let start = std::time::Instant::now();
-        fill(&mut ready, &self.source, self.progress, self.stop)?;
-        Ok((ready, Some(nanoseconds(start.elapsed()))))
+        let name = of.location.as_deref().and_then(Path::file_name);
+        let path = folder.join(name.unwrap_or(of.engine.name().as_ref()));
+        let mut ready = ReadyStore::new(of.engine, path, options);
+        let start = Instant::now();
+        let Some(own) = &of.location else {
+            fill(&mut ready, &self.source, self.progress, self.stop)?;
+            return Ok((ready, Some(nanoseconds(start.elapsed()))));
+        };
+        clone_store(of.engine, own, &ready.path, self.progress, self.stop)?;
+        host::sync(&ready.path)?;
+        let copied = nanoseconds(start.elapsed());
+        let same = |store: &dyn Store| {
+            check::same_keys(&self.dataset, &mut *store.session()?, check_bytes, self.stop)
+        };
+        ready.with(same)?;
+        Ok((ready, Some(copied)))
     }
 
     /// Closes a store, and removes its files.
