@@ -443,6 +443,14 @@ fn in_image(
 pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
     if let Some((engine, file)) = registry::marked(path) {
+        // Whether it is a whole one, only the engine knows.
+        if let Some((stores, feature)) = registry::absent(engine) {
+            return Error::unsupported(format!(
+                "{shown}: has {file}, as a store of {stores} has, which this build does not read; a \
+                 program built with `--features {feature}` does, and files:{shown} takes its files as \
+                 values"
+            ));
+        }
         // For verify it is damaged.
         return Error::corrupt(format!(
             "{shown}: has {file}, as a store of {engine} has, but is not a whole one; files:{shown} \

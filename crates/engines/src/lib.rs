@@ -79,7 +79,8 @@ static LIST: &[list::Listed] = list::engines! {
     "redb": redb::Redb, feature "redb";
     "fjall": fjall::Fjall, feature "fjall", marks ["keyspaces", "*.jnl"] ["version", "lock"];
     "rocksdb": rocksdb::RocksDb, feature "rocksdb",
-        marks ["MANIFEST-*", "OPTIONS-*", "*.sst"] ["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"];
+        marks ["MANIFEST-*", "OPTIONS-*", "*.sst"] ["CURRENT", "IDENTITY", "LOCK", "LOG", "*.log"],
+        also "LevelDB";
     "mariadb": *servers::MARIADB, feature "mariadb" unix,
         marks ["ibdata1", "aria_log_control", "ib_logfile0", "undo001"] ["mysql"];
     "mysql": *servers::MYSQL, feature "mariadb" unix;

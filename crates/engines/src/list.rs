@@ -14,23 +14,26 @@ pub(crate) struct Listed {
     pub(crate) own_marks: &'static [&'static str],
     /// The names that others use too. Of all names two exist, unless there is nothing else.
     pub(crate) common_marks: &'static [&'static str],
+    /// Another program whose stores have these names, and which the engine reads.
+    pub(crate) also_reads: Option<&'static str>,
     /// The engine; `None` if it is not in this build.
     pub(crate) engine: Option<&'static dyn Engine>,
 }
 
-/// Each line is `NAME: ENGINE, feature FEATURE, marks [OWN, …] [COMMON, …];` without what
-/// the engine does not have. `unix` after a feature leaves the engine out of other systems.
+/// Each line is `NAME: ENGINE, feature FEATURE, marks [OWN, …] [COMMON, …], also PROGRAM;`
+/// without what the engine does not have. `unix` after a feature leaves the engine out of other systems.
 macro_rules! engines {
     ($(
         $name:literal: $engine:expr
         $(, feature $feature:literal $($unix:ident)?)?
-        $(, marks $own_marks:tt $common_marks:tt)?;
+        $(, marks $own_marks:tt $common_marks:tt $(, also $also_reads:literal)?)?;
     )*) => {
         &[$($crate::list::Listed {
             name: $name,
             feature: [$(Some($feature),)? None][0],
             own_marks: [$(&$own_marks as &[_],)? &[]][0],
             common_marks: [$(&$common_marks as &[_],)? &[]][0],
+            also_reads: [$($(Some($also_reads),)?)? None][0],
             engine: {
                 #[cfg(all($(feature = $feature $(, $unix)?)?))]
                 {

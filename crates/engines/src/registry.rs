@@ -176,6 +176,15 @@ pub fn marked(path: &Path) -> Option<(&'static str, String)> {
     })
 }
 
+/// Returns whose stores the engine called `name` reads, and the cargo feature that brings it in; `None` if
+/// it is part of this build.
+pub fn absent(name: &str) -> Option<(String, &'static str)> {
+    let mut others = LIST.iter().filter(|listed| listed.engine.is_none());
+    let listed = others.find(|listed| listed.name == name)?;
+    let also = listed.also_reads.map_or_else(String::new, |program| format!(" or {program}"));
+    Some((format!("{name}{also}"), listed.feature?))
+}
+
 fn fits(name: &str, mark: &str) -> bool {
     mark.split_once('*').map_or(name == mark, |(head, tail)| {
         name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail))
@@ -256,7 +265,15 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             let feature = format!("feature {:?}", feature.unwrap());
             assert!(error.to_string().contains(&feature), "{error}");
+            let (stores, named) = absent(name).unwrap();
+            assert!(stores.starts_with(name) && feature.contains(named), "{stores} {named}");
         }
+    }
+
+    #[test]
+    fn an_engine_of_this_build_is_not_absent() {
+        assert!(engines().all(|engine| absent(engine.name()).is_none()));
+        assert!(absent("oracle").is_none());
     }
 
     #[test]

@@ -227,6 +227,41 @@ fn a_damaged_store_in_a_folder_is_no_folder_of_files() {
     }
 }
 
+/// A folder as `LevelDB` leaves it: it has no file `IDENTITY`.
+#[cfg(not(feature = "rocksdb"))]
+#[test]
+fn a_folder_of_an_engine_of_other_builds_names_the_feature() {
+    let world = World::after(["init a.db --count 20 --size 1k"]);
+    fs::create_dir(world.path("level")).unwrap();
+    for (file, text) in [
+        ("CURRENT", "MANIFEST-000002\n"),
+        ("MANIFEST-000002", "x"),
+        ("000003.log", "x"),
+        ("000005.ldb", "x"),
+        ("LOCK", ""),
+        ("LOG", "x"),
+    ] {
+        fs::write(world.path(&format!("level/{file}")), text).unwrap();
+    }
+    for line in [
+        "run level pack:",
+        "run --data level",
+        "verify level",
+        "stat level",
+        "copy level files:out",
+    ] {
+        let said = world.refused(line);
+        for part in [
+            "level: has MANIFEST-000002, as a store of rocksdb or LevelDB has",
+            "a program built with `--features rocksdb` does",
+        ] {
+            assert!(said.contains(part), "{line}: {said}");
+        }
+        assert!(!said.contains("whole"), "{line}: {said}");
+    }
+    world.ok("copy files:level pack:copied");
+}
+
 #[test]
 fn what_cannot_be_held_is_found_before_anything_is_written() {
     let long = "n".repeat(256);
