@@ -34,13 +34,14 @@ mod operation;
 mod reach;
 mod record;
 mod recorder;
+mod shared;
 mod state;
 mod tree;
 mod words;
 
-pub use filesystem::ACKNOWLEDGEMENTS;
 pub use loss::Loss;
 pub use operation::{Attributes, Entry, Inode, NodeKind, Operation, ROOT, Spooled};
 pub use record::Record;
 pub use recorder::Recorder;
+pub use shared::ACKNOWLEDGEMENTS;
 pub use state::State;

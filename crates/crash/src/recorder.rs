@@ -17,7 +17,8 @@ use rustix::{
 
 use crate::{
     Operation, Record,
-    filesystem::{ACKNOWLEDGEMENTS, OUTPUT, RecordedFolder, Shared},
+    filesystem::RecordedFolder,
+    shared::{ACKNOWLEDGEMENTS, OUTPUT, Shared},
 };
 
 /// How long the end of the file system is waited for once it is unmounted.

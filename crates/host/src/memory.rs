@@ -27,6 +27,11 @@ pub fn memory() -> Memory {
     }
 }
 
+/// Returns the most memory that this process has held, in bytes; `None` if the system does not report it.
+pub fn peak_bytes() -> Option<u64> {
+    text::bytes("VmHWM", &fs::read_to_string("/proc/self/status").ok()?)
+}
+
 fn parse(meminfo: &str) -> Memory {
     Memory {
         total_bytes: text::bytes("MemTotal", meminfo),

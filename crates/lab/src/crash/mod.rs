@@ -11,7 +11,6 @@ mod states;
 
 use std::{
     ffi::{OsStr, OsString},
-    fs,
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -24,7 +23,10 @@ use self::{
     recording::{Recorded, record},
     states::{Checked, check_states},
 };
-use crate::{Progress, Stop, host::Scratch};
+use crate::{
+    Progress, Stop,
+    host::{self, Scratch},
+};
 
 /// The request of a crash test.
 #[derive(Clone, Debug)]
@@ -99,7 +101,7 @@ pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Re
     };
     result.record_seconds = record_seconds;
     result.check_seconds = started.elapsed().as_secs_f64();
-    result.peak_bytes = peak_bytes();
+    result.peak_bytes = host::peak_bytes().unwrap_or(0);
     Ok(result)
 }
 
@@ -166,14 +168,6 @@ fn with_folder(argument: &OsStr, folder: &Path) -> OsString {
     }
     replaced.extend_from_slice(rest);
     OsString::from_vec(replaced)
-}
-
-/// Returns the most memory that this process took; 0 if the system does not report it.
-fn peak_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kib.unwrap_or(0) * 1024
 }
 
 /// Converts a failed system call on `path`.

@@ -7,9 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::{Stop, host::Scratch};
+use crate::{
+    Stop,
+    host::{ProcessGroup, Scratch},
+};
 
 /// The longest time between two looks at a process.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
@@ -22,12 +25,11 @@ pub(super) fn run(
     scratch: &Scratch,
     stop: &Stop,
 ) -> io::Result<Option<ExitStatus>> {
-    use std::os::unix::process::CommandExt;
-    let mut child = command.process_group(0).spawn()?;
+    let (mut child, group) = ProcessGroup::start(command)?;
     scratch.started(child.id());
     let has_ended = wait(&child, limit, stop);
     // The first process is waited for only after that: its number stays its group's.
-    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+    group.kill(&child);
     let status = child.wait()?;
     scratch.ended(child.id());
     Ok(has_ended.then_some(status))
