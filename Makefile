@@ -111,14 +111,16 @@ bench:
 	cargo bench -p storemark-engines --bench calls
 	cargo bench -p storemark-engines --bench adapters
 
-# A search for failures, about a quarter of an hour: interrupted commands, damaged stores, mutated input. The
-# gate runs the first cases of each.
+# A search for failures, about a quarter of an hour: interrupted commands, killed crash tests,
+# damaged stores, mutated input. The gate runs the first cases of each.
 torture: tools programs
 	@command -v c++ >/dev/null || { echo "storemark: a C++ compiler is missing (Debian: apt-get install g++): it builds libFuzzer" >&2; exit 1; }
 	@for search in interrupted_commands killed_backups replaced_stores damaged_stores; do \
 	  STOREMARK_TORTURE=1000 cargo test --locked --features $(FEATURES) -p storemark --test it -- \
 	    --nocapture $$search || failed=1; \
-	done; STOREMARK_TORTURE=200 cargo test --locked --features $(FEATURES) -p storemark-engines --test conformance -- \
+	done; STOREMARK_TORTURE=200 cargo test --locked --features $(FEATURES) -p storemark --test it -- \
+	    --nocapture killed_crash_tests || failed=1; \
+	STOREMARK_TORTURE=200 cargo test --locked --features $(FEATURES) -p storemark-engines --test conformance -- \
 	    --nocapture a_killed_writer_leaves_no_row_without_its_file || failed=1; \
 	fuzz/run target/debug/storemark 100000 || failed=1; exit $${failed:-0}
 

@@ -73,7 +73,8 @@ fi
 exit 0
 "#;
 
-fn world() -> World {
+/// A world with the writer and its check.
+pub(crate) fn world() -> World {
     let world = World::new();
     script(&world, "writer.py", WRITER);
     script(&world, "check.sh", CHECK);
@@ -90,7 +91,7 @@ fn crash(world: &World, fault: &str, options: &str) -> Ran {
 }
 
 /// Whether a scratch folder or a mount of it is left.
-fn is_clean(world: &World) -> bool {
+pub(crate) fn is_clean(world: &World) -> bool {
     let folder = world.path("").canonicalize().unwrap();
     let mounts = fs::read_to_string("/proc/mounts").unwrap();
     let left = world.names(".").into_iter().filter(|name| name.starts_with("storemark-scratch"));

@@ -1,5 +1,5 @@
-//! A search for failures that nobody thought of: commands interrupted at any moment, backups killed, and
-//! stores with any damage. The gate runs a few cases; `make torture` a thousand of each, and the parsers
+//! A search for failures that nobody thought of: commands interrupted at any moment, backups and crash
+//! tests killed, and stores with any damage. The gate runs a few cases; `make torture` a thousand of each, and the parsers
 //! under libFuzzer.
 //!
 //! A case is drawn from its number alone: `STOREMARK_TORTURE_CASE=17` runs the case 17 again, `17-20`
@@ -9,6 +9,7 @@
 mod damaged;
 mod interrupted;
 mod killed;
+mod killed_crash;
 mod mutated;
 mod parsers;
 mod replaced;
