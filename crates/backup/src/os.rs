@@ -228,10 +228,11 @@ mod imp {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod imp {
     use std::{
         io::{Read, Seek, SeekFrom},
+        os::windows::fs::OpenOptionsExt,
         time::{Duration, SystemTime, UNIX_EPOCH},
     };
 
@@ -270,11 +271,19 @@ mod imp {
         fs::OpenOptions::new().write(true).create(true).truncate(false).open(path)
     }
 
+    /// The access that setting a time takes, and the flag without which no folder is opened
+    /// (<https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew>).
+    const FILE_WRITE_ATTRIBUTES: u32 = 0x100;
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+
+    /// Sets the time.
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
-        if stat.kind != Kind::File {
+        if stat.kind == Kind::Link {
             return Ok(());
         }
-        restore_file(&fs::OpenOptions::new().write(true).open(path)?, stat)
+        let mut options = fs::OpenOptions::new();
+        options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+        restore_file(&options.open(path)?, stat)
     }
 
     pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
