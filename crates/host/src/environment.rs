@@ -1,13 +1,13 @@
 //! A description of the machine.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use model::{Environment, Memory};
 
-use crate::{clock, memory, mounts, os, paging, processor, text::read_line};
+use crate::{
+    clock, memory, mounts, os, paging, processor,
+    text::{read, read_line},
+};
 
 /// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
@@ -73,7 +73,7 @@ fn virtualised() -> Option<String> {
     let known = names.map(|name| read_line(Path::new("/sys/class/dmi/id").join(name)));
     let firmware: Vec<String> = known.into_iter().flatten().collect();
     let hypervisor = read_line("/sys/hypervisor/type");
-    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
     let flag = processor::sees_hypervisor(&cpuinfo);
     with_container(machine(&firmware.join(" "), hypervisor, flag), container())
 }
@@ -98,7 +98,9 @@ fn machine(firmware: &str, hypervisor: Option<String>, flag: bool) -> Option<Str
 /// Returns the container's kind: systemd's convention first, then the files that Docker and Podman
 /// create.
 fn container() -> Option<String> {
-    let marked = |path: &str, kind: &str| Path::new(path).exists().then(|| kind.to_owned());
+    let marked = |path: &str, kind: &str| {
+        (!cfg!(windows) && Path::new(path).exists()).then(|| kind.to_owned())
+    };
     read_line("/run/systemd/container")
         .or_else(|| marked("/run/.containerenv", "podman"))
         .or_else(|| marked("/.dockerenv", "docker"))

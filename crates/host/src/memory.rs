@@ -16,9 +16,9 @@ use crate::{
 /// Returns the memory as the system reports it. The available bytes are the lesser of what the
 /// machine and the limits of control groups leave; the other fields are the machine's.
 pub fn memory() -> Memory {
-    let meminfo = fs::read_to_string("/proc/meminfo");
-    let memory = meminfo.map_or_else(|_| os::memory(), |text| parse(&text));
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let meminfo = text::read("/proc/meminfo");
+    let memory = meminfo.map_or_else(os::memory, |text| parse(&text));
+    let groups = text::read("/proc/self/cgroup").unwrap_or_default();
     let left = available_below(Path::new("/sys/fs/cgroup"), &groups);
     Memory {
         available_bytes: memory.available_bytes.into_iter().chain(left).min(),
@@ -43,7 +43,7 @@ fn parse(meminfo: &str) -> Memory {
 
 /// Returns the bytes moved to and from swap since the system started.
 pub(crate) fn swapped_bytes() -> Option<u64> {
-    let pages = swapped_pages(&fs::read_to_string("/proc/vmstat").ok()?)?;
+    let pages = swapped_pages(&text::read("/proc/vmstat")?)?;
     pages.checked_mul(pagecache::page_size())
 }
 

@@ -1,10 +1,7 @@
 //! Measures what a pass cost, what it asked of the system, and what else ran on the machine
 //! meanwhile.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use model::{Cost, Io, Load};
 
@@ -13,7 +10,7 @@ use crate::{
     os::spent,
     processes::{Processes, combine_costs, combine_io, own_io},
     processor,
-    text::number,
+    text::{self, number},
 };
 
 /// A meter that measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little
@@ -118,7 +115,7 @@ struct Ticks {
 impl Ticks {
     /// Reads the counters; `None` on systems other than Linux, which have no such file.
     fn now() -> Option<Self> {
-        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+        Self::parse(&text::read("/proc/stat")?)
     }
 
     /// Parses the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq,
@@ -153,9 +150,10 @@ struct Pressure([Option<u64>; 3]);
 
 impl Pressure {
     fn now() -> Self {
-        Self(["cpu", "io", "memory"].map(|resource| {
-            parse_pressure(&fs::read_to_string(format!("/proc/pressure/{resource}")).ok()?)
-        }))
+        Self(
+            ["cpu", "io", "memory"]
+                .map(|resource| parse_pressure(&text::read(format!("/proc/pressure/{resource}"))?)),
+        )
     }
 
     /// Returns the shares of a pass of `wall` in which tasks waited.

@@ -11,7 +11,7 @@ use model::Cpu;
 
 use crate::{
     os,
-    text::{entries, read_line, read_number, value},
+    text::{entries, read, read_line, read_number, value},
 };
 
 const PROCESSORS: &str = "/sys/devices/system/cpu";
@@ -22,8 +22,7 @@ pub(crate) fn cpu() -> Cpu {
     // run on.
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     Cpu {
-        model: fs::read_to_string("/proc/cpuinfo")
-            .map_or_else(|_| os::processor_name(), |text| model(&text)),
+        model: read("/proc/cpuinfo").map_or_else(os::processor_name, |text| model(&text)),
         count: u32::try_from(count).unwrap_or(u32::MAX),
         last_level_cache_bytes: last_level_cache_bytes(),
         governor: read_line(first.join("cpufreq/scaling_governor")),

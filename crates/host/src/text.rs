@@ -1,14 +1,20 @@
 //! Reads the small text files of `/proc` and `/sys`. A file that is missing or has another form
-//! yields nothing, so no reader needs to know on which system it runs.
+//! yields nothing, so no reader needs to know on which system it runs. Windows has neither folder: there
+//! the paths would lead to the current drive.
 
 use std::{
     fs::{self, DirEntry},
     path::Path,
 };
 
+/// Returns what a file has.
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+    if cfg!(windows) { None } else { fs::read_to_string(path).ok() }
+}
+
 /// Returns the first line of a file, unless it is empty.
 pub(crate) fn read_line(path: impl AsRef<Path>) -> Option<String> {
-    first_line(&fs::read_to_string(path).ok()?)
+    first_line(&read(path)?)
 }
 
 pub(crate) fn first_line(text: &str) -> Option<String> {
