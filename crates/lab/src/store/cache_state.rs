@@ -22,7 +22,11 @@ pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind
         }
     }
     match findings.first() {
-        Some(finding) if reachable.is_empty() => Err(Error::usage(finding.to_string())),
+        Some(finding) if reachable.is_empty() => {
+            let warm = "; --cache warm measures with all pages in memory";
+            let instead = if can_reach(Cache::DataCold).is_ok() { "" } else { warm };
+            Err(Error::usage(format!("{finding}{instead}")))
+        }
         _ => Ok((reachable, findings)),
     }
 }
