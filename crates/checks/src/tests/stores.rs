@@ -28,6 +28,24 @@ fn a_sound_record_raises_nothing() {
 }
 
 #[test]
+fn an_emulated_machine_and_a_scanner_are_named() {
+    let found = |os: &str, emulator: Option<&str>, defender| {
+        early(|r| {
+            let environment = &mut r.header.environment;
+            environment.os = os.to_owned();
+            environment.emulator = emulator.map(str::to_owned);
+            environment.defender = defender;
+        })
+    };
+    let by = "Wine 8.0".to_owned();
+    let emulated = [FindingKind::Emulated { by }, FindingKind::DefenderUnknown];
+    assert_eq!(found("windows", Some("Wine 8.0"), None), emulated);
+    assert_eq!(found("windows", None, Some(true)), [FindingKind::Defender]);
+    assert_eq!(found("windows", None, Some(false)), []);
+    assert_eq!(found("linux", None, None), []);
+}
+
+#[test]
 fn any_governor_but_performance_varies() {
     let governor = |governor: &str, machine: Option<&str>| {
         early(|r| {
