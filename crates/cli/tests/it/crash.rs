@@ -11,7 +11,7 @@ use crate::{
 
 /// A program with a fault: values by rename, a log, a page in place, or data with a marker.
 const WRITER: &str = r#"#!/usr/bin/env python3
-import os, sys
+import os, sys, time
 fault = sys.argv[1]
 
 def flush(path):
@@ -28,9 +28,11 @@ def ack(n):
     os.write(1, b"ACK %d\n" % n)
 
 for n in range(1, 10):
-    if fault == "ack":
+    if fault in ("ack", "late"):
         ack(n)
-    if fault in ("none", "folder", "rename", "ack"):
+    if fault == "late":
+        time.sleep(0.1)
+    if fault in ("none", "folder", "rename", "ack", "late"):
         write("a.tmp", b"%d\n" % n * 4000, flags=os.O_TRUNC)
         if fault != "rename":
             flush("a.tmp")
@@ -50,7 +52,7 @@ for n in range(1, 10):
         write("marker", b"%d\n" % n)
         for name in ("marker", "data", "."):
             flush(name)
-    if fault != "ack":
+    if fault not in ("ack", "late"):
         ack(n)
 "#;
 
@@ -149,6 +151,28 @@ fn a_broken_state_is_made_again() {
     assert!(crash(&world, "folder", &options).err.contains("exists already"));
 }
 
+/// The reason is a sum of the bytes of a torn page, so that another choice of what is lost shows.
+#[test]
+fn the_seed_makes_the_same_bytes_again() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    let sums = "#!/bin/sh\ncd \"$1\" && [ -s page ] || exit 0\n\
+        [ \"$(fold -w 1 page | sort -u | wc -l)\" = 1 ] || { cksum <page; exit 1; }\n";
+    script(&world, "sums.sh", sums);
+    let first = |options: &str| -> serde_json::Value {
+        let options = format!("--models torn-512 --json - {options}");
+        let ran = world.run(&format!("crash --check ./sums.sh {options} -- ./writer.py torn"));
+        let result: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
+        result["first"].clone()
+    };
+    let broken = first("--states 40 --seed 3");
+    let options = format!("--cut {} --seed {} --keep state", broken["cut"], broken["seed"]);
+    assert!(broken["reason"].is_string(), "{broken}");
+    assert_eq!(first(&options)["reason"], broken["reason"]);
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let world = world();
@@ -178,10 +202,12 @@ fn without_fuse_the_program_is_killed() {
     }
     let world = world();
     let ran = |fault: &str| {
-        let hidden = "mount --bind /dev/null /dev/fuse && exec \"$@\"";
+        // A copy of the mount of another test would keep that test's folder busy.
+        let hidden = "umount -l -a -t fuse 2>/dev/null; \
+            mount --bind /dev/null /dev/fuse && exec \"$@\"";
         let mut command = std::process::Command::new("unshare");
         command.args(["-m", "sh", "-c", hidden, "sh", env!("CARGO_BIN_EXE_storemark")]);
-        let line = format!("crash --check ./check.sh --states 6 -- ./writer.py {fault}");
+        let line = format!("crash --check ./check.sh --states 6 --seed 1 -- ./writer.py {fault}");
         command.args(line.split(' ')).current_dir(world.path(""));
         Ran::from(command.output().unwrap())
     };
@@ -189,7 +215,27 @@ fn without_fuse_the_program_is_killed() {
     assert_eq!(holds.code, Some(0), "{}{}", holds.out, holds.err);
     assert!(holds.words().contains("FUSE cannot be used here"), "{}", holds.out);
     assert!(holds.words().contains("kill 6 6 0"), "{}", holds.out);
+    // Killed while it sleeps, it has not written what it acknowledged.
+    let late = ran("late");
+    assert_eq!(late.code, Some(3), "{}{}", late.out, late.err);
+    assert!(late.words().contains("a is older than"), "{}", late.out);
     assert!(is_clean(&world));
+}
+
+#[test]
+fn what_was_written_is_kept_on_the_disk_and_not_in_memory() {
+    if without("fuse") {
+        return;
+    }
+    let world = World::new();
+    let writer = "#!/bin/sh\nhead -c 192M /dev/zero >a && echo ACK\n";
+    script(&world, "writes.sh", writer);
+    let ran = world.run("crash --check true --states 2 --models kill --json - -- ./writes.sh");
+    let result: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
+    let bytes = result["bytes"].as_u64().unwrap();
+    let peak = result["peak_bytes"].as_u64().unwrap();
+    assert_eq!(bytes, 192 << 20);
+    assert!(0 < peak && peak < bytes / 2, "{peak} bytes of memory for {bytes} that were written");
 }
 
 #[test]
