@@ -290,7 +290,7 @@ impl<E: ?Sized> Clone for ResolvedTarget<E> {
 
 impl ResolvedTarget<dyn Blobs> {
     /// Returns the user's own store that it names; `None` if it is a scratch store.
-    pub(crate) fn own(&self) -> Option<StoreLocation> {
+    pub(crate) fn own_store(&self) -> Option<StoreLocation> {
         let (path, settings) = (self.location.clone()?, self.settings.clone());
         Some(StoreLocation { engine: self.engine, path, settings })
     }

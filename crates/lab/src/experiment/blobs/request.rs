@@ -237,7 +237,7 @@ impl Data {
         match self {
             Self::Generated(_) => None,
             Self::Store(place) => Some(place.clone()),
-            Self::Targets => targets.iter().find_map(ResolvedTarget::own),
+            Self::Targets => targets.iter().find_map(ResolvedTarget::own_store),
         }
     }
 

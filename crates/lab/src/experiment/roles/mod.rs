@@ -192,7 +192,7 @@ impl RolesRequest {
             if !folders.iter().any(|known| known == folder) {
                 folders.push(folder.to_owned());
             }
-            if let Some(own) = target.own() {
+            if let Some(own) = target.own_store() {
                 own.check_copy_fits(folder)?;
             }
         }
