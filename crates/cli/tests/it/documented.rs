@@ -379,15 +379,17 @@ fn what_builds_names_what_exists() {
         let of = |path: PathBuf| path.join(folder).join(name);
         crates().any(|path| of(path.clone()).is_dir() || of(path).with_extension("rs").is_file())
     };
+    let locked = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let lines = commands("cargo");
     assert!(lines.len() > 5, "{lines:?}");
     for (document, line) in lines {
         let words: Vec<_> = line.split(' ').collect();
-        let commands = ["bench", "build", "check", "install", "run", "test"];
+        let commands = ["bench", "build", "check", "install", "run", "test", "update"];
         assert!(commands.contains(&words[0]), "{document}: cargo {line}");
         for pair in words.windows(2) {
             let exists = match pair {
                 ["-p", name] => is_package(name),
+                ["update", name] => locked.contains(&format!("name = \"{name}\"\n")),
                 ["--bench", name] => is_file("benches", name),
                 ["--example", name] => is_file("examples", name),
                 ["--path", path] => root().join(path).is_dir(),
