@@ -113,7 +113,7 @@ Examples:
   storemark init test1.db                                   1,000 blobs of 10,000 bytes
   storemark init test2.db --count 2k --size 10k --variance 2k
   storemark init test1.db --force --seed 7                  in its place, the same each time
-  storemark init files:test1.dir                            files")]
+  storemark init files:made.dir                             files")]
 pub(crate) struct InitOptions {
     /// The database to make, or a target with an engine
     pub(crate) database: PathBuf,

@@ -129,7 +129,7 @@ const PIPE: usize = 65_536;
 fn waits_for_signals(child: &Child) -> Option<u64> {
     let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().flatten();
     let statuses = tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
-    let status = statuses.into_iter().find(|status| status.starts_with("Name:\tctrl-c\n"))?;
+    let status = statuses.into_iter().find(|status| status.starts_with("Name:\tsignals\n"))?;
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
     if !value("State:\t")?.starts_with('S') {
         return None;
