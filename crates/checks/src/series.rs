@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
-use stats::{Estimate, Values, geometric_mean};
+use stats::{Estimate, Unit, Values, geometric_mean};
 
 /// The option that sets how many clients there are.
 pub const CLIENTS: &str = "processes";
@@ -217,7 +217,7 @@ impl<'a> Series<'a> {
             return rounds;
         }
         let means = runs.values().filter_map(|run| Some(geometric_mean(run)?.point));
-        means.collect::<Vec<_>>().into()
+        Values { values: means.collect(), unit: Unit::Run, ..Values::default() }
     }
 
     pub(crate) fn writes(self) -> bool {

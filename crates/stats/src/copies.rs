@@ -3,6 +3,16 @@
 
 use std::collections::BTreeMap;
 
+/// What a figure of a series is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// A round. Rounds of one run follow each other, and have something in common with the one before.
+    #[default]
+    Round,
+    /// The mean of a run, or of a record. They are taken as independent.
+    Run,
+}
+
 /// A series of figures in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
@@ -10,11 +20,13 @@ pub struct Values {
     pub values: Vec<f64>,
     /// The copy that each figure was measured on; empty if there is only one copy.
     pub copies: Vec<u64>,
+    /// What each figure is about.
+    pub unit: Unit,
 }
 
 impl From<Vec<f64>> for Values {
     fn from(values: Vec<f64>) -> Self {
-        Self { values, copies: Vec::new() }
+        Self { values, ..Self::default() }
     }
 }
 

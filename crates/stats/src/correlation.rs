@@ -6,6 +6,31 @@ pub(crate) const FEWEST: usize = 12;
 /// a few rounds in a row that happened to agree would make its interval useless. By simulation.
 const MOST: f64 = 0.7;
 
+/// The correlation of neighbours that fewer values than [`FEWEST`] are taken to have, as they do not show
+/// their own: the strongest one under which verdicts of more values are right.
+const ASSUMED: f64 = 0.6;
+
+/// Returns the variance of the mean of `n` values, fewer than [`FEWEST`], divided by the variance that
+/// they show, and its degrees of freedom (F. E. Satterthwaite, "An approximate distribution of estimates
+/// of variance components", Biometrics Bulletin 2, 1946), if each keeps [`ASSUMED`] of the deviation of
+/// the one before.
+///
+/// Such values are closer to each other than to their true mean, so that their spread is too small as
+/// well. With `V` their correlations and `C` the matrix that subtracts the mean, the expected spread
+/// is `tr(C V) / (n - 1)`, and its degrees of freedom are `tr(C V)² / tr(C V C V)`.
+pub(crate) fn of_few(n: usize) -> (f64, f64) {
+    let all = n as f64;
+    let correlation = |i: usize, j: usize| ASSUMED.powf(i.abs_diff(j) as f64);
+    let column_mean = |j| (0..n).map(|i| correlation(i, j)).sum::<f64>() / all;
+    let means: Vec<f64> = (0..n).map(column_mean).collect();
+    let centred = |i: usize, j: usize| correlation(i, j) - means[j];
+    let trace: f64 = (0..n).map(|i| centred(i, i)).sum();
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let trace_of_square: f64 = pairs.map(|(i, j)| centred(i, j) * centred(j, i)).sum();
+    let of_mean = means.iter().sum::<f64>() / all;
+    (of_mean / (trace / (all - 1.0)), trace.powi(2) / trace_of_square)
+}
+
 /// Returns the number of independent values whose mean varies as much as that of `values`, taken as
 /// a process in which each depends on the one before: `n (1 - r) / (1 + r)`. It is at most the
 /// number of values, and at least two.
@@ -47,6 +72,16 @@ mod tests {
     fn the_correlation_of_a_short_series_is_corrected() {
         let values = [0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
         assert!((of(&values) - 12.0 * (5.0 / 6.0) / (7.0 / 6.0)).abs() < 1e-12, "{}", of(&values));
+    }
+
+    /// Two values: the mean varies by (1 + r) / 2, the spread shows 1 - r.
+    #[test]
+    fn few_values_are_taken_as_correlated() {
+        let (share, freedom) = of_few(2);
+        assert!((share - f64::midpoint(1.0, ASSUMED) / (1.0 - ASSUMED)).abs() < 1e-12, "{share}");
+        assert!((freedom - 1.0).abs() < 1e-12, "{freedom}");
+        let all = (2..FEWEST).map(of_few).collect::<Vec<_>>();
+        assert!(all.is_sorted_by(|few, more| few.0 > more.0 && few.1 < more.1), "{all:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     copies::Values,
+    correlation::{FEWEST, of_few},
     estimate::{LEVEL, Mean, logs, whole},
     student::two_sided_t,
 };
@@ -20,6 +21,10 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     let logs = logs(ratios).filter(|logs| logs.len() > 1 && rounds > 1);
     let Some(logs) = logs else { return f64::INFINITY };
     let mean = Mean::from_logs(&logs);
+    if rounds < FEWEST {
+        let (share, freedom) = of_few(rounds);
+        return shown(LEVEL, freedom, mean.deviation(logs.len()) * share.sqrt());
+    }
     // So many times as many values, correlated in the same way.
     let times = rounds as f64 / logs.len() as f64;
     let freedom = (mean.independent() * times - 1.0).round().max(1.0);
@@ -30,7 +35,7 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
 /// interval of this `level` ([`judge_changes`](crate::judge_changes)) shows with a probability of
 /// 90 % or a little more, as a share. Infinite if either has fewer than two.
 pub fn detectable_change(new: &Values, old: &Values, level: f64) -> f64 {
-    let mean = |of: &Values| Mean::of_values(of).filter(|_| of.values.len() > 1);
+    let mean = |of: &Values| Mean::for_verdict(of).filter(|_| of.values.len() > 1);
     let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
     // Welch's degrees of freedom vary from one sample to the next, and are no fewer than these.
     let freedom = new.independent().min(old.independent()) - 1.0;

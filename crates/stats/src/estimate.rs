@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    copies::{Values, between},
-    correlation::{FEWEST, independent},
+    copies::{Unit, Values, between},
+    correlation::{FEWEST, independent, of_few},
     student::two_sided_t,
 };
 
@@ -183,6 +183,21 @@ impl Mean {
         Self { value, variance, freedom: independent - 1.0, wander }
     }
 
+    /// Returns the mean for a verdict: fewer rounds than show how they are correlated are taken as
+    /// correlated.
+    pub(crate) fn for_verdict(values: &Values) -> Option<Self> {
+        let mean = Self::of_values(values)?;
+        let n = values.values.len();
+        if values.unit != Unit::Round || !(2..FEWEST).contains(&n) {
+            return Some(mean);
+        }
+        let logs = logs(&values.values)?;
+        let (share, freedom) = of_few(n);
+        let variance = share * squares(&logs, mean.value) / (n as f64 - 1.0);
+        // Copies may differ by more.
+        Some(if variance > mean.variance { Self { variance, freedom, ..mean } } else { mean })
+    }
+
     /// Returns the logarithm of `numerator` divided by `denominator`, each of rounds of its own.
     pub(crate) fn difference(numerator: &Values, denominator: &Values) -> Option<Self> {
         let (above, below) = (Self::of_values(numerator)?, Self::of_values(denominator)?);
@@ -192,6 +207,11 @@ impl Mean {
     /// Returns how many independent logarithms would give a mean as sure.
     pub(crate) fn independent(&self) -> f64 {
         self.freedom + 1.0
+    }
+
+    /// Returns the standard deviation of the `n` logarithms themselves.
+    pub(crate) fn deviation(&self, n: usize) -> f64 {
+        (self.variance * self.independent().min(n as f64)).sqrt()
     }
 
     /// Returns the standard error.

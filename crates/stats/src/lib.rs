@@ -39,7 +39,7 @@ mod trend;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
-pub use copies::Values;
+pub use copies::{Unit, Values};
 pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};

@@ -50,7 +50,7 @@ pub enum Looks {
     Once,
     /// After each, from [`FIRST_LOOK`] on: what is shown ends the run. So does an interval whose
     /// half-width is at most `precision`. It is then judged once, as that does not depend on where the
-    /// interval is; so are fewer values when the time is over.
+    /// interval is; so are fewer values when the time is over, which nobody looked at.
     AfterEach {
         /// 0.03 is ±3 %.
         precision: f64,
@@ -93,17 +93,20 @@ struct Ratio {
 impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
-        Some(Self { mean: Mean::of_values(values)?, rounds: Mean::from_logs(&logs), n: logs.len() })
+        let mean = Mean::for_verdict(values)?;
+        Some(Self { mean, rounds: Mean::from_logs(&logs), n: logs.len() })
     }
 
     /// Returns half of the width that decides at the level `alpha`, on the logarithm.
     fn margin(&self, alpha: f64, looks: Looks) -> f64 {
-        let Looks::AfterEach { precision } = looks else { return self.student(1.0 - alpha) };
-        // Half of the level is for verdicts that end a run, half for those at its end: also of a run
-        // too short to be looked at, whose rounds may have in common what so few cannot show.
+        let precision = match looks {
+            Looks::AfterEach { precision } if self.n >= FIRST_LOOK => precision,
+            _ => return self.student(1.0 - alpha),
+        };
+        // Half of the level is for verdicts that end a run, half for those at its end.
         let alpha = alpha / 2.0;
         let once = self.student(1.0 - alpha);
-        if self.n < FIRST_LOOK || self.student(LEVEL).exp_m1() <= precision {
+        if self.student(LEVEL).exp_m1() <= precision {
             return once;
         }
         let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
@@ -132,7 +135,8 @@ pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
 /// one: as many as were measured, and judged once.
 pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
     let ratio = |[new, old]: &[Values; 2]| {
-        let mean = Mean::difference(new, old)?;
+        let [above, below] = [Mean::for_verdict(new)?, Mean::for_verdict(old)?];
+        let mean = above.plus(1.0, &below, -1.0);
         Some(Ratio { mean, rounds: mean, n: new.values.len().min(old.values.len()) })
     };
     judge_ratios(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
@@ -179,6 +183,8 @@ fn shared_level(all: usize, apart_at: impl Fn(f64) -> usize) -> f64 {
 mod tests {
     use super::*;
 
+    use crate::copies::Unit;
+
     const EACH: Looks = Looks::AfterEach { precision: 0.03 };
 
     /// Twenty ratios around `middle` that alternate by `spread` either way.
@@ -206,7 +212,7 @@ mod tests {
     fn looking_often_demands_more() {
         assert_eq!(one(&ratios(1.05, 0.08)), [Verdict::Slower, Verdict::Inconclusive]);
         assert_eq!(one(&ratios(1.05, 0.08)[..11]), [Verdict::Inconclusive; 2]);
-        assert_eq!(one(&ratios(1.05, 0.05)[..10]), [Verdict::Slower; 2], "too few to look often");
+        assert_eq!(one(&ratios(1.15, 0.05)[..10]), [Verdict::Slower; 2], "too few to look often");
     }
 
     #[test]
@@ -249,8 +255,10 @@ mod tests {
     #[test]
     fn changes_are_judged_by_two_groups() {
         let [fast, slow] = [1.0, 1.1].map(|middle| ratios(middle, 0.01));
-        let [fast, slow] = [fast, slow].map(Values::from);
-        let table = [[slow.clone(), fast.clone()], [fast.clone(), slow], [fast.clone(), fast]];
+        let of_runs = |values| Values { values, unit: Unit::Run, ..Values::default() };
+        let [fast, slow] = [fast, slow].map(of_runs);
+        let pairs = [[&slow, &fast], [&fast, &slow], [&fast, &fast]];
+        let table = pairs.map(|pair| pair.map(Values::clone));
         let shown = |table: &[[Values; 2]]| {
             judge_changes(table).into_iter().map(|of| of.verdict).collect::<Vec<_>>()
         };

@@ -37,7 +37,7 @@ fn a_detectable_difference_is_shown_nine_times_in_ten() {
         let share = detectable(&ratios, rounds);
         for truth in [1.0 + share, 1.0 / (1.0 + share)] {
             let power = shown(truth, rounds);
-            assert!((0.885..=0.915).contains(&power), "{rounds} rounds: {power}");
+            assert!(power >= 0.885, "{rounds} rounds: {power}");
         }
     }
 }

@@ -6,7 +6,8 @@ mod simulation;
 
 use simulation::{Noise, Random, Source};
 use storemark_stats::{
-    FIRST_LOOK, Values, Verdict, detectable_change, geometric_mean, judge_changes, unpaired_ratio,
+    FIRST_LOOK, Unit, Values, Verdict, detectable_change, geometric_mean, judge_changes,
+    unpaired_ratio,
 };
 
 const RUNS: usize = 8_000;
@@ -34,7 +35,8 @@ fn shares(truth: f64, mut one: impl FnMut(&mut Random) -> [Vec<f64>; 2]) -> (f64
     let mut random = Random::new(1);
     let (mut covered, mut differences) = (0, 0);
     for _ in 0..RUNS {
-        let [new, old] = one(&mut random).map(Values::from);
+        let unit = Unit::Run;
+        let [new, old] = one(&mut random).map(|values| Values { values, unit, copies: vec![] });
         let ratio = unpaired_ratio(&new, &old).expect("made-up times are positive");
         covered += usize::from((ratio.low..=ratio.high).contains(&truth));
         let verdict = judge_changes(&[[new, old]])[0].verdict;
@@ -132,7 +134,8 @@ fn a_change_that_can_be_seen_is_seen_in_nine_of_ten() {
         let of = |random: &mut Random, truth| times(random, (Noise::Normal, 0.05), runs, truth);
         // Evenly spaced logarithms, whose standard deviation is 5 %.
         let step = 0.05 / ((runs * (runs + 1)) as f64 / 12.0).sqrt();
-        let typical = (0..runs).map(|run| (step * run as f64).exp()).collect::<Vec<_>>().into();
+        let values = (0..runs).map(|run| (step * run as f64).exp()).collect();
+        let typical = Values { values, unit: Unit::Run, ..Values::default() };
         let truth = 1.0 + detectable_change(&typical, &typical, 0.95);
         let (_, seen) = shares(truth, |random| [of(random, truth), of(random, 1.0)]);
         assert!((0.89..=0.98).contains(&seen), "{runs}: {seen}");
