@@ -301,7 +301,7 @@ fn roles_work_in_copies_of_the_users_own_stores() {
     let ran = world.ok(&format!(
         "run own.db own lmdb: --roles {roles} --pass 200ms --rounds 2 -q -v --json r.jsonl"
     ));
-    assert!(ran.words().contains("roles never work in it"), "{}", ran.out);
+    assert!(ran.words().contains("roles work in copies only"), "{}", ran.out);
     let record = world.record("r.jsonl");
     let owners: Vec<_> = record.header.plan.targets.iter().map(|target| target.owner).collect();
     assert_eq!(owners, [Owner::Copy, Owner::Copy, Owner::Scratch]);

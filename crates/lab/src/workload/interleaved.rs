@@ -19,6 +19,7 @@ use super::{
     pass::PassInput,
     turns::{LaneDone, Lanes, Turns, take_turns},
 };
+
 /// The warm-up of a store, after which it is as in a program that has read at random for long.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WarmUp {

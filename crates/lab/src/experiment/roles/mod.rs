@@ -183,8 +183,12 @@ impl RolesRequest {
         each.clamp(LENGTHS[0], LENGTHS[1]).max(held)
     }
 
-    /// Makes the scratch folders, each on the file system that its stores belong on. Also returns their
-    /// paths.
+    /// Makes the scratch folders of all targets, each on the file system of the store that is copied there
+    /// or where `--scratch` asks for it. Also returns their paths.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a store is too large to be copied there.
     fn scratches(&self, request: &Request) -> Result<(Scratches, Vec<PathBuf>)> {
         let (mut scratches, mut folders) = (Scratches::default(), Vec::new());
         for target in &self.targets {
@@ -246,7 +250,7 @@ impl RolesRequest {
 /// Returns that a copy of the user's own store is measured.
 fn copied(target: &ResolvedTarget<dyn Blobs>) -> Option<Finding> {
     target.location.as_ref()?;
-    let why = "roles never work in it".to_owned();
+    let why = "roles work in copies only".to_owned();
     Some(Finding::target(FindingKind::ScratchCopy { why, updated: true }, &target.label))
 }
 
