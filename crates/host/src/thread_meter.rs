@@ -85,7 +85,12 @@ impl Spent {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, hint::black_box};
+    use std::{
+        fs,
+        hint::black_box,
+        thread,
+        time::{Duration, Instant},
+    };
 
     use super::*;
 
@@ -103,6 +108,24 @@ mod tests {
         assert_eq!(io.read_bytes, 10_000, "{io:?}");
         assert!((10..=40).contains(&io.read_calls), "{io:?}");
         assert!(spent.passed.wall_ns > 0 && spent.passed.waited_ns.is_some());
+    }
+
+    /// The system notes what a thread spends at its ticks, which such pieces are mostly between.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_that_sleeps_between_short_pieces_spends_what_they_take() {
+        let (meter, mut spent) = (ThreadMeter::of_this_thread(), Spent::default());
+        let moment = Duration::from_micros(500);
+        for _ in 0..100 {
+            thread::sleep(moment);
+            meter.measure(&mut spent, || {
+                let start = Instant::now();
+                while start.elapsed() < moment {}
+            });
+        }
+        let ran_ns = spent.passed.wall_ns - spent.passed.waited_ns.expect("Linux counts");
+        let cost_ns = spent.cost.user_ns + spent.cost.system_ns;
+        assert!(cost_ns * 2 >= ran_ns, "{cost_ns} of {ran_ns} ns");
     }
 
     #[test]
