@@ -95,8 +95,7 @@ mod tests {
 
     #[test]
     fn a_case_whose_least_rounds_do_not_fit_gives_way_to_those_that_wait() {
-        let rounds =
-            Rounds { min: 5, max: None, precision: 0.03, seconds: 60.0, runs: 1, fail_above: None };
+        let rounds = Rounds::within(60.0);
         let (all, share) = (Budget::new(Some(SECOND * 60)), Budget::new(Some(Duration::ZERO)));
         let trial = Trial::for_target(0, 0..1, Some(Cache::Warm));
         let ended = |done, longest, others_wait| {

@@ -186,7 +186,7 @@ struct CaseRounds {
     trials: Vec<Trial>,
     /// The number of the next round.
     next: u32,
-    /// The longest round so far.
+    /// The longest round so far, without the first once there are more.
     longest: Duration,
     /// Whether another round could still show something.
     open: bool,
@@ -226,6 +226,15 @@ struct Schedule<'a> {
     run: u32,
     progress: &'a dyn Progress,
     stop: &'a Stop,
+}
+
+impl CaseRounds {
+    /// Notes how long the last round took, and returns how long the next may take. The first round may
+    /// have filled stores in addition, so it counts only as long as it is the only one.
+    fn took(&mut self, round: Duration) -> Duration {
+        self.longest = if self.next == 2 { round } else { self.longest.max(round) };
+        self.longest
+    }
 }
 
 impl Schedule<'_> {
@@ -287,10 +296,8 @@ impl Schedule<'_> {
             if !self.round(place, round)? {
                 break;
             }
-            let case = &mut self.cases[place];
-            case.longest = case.longest.max(start.elapsed());
-            let longest = case.longest;
-            if round == 0 && self.expected.is_none() {
+            let longest = self.cases[place].took(start.elapsed());
+            if round == 1 && self.expected.is_none() {
                 self.warn(longest);
             }
             // What was measured before counts: a case may go on when others are over.

@@ -1,6 +1,8 @@
 //! A tiny experiment, as docs/adding-an-experiment.md describes one: the schedule runs it, and its
 //! samples are in the record, though nothing outside of it knows it.
 
+use std::time::Duration;
+
 use host::Stop;
 use model::{
     Cache, Durability, Environment, Error, Owner, PlannedTarget, QueueData, QueueMeasured, Result,
@@ -8,7 +10,7 @@ use model::{
     record::{Ended, Record},
 };
 
-use super::measure;
+use super::{CaseRounds, measure};
 use crate::{
     Recorder, Silent,
     experiment::{
@@ -80,8 +82,7 @@ impl Experiment for Tiny {
 
 #[test]
 fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
-    let rounds =
-        Rounds { min: 3, max: Some(3), precision: 0.03, seconds: 60.0, runs: 1, fail_above: None };
+    let rounds = Rounds::exactly(3, 60.0);
     let request = TinyRequest::of(["one"], rounds);
     let mut recorder = Recorder::new(None);
     let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
@@ -92,11 +93,21 @@ fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
 
 #[test]
 fn what_nothing_is_left_to_compare_with_has_no_further_rounds() {
-    let rounds =
-        Rounds { min: 3, max: None, precision: 0.03, seconds: 3.0, runs: 1, fail_above: None };
+    let rounds = Rounds { min: 3, ..Rounds::within(3.0) };
     let request = TinyRequest::of(["one", "two"], rounds);
     let mut recorder = Recorder::new(None);
     let outcome = measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
     assert_eq!(outcome.failed, ["two"]);
     assert_eq!(recorder.record().unwrap().samples.len(), 1);
+}
+
+#[test]
+fn the_first_round_that_also_fills_stores_says_nothing_about_the_third() {
+    let second = Duration::from_secs(1);
+    let mut case = CaseRounds { trials: Vec::new(), next: 0, longest: Duration::ZERO, open: true };
+    let took = [20, 3, 2, 4].map(|seconds| {
+        case.next += 1;
+        case.took(second * seconds)
+    });
+    assert_eq!(took, [second * 20, second * 3, second * 3, second * 4]);
 }
