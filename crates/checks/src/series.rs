@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Case, Durability, Paced, Sample, StoreFacts, record::Record};
+use model::{Case, Durability, Paced, Rounds, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Unit, Values, geometric_mean};
 
 /// The option that sets how many clients there are.
@@ -11,7 +11,7 @@ pub const CLIENTS: &str = "processes";
 /// The smallest number of rounds for a verdict. With fewer rounds the spread itself is a guess:
 /// Student's t for three degrees of freedom and less is over 3, and an interval may be narrow
 /// because two or three rounds happened to agree.
-pub const FEWEST_ROUNDS: u32 = 5;
+pub const FEWEST_ROUNDS: u32 = Rounds::FOR_A_VERDICT;
 
 /// The trials of one target in one case of a record.
 #[derive(Clone, Copy)]

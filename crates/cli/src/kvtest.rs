@@ -79,7 +79,7 @@ struct KvtestOptions {
 }
 
 impl KvtestOptions {
-    /// Adds to `spec` what the options stand for.
+    /// Adds to `spec` what the options mean.
     fn add_to(&self, spec: &mut BlobsSpec) -> Result<()> {
         if self.multitrans && !spec.work.batch.is_empty() {
             return Err(Error::usage("--batch cannot be used with --multitrans"));
@@ -91,7 +91,7 @@ impl KvtestOptions {
         Ok(())
     }
 
-    /// Returns the settings that the options stand for.
+    /// Returns the settings that the options mean.
     fn settings(&self) -> Result<Vec<GivenValue<SharedSetting>>> {
         let word = |is_given: bool, setting: &str| is_given.then(|| setting.to_owned());
         let sizes = |given: &[GivenValue<Size>]| -> Vec<_> {
@@ -131,7 +131,7 @@ fn listed(name: &str, values: &[String]) -> Option<String> {
     (!values.is_empty()).then(|| format!("{name}={}", values.join(",")))
 }
 
-/// Returns what an option of a plan or record stands for; `None` if it is not one of kvtest's.
+/// Returns what an option of a plan or record means; `None` if it is not one of kvtest's.
 pub(crate) fn rewrite(option: &str, value: &Value) -> Option<Result<Options>> {
     let command = KvtestOptions::augment_args(Command::new("kvtest").no_binary_name(true));
     command.get_arguments().find(|known| known.get_long() == Some(option))?;

@@ -416,7 +416,7 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Fo
     if !path.exists() {
         return Err(missing(path));
     }
-    if let Some(kind) = ReadOnlyKind::of(path) {
+    if let Some(kind) = ReadOnlyKind::recognise(path) {
         return in_image(kind, path, settings, text);
     }
     let engine = registry::recognise(path).ok_or_else(|| unknown(path))?;

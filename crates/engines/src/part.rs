@@ -49,7 +49,12 @@ impl Part {
     /// # Errors
     ///
     /// Fails if there is none, or several may be meant.
-    pub(crate) fn of(word: &str, settings: &Settings, path: &Path, all: &[String]) -> Result<Self> {
+    pub(crate) fn choose(
+        word: &str,
+        settings: &Settings,
+        path: &Path,
+        all: &[String],
+    ) -> Result<Self> {
         let has = |name: &str| all.iter().any(|own| own == name);
         let users =
             |name: &str| Self { name: name.to_owned(), keys: KeyKind::Names, is_users: true };

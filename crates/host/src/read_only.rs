@@ -39,8 +39,8 @@ impl ReadOnlyKind {
         Self::ALL.iter().find(|kind| kind.name == name)
     }
 
-    /// Returns the kind of the image in a file; `None` if it is none.
-    pub fn of(image: &Path) -> Option<&'static Self> {
+    /// Recognises the image in a file; `None` if it is none.
+    pub fn recognise(image: &Path) -> Option<&'static Self> {
         // Opening a pipe would wait for its writer.
         fs::metadata(image).ok().filter(fs::Metadata::is_file)?;
         Self::ALL.iter().find(|kind| kind.starts(image))
@@ -75,7 +75,7 @@ impl MountedImage {
         if !cfg!(target_os = "linux") {
             return Err(Error::unsupported("images are mounted on Linux only").at(image.display()));
         }
-        match ReadOnlyKind::of(image) {
+        match ReadOnlyKind::recognise(image) {
             Some(found) if found == kind => {}
             Some(found) => return Err(wrong(format!("is an image of {0}: {0}:FILE", found.name))),
             None => return Err(wrong(format!("is no image of {}", kind.name))),
@@ -126,9 +126,9 @@ mod tests {
             let mut bytes = vec![0; offset];
             bytes.extend(magic);
             fs::write(&file, bytes).unwrap();
-            assert_eq!(ReadOnlyKind::of(&file), kind, "{offset} {magic:?}");
+            assert_eq!(ReadOnlyKind::recognise(&file), kind, "{offset} {magic:?}");
         }
-        assert_eq!(ReadOnlyKind::of(folder.path()), None);
-        assert_eq!(ReadOnlyKind::of(&folder.path().join("absent")), None);
+        assert_eq!(ReadOnlyKind::recognise(folder.path()), None);
+        assert_eq!(ReadOnlyKind::recognise(&folder.path().join("absent")), None);
     }
 }

@@ -1,6 +1,6 @@
-//! The columns of a key, and the name that stands for their values: one text as it is, one integer in
+//! The columns of a key, and the name that is made of their values: one text as it is, one integer in
 //! digits, bytes in hexadecimal, and several columns with `/` in between (`5/10/12`). In a text among
-//! several, `/` and `%` are written as `%2F` and `%25`, so that each name stands for one key.
+//! several, `/` and `%` are written as `%2F` and `%25`, so that each name is that of one key.
 
 use std::borrow::Cow;
 
@@ -128,7 +128,7 @@ impl KeyColumns {
         if let Self::Others(columns) = self { columns.len() } else { 1 }
     }
 
-    /// Checks that a key stands for such values.
+    /// Checks that a key has such values.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl KeyColumns {
     ///
     /// # Errors
     ///
-    /// Fails if the key does not stand for such values.
+    /// Fails if the key does not have such values.
     #[inline]
     pub fn values<'k, P: KeyParameter<'k>>(
         &self,
@@ -170,7 +170,7 @@ fn no_key(key: Key<'_>, columns: &[KeyColumn]) -> Error {
     Error::usage(format!("key {key}: this table's keys are {}", form.join("/")))
 }
 
-/// Returns the values of the columns that `name` stands for; `None` if it does not.
+/// Returns the values of the columns of which `name` is made; `None` if it is not.
 fn several<'k, P: KeyParameter<'k>>(
     columns: &[KeyColumn],
     name: &'k [u8],

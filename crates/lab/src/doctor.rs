@@ -115,7 +115,7 @@ impl Doctor<'_> {
         let engines: Vec<_> = engines.iter().filter(fits).collect();
         for (engine, after) in engines.iter().zip((1..=engines.len()).rev()) {
             // The unused share of an engine is for those after it.
-            let time = duration_of(self.budget.left() / after as f64);
+            let time = duration_of(self.budget.remaining() / after as f64);
             let measured = self.against_itself(**engine, time);
             self.tried(engine.name(), measured)?;
             if self.stop.is_set() {
@@ -179,14 +179,7 @@ fn request(engine: &'static dyn Blobs, request: &DoctorRequest, time: Duration) 
     let data = Data::Generated(Generated { seed: request.seed, ..DATA });
     let targets = vec![target(engine.name()), target(&format!("{} again", engine.name()))];
     // No interval is ever narrow enough: all of the time is for rounds.
-    let rounds = Rounds {
-        min: FEWEST_ROUNDS,
-        max: None,
-        precision: 0.0,
-        seconds: time.as_secs_f64(),
-        runs: 1,
-        fail_above: None,
-    };
+    let rounds = Rounds { precision: 0.0, ..Rounds::within(time.as_secs_f64()) };
     let scratch = Some(request.folder.clone());
     let worker = request.worker.clone();
     let mut request =

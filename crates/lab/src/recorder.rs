@@ -132,14 +132,7 @@ mod tests {
             durability: None,
             memory: None,
             hosts: vec![],
-            rounds: Rounds {
-                min: 1,
-                max: None,
-                precision: 1.0,
-                seconds: 1.0,
-                runs: 1,
-                fail_above: None,
-            },
+            rounds: Rounds::within(1.0),
             study: None,
         };
         let environment = Environment::default();

@@ -342,6 +342,18 @@ impl Rounds {
     /// The least number of rounds that a verdict needs.
     pub const FOR_A_VERDICT: u32 = 5;
 
+    /// Returns the rounds that are needed and fit into so many seconds: five or more, until what is
+    /// measured is known within 3 %.
+    pub const fn within(seconds: f64) -> Self {
+        let (min, precision) = (Self::FOR_A_VERDICT, 0.03);
+        Self { min, max: None, precision, seconds, runs: 1, fail_above: None }
+    }
+
+    /// Returns exactly `rounds` rounds, which should end within so many seconds.
+    pub const fn exactly(rounds: u32, seconds: f64) -> Self {
+        Self { min: rounds, max: Some(rounds), ..Self::within(seconds) }
+    }
+
     /// Returns the least number of rounds of all runs together.
     pub fn min_total(&self) -> u32 {
         self.min.saturating_mul(self.runs)

@@ -108,7 +108,7 @@ fn settings(text: &str) -> Vec<(String, String)> {
 /// for each.
 const ESCAPED: [(char, &str); 4] = [('&', "26"), ('?', "3F"), ('\n', "0A"), ('%', "25")];
 
-/// Returns what `digits` stand for behind a `%`.
+/// Returns the character that `digits` behind a `%` mean.
 fn escaped_char(digits: &str) -> Option<char> {
     let digits = digits.get(..2)?;
     let found = ESCAPED.iter().find(|(_, code)| code.eq_ignore_ascii_case(digits));

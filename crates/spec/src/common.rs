@@ -9,10 +9,6 @@ use crate::{
     value::{GivenValue, Name, Percentage, Size, Text, Time, UpTo, given_value},
 };
 
-/// The half width of an interval that is narrow enough, as a share of a time; for a ratio it is
-/// half of that.
-const PRECISION: f64 = 0.03;
-
 options! {
     /// How long to measure, and where.
     pub struct Running under "Run" {
@@ -113,15 +109,9 @@ impl Running {
     /// Returns when to stop: after exactly the number of rounds that was asked for, or after as
     /// many as are needed and fit into the time.
     pub fn rounds(&self, time: Duration) -> Rounds {
-        let exactly = given_value(&self.rounds);
-        Rounds {
-            min: exactly.unwrap_or(Rounds::FOR_A_VERDICT),
-            max: exactly,
-            precision: PRECISION,
-            seconds: time.as_secs_f64(),
-            runs: 1,
-            fail_above: None,
-        }
+        let seconds = time.as_secs_f64();
+        given_value(&self.rounds)
+            .map_or_else(|| Rounds::within(seconds), |rounds| Rounds::exactly(rounds, seconds))
     }
 
     /// Returns the folder that scratch stores are in, if nothing else decides.

@@ -342,11 +342,11 @@ fn writable(options: Options) -> Result<Options> {
     }
 }
 
-/// A function that returns what an option by another name stands for, given its value; `None` if
+/// A function that returns what an option by another name means, given its value; `None` if
 /// it has no other name.
 pub type Rewrite<'a> = &'a dyn Fn(&str, &Value) -> Option<Result<Options>>;
 
-/// Adds an option, or what it stands for, and returns the names of what was added.
+/// Adds an option, or what it means, and returns the names of what was added.
 ///
 /// # Errors
 ///

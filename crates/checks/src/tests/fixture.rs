@@ -66,14 +66,7 @@ fn plan(labels: &[&str], count: u64) -> Plan {
         durability: None,
         memory: None,
         hosts: vec![],
-        rounds: Rounds {
-            min: 5,
-            max: None,
-            precision: 0.03,
-            seconds: 60.0,
-            runs: 1,
-            fail_above: None,
-        },
+        rounds: Rounds::within(60.0),
         study: None,
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct CrashOptions {
     pub(crate) program: Vec<OsString>,
 }
 
-/// The models that a word of `--models` stands for.
+/// The models that a word of `--models` means.
 #[derive(Clone, Debug)]
 pub(crate) struct Models(Vec<CrashModel>);
 

@@ -118,7 +118,7 @@ fn sizes(options: &StatOptions, place: &StoreLocation, stop: &Stop) -> Result<()
 #[cfg(feature = "sqlite")]
 fn located(text: &OsStr) -> Result<(Option<&'static dyn Blobs>, PathBuf, Settings), Error> {
     let path = Path::new(text);
-    let is_image = host::ReadOnlyKind::of(path).is_some();
+    let is_image = host::ReadOnlyKind::recognise(path).is_some();
     if path.exists() && !is_image && registry::recognise(path).is_none() {
         if path.is_dir() {
             return Err(targets::unknown(path));

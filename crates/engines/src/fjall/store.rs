@@ -90,7 +90,7 @@ impl FjallStore {
         let database = database(path, &options.settings, options.access)?;
         let names: Vec<_> =
             database.list_keyspace_names().iter().map(ToString::to_string).collect();
-        let part = Part::of(KEYSPACE, &options.settings, path, &names)?;
+        let part = Part::choose(KEYSPACE, &options.settings, path, &names)?;
         Self::new(path, database, Shared::new(part, options.access), &options.settings)
     }
 

@@ -78,7 +78,7 @@ impl LmdbStore {
     ) -> Result<Self> {
         let names: Vec<_> =
             databases::sizes(&environment)?.into_iter().map(|size| size.name).collect();
-        let part = Part::of(DATABASE, settings, &environment.path, &names)?;
+        let part = Part::choose(DATABASE, settings, &environment.path, &names)?;
         databases::check(&environment, &part.name)?;
         let find =
             |name: &str| databases::find(&environment.env, name).map_err(|e| environment.failed(e));

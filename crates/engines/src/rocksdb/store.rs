@@ -136,7 +136,7 @@ impl RocksStore {
     pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Self> {
         check_log(path)?;
         let columns = columns(path)?;
-        let part = Part::of(FAMILY, &options.settings, path, &columns)?;
+        let part = Part::choose(FAMILY, &options.settings, path, &columns)?;
         let settings = options::recorded_settings(path, &part.name)?.overlaid(&options.settings);
         let library = options::build(&settings, false)?;
         let columns = columns.iter().map(|name| (name, library.clone()));

@@ -51,7 +51,7 @@ const STORES: u64 = 8;
 impl Race<'_> {
     /// Returns the seconds of a part of the remaining time.
     pub(super) fn share(&self, part: f64) -> f64 {
-        self.budget.left() * part
+        self.budget.remaining() * part
     }
 
     /// Returns how many candidates can be measured in this time.
@@ -61,8 +61,8 @@ impl Race<'_> {
         reason = "a float is cast to the nearest integer, and this one is not negative"
     )]
     pub(super) fn candidates(&self, seconds: f64) -> usize {
-        let alike = self.asked.roles.is_empty();
-        let each = if alike { guessed::CANDIDATE } else { guessed::CANDIDATE_OF_ROLES };
+        let blobs_only = self.asked.roles.is_empty();
+        let each = if blobs_only { guessed::CANDIDATE } else { guessed::CANDIDATE_OF_ROLES };
         (seconds / each) as usize
     }
 
@@ -95,16 +95,7 @@ impl Race<'_> {
     /// Returns a request for reads of `targets`.
     pub(super) fn reading(&self, targets: Vec<ResolvedTarget<dyn Blobs>>, seconds: f64) -> Request {
         let AdviseRequest { data, seed, durability, scratch, worker, threads, .. } = self.asked;
-        let precision = stats::SAME;
-        let rounds = Rounds {
-            min: Rounds::FOR_A_VERDICT,
-            max: None,
-            precision,
-            seconds,
-            runs: 1,
-            fail_above: None,
-        };
-        let mut request = Request::reading(data.clone(), targets, rounds, *seed);
+        let mut request = Request::reading(data.clone(), targets, Rounds::within(seconds), *seed);
         request.durability = Some(*durability);
         request.scratch.clone_from(scratch);
         request.worker.clone_from(worker);
@@ -204,7 +195,7 @@ impl Race<'_> {
     /// Measures the life of the last candidates, on a few values generated in the sizes of the
     /// data; `None` if there is no time for it.
     pub(super) fn life(&self, runners: &[Runner], lengths: &[u64]) -> Result<Option<Record>> {
-        let seconds = self.budget.left();
+        let seconds = self.budget.remaining();
         if seconds < guessed::LIFE || !self.asked.roles.is_empty() {
             return Ok(None);
         }

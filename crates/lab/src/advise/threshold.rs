@@ -93,7 +93,7 @@ fn threshold(
     for size in sizes {
         curve.extend(measured(race, &ways, *size)?);
     }
-    while budget.left() >= guessed::SIZE
+    while budget.remaining() >= guessed::SIZE
         && let Some(size) = next(&curve)
         && let Some(sized) = measured(race, &ways, size)?
     {

@@ -44,7 +44,7 @@ impl Budget {
 
     /// Starts a budget of a part of the time that is left.
     pub(crate) fn part(&self, share: f64) -> Self {
-        Self { began: Instant::now(), seconds: self.left() * share }
+        Self { began: Instant::now(), seconds: self.remaining() * share }
     }
 
     /// Returns the time that has passed.
@@ -53,19 +53,19 @@ impl Budget {
     }
 
     /// Returns the seconds that are left, infinite if the time has no end.
-    pub(crate) fn left(&self) -> f64 {
+    pub(crate) fn remaining(&self) -> f64 {
         (self.seconds - self.spent().as_secs_f64()).max(0.0)
     }
 
     /// Returns the time that is left; `None` if it has no end.
     pub(crate) fn limit(&self) -> Option<Duration> {
-        let left = self.left();
+        let left = self.remaining();
         left.is_finite().then(|| duration_of(left))
     }
 
     /// Reports whether `work` ends in time if it starts now.
     pub(crate) fn fits(&self, work: Duration) -> bool {
-        work.as_secs_f64() <= self.left()
+        work.as_secs_f64() <= self.remaining()
     }
 }
 
@@ -108,18 +108,18 @@ mod tests {
     fn time_is_spent_to_its_end() {
         let minute = Duration::from_secs(60);
         let budget = Budget::new(Some(minute));
-        assert!(budget.left() <= 60.0 && budget.limit() <= Some(minute));
+        assert!(budget.remaining() <= 60.0 && budget.limit() <= Some(minute));
         assert!(!budget.fits(minute * 2) && budget.fits(Duration::ZERO));
-        assert!(budget.part(0.5).left() <= 30.0);
+        assert!(budget.part(0.5).remaining() <= 30.0);
         let spent = Budget { seconds: 0.0, ..budget };
-        assert_eq!((spent.left(), spent.limit()), (0.0, Some(Duration::ZERO)));
+        assert_eq!((spent.remaining(), spent.limit()), (0.0, Some(Duration::ZERO)));
         assert!(!spent.fits(minute));
     }
 
     #[test]
     fn a_number_of_rounds_has_no_end_of_time() {
         let budget = Budget::new(None).part(0.5);
-        assert_eq!((budget.left(), budget.limit()), (f64::INFINITY, None));
+        assert_eq!((budget.remaining(), budget.limit()), (f64::INFINITY, None));
         assert!(budget.fits(Duration::MAX));
     }
 

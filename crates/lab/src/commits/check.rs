@@ -21,7 +21,7 @@ pub fn check_commits(
     acknowledged: Number,
     killed: bool,
 ) -> CommitsFound {
-    let before = request.before();
+    let before = request.commits_before();
     if acknowledged == 0 {
         // The store need not exist.
         return CommitsFound { opened: true, ..CommitsFound::default() };
@@ -52,7 +52,7 @@ pub fn check_commits(
 
 /// Reads all values.
 fn read(store: &dyn Store, history: &History, last: Number) -> Result<BTreeMap<u64, Seen>> {
-    /// Stands for names that no commit has.
+    /// The key of a name that no commit has.
     const UNKNOWN: u64 = u64::MAX;
     let mut seen = BTreeMap::new();
     store.session()?.scan(Scan::ALL, &mut |item| {

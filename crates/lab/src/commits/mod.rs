@@ -35,7 +35,7 @@ impl CommitsRequest {
     }
 
     /// Returns the number of commits that the store has before the first one.
-    fn before(&self) -> u64 {
+    fn commits_before(&self) -> u64 {
         self.commits.start.saturating_sub(1)
     }
 }

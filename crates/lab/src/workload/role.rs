@@ -61,7 +61,7 @@ struct DrawnOp {
 
 /// A session's place among all sessions.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SessionPlace {
     /// Its number among the sessions of its role.
     in_role: u32,
     /// Its number among all sessions.
@@ -76,7 +76,7 @@ pub(crate) struct RoleInput<'a> {
     pool: &'a Pool,
     role: &'a Role,
     index: usize,
-    place: Place,
+    place: SessionPlace,
     ring: Vec<DrawnOp>,
     /// The operations of the ring that were done.
     done: usize,
@@ -116,7 +116,7 @@ impl<'a> RoleInput<'a> {
         }
         let (role, of) = (&roles[index], counts().sum::<usize>() as u64);
         let in_role = u32::try_from(in_role).expect("a role has few sessions");
-        let place = Place { in_role, number: number as u64, of };
+        let place = SessionPlace { in_role, number: number as u64, of };
         let keys = u32::try_from(dataset.entries().len()).unwrap_or(u32::MAX);
         // All sessions draw by the same law: what is popular is so for all of them.
         let chooser = KeyChooser::new(keys, 0, order, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
@@ -380,7 +380,7 @@ impl OwnKeys {
     }
 
     /// Returns the key with this number of a session.
-    fn key(&mut self, number: u64, place: Place) -> Key<'_> {
+    fn key(&mut self, number: u64, place: SessionPlace) -> Key<'_> {
         let mut number = number.saturating_mul(place.of).saturating_add(place.number + 1);
         if self.name.is_empty() {
             return Key::Int(self.greatest.saturating_add_unsigned(number));

@@ -30,8 +30,7 @@ fn request(engines: &[&'static MadeUp], folder: &TempDir) -> Request {
         rewrites: 4,
         output: 33,
     };
-    let rounds =
-        Rounds { min: 2, max: Some(2), precision: 0.03, seconds: 60.0, runs: 1, fail_above: None };
+    let rounds = Rounds::exactly(2, 60.0);
     let request = Request::new(part, rounds, 7);
     Request { scratch: Some(folder.path().to_owned()), ..request }
 }

@@ -32,14 +32,7 @@ fn aged(
         ages: vec![0, 2, 3],
         caches: vec![Cache::DataCold, Cache::Warm],
     };
-    let rounds = Rounds {
-        min: 1,
-        max: Some(rounds),
-        precision: 0.03,
-        seconds: 60.0,
-        runs: 1,
-        fail_above: None,
-    };
+    let rounds = Rounds { min: 1, ..Rounds::exactly(rounds, 60.0) };
     let request = Request {
         durability: Some(Durability::None),
         scratch: Some(scratch.path().to_owned()),

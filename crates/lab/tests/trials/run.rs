@@ -45,14 +45,7 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         random_percent: 100,
     });
     let spied = ResolvedTarget::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
-    let rounds = Rounds {
-        min: 1,
-        max: job.rounds,
-        precision: 0.0,
-        seconds: SECONDS,
-        runs: 1,
-        fail_above: None,
-    };
+    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, ..Rounds::within(SECONDS) };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());
     request.change_blobs(|part| {

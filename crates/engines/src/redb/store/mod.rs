@@ -186,7 +186,7 @@ impl RedbStore {
             Ok((handle, txn, names))
         };
         let (handle, txn, names) = open().map_err(|e| to_error(path, e))?;
-        let part = Part::of(TABLE, &settings, path, &names)?;
+        let part = Part::choose(TABLE, &settings, path, &names)?;
         let find = || UserTable::find(&txn, &part.name).map_err(|e| e.at(path.display()));
         let user = part.is_users.then(find).transpose()?;
         let keys = user.as_ref().map_or(part.keys, |table| table.keys.kind());

@@ -9,7 +9,7 @@ use crate::sqlite::ffi::{Connection, Parameter};
 /// The first SQLite that lists generated columns.
 const LISTS_ALL_COLUMNS: i32 = 3_026_000;
 
-/// What a name in a schema stands for.
+/// What a name in a schema is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RelationKind {
     Table,

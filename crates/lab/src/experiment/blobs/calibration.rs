@@ -101,7 +101,7 @@ impl Blobs<'_> {
                 }
             }
         }
-        let time = if self.job.touches_all() { f64::INFINITY } else { budget.left() };
+        let time = if self.job.touches_all() { f64::INFINITY } else { budget.remaining() };
         let share = time / self.least_rounds();
         while let Some((target, error)) = self.too_slow(work, &costs, share) {
             costs[target] = None;

@@ -164,8 +164,7 @@ mod tests {
     }
 
     fn drawn(session: &mut Keys) -> Option<Listing> {
-        let rounds =
-            Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1, fail_above: None };
+        let rounds = Rounds::within(1.0);
         let request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
         let part = request.blobs().unwrap();
         let stop = Stop::new();

@@ -126,8 +126,7 @@ mod tests {
     use crate::Data;
 
     fn request(count: u64) -> Request {
-        let rounds =
-            Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1, fail_above: None };
+        let rounds = Rounds::within(1.0);
         let data = Data::Generated(Generated {
             seed: 1,
             count,

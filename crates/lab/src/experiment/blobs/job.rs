@@ -50,7 +50,7 @@ impl<'a> Job<'a> {
 
     /// Returns the time that is left, or all of it where rounds decide when the run ends; `None` if
     /// a round touches all keys.
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub(super) fn remaining(&self) -> Option<Duration> {
         let all = self.share(1.0)?;
         Some(self.budget.limit().map_or(all, |left| left.min(all)))
     }

@@ -277,8 +277,7 @@ mod tests {
 
     #[test]
     fn what_an_earlier_plan_did_on_as_many_keys_is_done_again() {
-        let rounds =
-            Rounds { min: 5, max: None, precision: 0.03, seconds: 1.0, runs: 1, fail_above: None };
+        let rounds = Rounds::within(1.0);
         let mut request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
         let work = BlobWork { operation: Operation::Read, order: Order::Permutation, rate: None };
         let asked = Workload::alone(work, 0);

@@ -87,12 +87,12 @@ impl Source {
         if let Some(place) = part.source_location().filter(|_| !part.short_of_room) {
             place.check_room(scratch)?;
         }
-        Self::of(&part.data, &part.targets, (scratch, progress, stop))
+        Self::open_data(&part.data, &part.targets, (scratch, progress, stop))
     }
 
     /// Opens the source of `data`, or of the first of the targets that has values; with the folder for a
     /// copy, if reading would change the store.
-    pub(in crate::experiment) fn of(
+    pub(in crate::experiment) fn open_data(
         data: &Data,
         targets: &[ResolvedTarget<dyn Blobs>],
         (scratch, progress, stop): (Option<&Path>, &dyn Progress, &Stop),

@@ -20,7 +20,7 @@ pub(super) fn warm(
     amount: Amount,
 ) -> Result<()> {
     let warming = job.warming(target, ready, amount)?;
-    let longest = job.left().map(|time| time.mul_f64(WARMING_AT_MOST));
+    let longest = job.remaining().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
         Warming::Whole => job.stop.within(longest, || cache_state::load(ready, job.stop))?,
         Warming::Missing => true,
@@ -52,7 +52,7 @@ const FEW_MISSING: f64 = 0.5;
 impl Job<'_> {
     /// Returns how a store of `amount` is brought into memory in the time that there is for it.
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
-        let Some(time) = self.left() else { return Ok(Warming::Whole) };
+        let Some(time) = self.remaining() else { return Ok(Warming::Whole) };
         let in_files = ready.engine.fill().whole_blocks;
         let bytes = if in_files {
             amount.bytes

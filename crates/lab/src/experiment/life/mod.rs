@@ -49,7 +49,7 @@ impl ExperimentPart for LifeRequest {
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let place = (request.scratch.as_deref(), progress, stop);
-        let source = Source::of(&self.data, &self.targets, place)?;
+        let source = Source::open_data(&self.data, &self.targets, place)?;
         let amount = source.amount(stop)?;
         let (days, fewer) = days(request, self, amount)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;

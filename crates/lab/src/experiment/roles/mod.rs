@@ -58,7 +58,7 @@ impl ExperimentPart for RolesRequest {
         self.targets.iter().try_for_each(|target| self.check(target))?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let place = (request.scratch.as_deref(), progress, stop);
-        let source = Source::of(&self.data, &self.targets, place)?;
+        let source = Source::open_data(&self.data, &self.targets, place)?;
         let amount = source.amount(stop)?;
         if amount.count == 0 {
             return Err(Error::usage("the data has no value that could be read"));

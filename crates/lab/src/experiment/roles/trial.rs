@@ -93,7 +93,7 @@ impl RolesTrial<'_> {
         };
         let warm_up = pass((pass_ns / 5).min(WARM_UP_NS), None, 0);
         workers(warm_up, soon_ns())?;
-        self.settle(store)?;
+        self.flush_writes(store)?;
         let mut samples = Vec::new();
         for (index, kind) in (1..).zip(self.order(round)) {
             let pass = pass(pass_ns, kind.only, index);
@@ -118,7 +118,7 @@ impl RolesTrial<'_> {
     }
 
     /// Flushes what the durability class still requires, so that no pass pays for the one before it.
-    fn settle(&self, store: &dyn Store) -> Result<()> {
+    fn flush_writes(&self, store: &dyn Store) -> Result<()> {
         if self.writes() { store.flush_writes() } else { Ok(()) }
     }
 

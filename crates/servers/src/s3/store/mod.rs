@@ -299,7 +299,7 @@ impl Store for ObjectStore {
         Ok(())
     }
 
-    /// Returns the objects that no request can name, and those that stand for folders.
+    /// Returns the objects that no request can name, and those that mark folders.
     fn left_out(&self) -> Result<Vec<Entry>> {
         if self.form != Form::Plain {
             return Ok(Vec::new());
