@@ -118,6 +118,8 @@ impl ExperimentPart for RolesRequest {
 
 /// The share of the time of a run that passes take; the rest fills stores and opens them.
 const PASSES: f64 = 0.7;
+/// The same with maintenance, which works alone in each round, too.
+const PASSES_WITH_MAINTENANCE: f64 = 0.4;
 /// The shortest and the longest pass that is chosen.
 const LENGTHS: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
 /// The length of a pass in runs of a given number of rounds.
@@ -179,7 +181,9 @@ impl RolesRequest {
         let Some(time) = request.time() else { return USUAL.max(held) };
         let targets = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
         let passes = self.passes().saturating_mul(targets).saturating_mul(request.rounds.min);
-        let each = time.mul_f64(PASSES) / passes.max(1);
+        let maintained = !self.meanwhile.is_empty();
+        let share = if maintained { PASSES_WITH_MAINTENANCE } else { PASSES };
+        let each = time.mul_f64(share) / passes.max(1);
         each.clamp(LENGTHS[0], LENGTHS[1]).max(held)
     }
 
