@@ -229,6 +229,16 @@ fn a_dry_run_shows_the_passes() {
 }
 
 #[test]
+fn a_round_that_does_not_fit_is_said_before_and_a_run_without_one_ends_with_2() {
+    let roles = "--roles reports=1:scan:held=2s,writers=1 --keys 100 --size 1k --time 3s";
+    let ran = World::new().run(&format!("run sqlite: {roles}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    let said = "one round takes about 12.0 s: fewer than the 5 that a verdict needs fit into 3.0 s";
+    assert!(ran.err.contains(said), "{}", ran.err);
+    assert!(ran.err.contains("the time was over before it was done"), "{}", ran.err);
+}
+
+#[test]
 fn servers_are_maintained_meanwhile() {
     for (server, kinds) in [
         ("postgres", "checkpoint,vacuum,analyze,backup"),

@@ -91,9 +91,10 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     }
     print_integrity(&outcomes, spec.output())?;
     check_complete(&outcomes)?;
-    let is_over = outcomes.iter().any(|outcome| outcome.ended == Ended::Requests);
-    if is_over && records.iter().all(|record| record.samples.is_empty()) {
-        return Err(Failure::PartWay(Error::overspent()));
+    if records.iter().all(|record| record.samples.is_empty()) {
+        let is_over = outcomes.iter().any(|outcome| outcome.ended == Ended::Requests);
+        let error = if is_over { Error::overspent() } else { Error::overdue() };
+        return Err(Failure::PartWay(error));
     }
     gate(&records, &spec.output().gate)?;
     if extras.strict { check_findings(&records) } else { Ok(()) }

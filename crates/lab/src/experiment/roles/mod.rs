@@ -108,7 +108,8 @@ impl ExperimentPart for RolesRequest {
         let mut findings = request.moved(&self.targets);
         findings.extend(self.targets.iter().filter_map(copied));
         let shorter = "a shorter --pass, or fewer roles or targets";
-        Ok(Prepared { findings, ..Prepared::new(roles, plan, environment, shorter) })
+        let round = self.too_long(request);
+        Ok(Prepared { findings, round, ..Prepared::new(roles, plan, environment, shorter) })
     }
 
     fn labels(&mut self) -> Vec<&mut String> {
@@ -185,6 +186,15 @@ impl RolesRequest {
         let share = if maintained { PASSES_WITH_MAINTENANCE } else { PASSES };
         let each = time.mul_f64(share) / passes.max(1);
         each.clamp(LENGTHS[0], LENGTHS[1]).max(held)
+    }
+
+    /// Returns the time of a round's passes alone, if the least number of rounds does not fit.
+    fn too_long(&self, request: &Request) -> Option<Duration> {
+        let targets = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
+        let passes = self.passes().saturating_mul(targets);
+        let round = self.pass_length(request).saturating_mul(passes);
+        let time = request.time()?;
+        (round.saturating_mul(request.rounds.min) > time).then_some(round)
     }
 
     /// Makes the scratch folders of all targets, each on the file system of the store that is copied there
