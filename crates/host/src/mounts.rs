@@ -115,6 +115,7 @@ impl Mount {
             device: self.source.display().to_string(),
             rotational: rotational.map(|answer| answer == "1"),
             readahead_bytes: readahead.and_then(|kib| kib.checked_mul(1024)),
+            no_journal: block.as_ref().is_some_and(|block| no_journal(block, Path::new(EXT4))),
             loop_direct_io: block.and_then(|block| loop_direct_io(&block, MAX_LAYERS)),
             discards: can_discard && discards(&self.options),
             compression: compression(&self.kind, &self.options),
@@ -155,6 +156,17 @@ fn loop_direct_io(folder: &Path, layers: u8) -> Option<bool> {
     let layers = layers.checked_sub(1)?;
     let under = entries(&folder.join("slaves"));
     under.filter_map(|slave| loop_direct_io(&slave.path(), layers)).min()
+}
+
+/// The folder in which the kernel describes each mounted ext4, by the name of its device.
+const EXT4: &str = "/sys/fs/ext4";
+
+/// Returns whether a device has an ext4 without a journal, which `file_systems` describes.
+fn no_journal(device: &Path, file_systems: &Path) -> bool {
+    let device = device.canonicalize().ok();
+    let name = device.as_deref().and_then(Path::file_name);
+    let task = name.and_then(|name| read_line(file_systems.join(name).join("journal_task")));
+    task.as_deref() == Some("<none>")
 }
 
 /// Reads a line of the device itself or, as a partition has few files, of its disk: the folder
@@ -453,6 +465,20 @@ mod compression_tests {
         }
         assert_eq!(found("zfs", "rw,xattr,noacl"), "possible");
         assert_eq!(found("bcachefs", "rw"), "possible");
+    }
+
+    #[test]
+    fn an_ext4_without_a_journal_is_found_by_the_name_of_its_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let (device, described) = (folder.path().join("vda1"), folder.path().join("ext4/vda1"));
+        fs::create_dir(&device).unwrap();
+        fs::create_dir_all(&described).unwrap();
+        let found = || no_journal(&device, &folder.path().join("ext4"));
+        assert!(!found());
+        for (task, expected) in [("<none>\n", true), ("214\n", false)] {
+            fs::write(described.join("journal_task"), task).unwrap();
+            assert_eq!(found(), expected, "{task}");
+        }
     }
 
     #[test]

@@ -93,6 +93,9 @@ pub struct Filesystem {
     /// Whether it passes each deletion to the device at once.
     #[serde(default)]
     pub discards: bool,
+    /// Whether it is an ext4 without a journal.
+    #[serde(default)]
+    pub no_journal: bool,
     /// The way in which it compresses data; `None` if it does not.
     pub compression: Option<String>,
     /// The times of flushing 4 KiB to it; `None` if they were not measured.

@@ -80,12 +80,19 @@ fn matters(record: &Record, kind: &FindingKind) -> bool {
         FindingKind::SecondCache { .. } => is_read_from_device(record),
         FindingKind::FlushTooFast { .. } | FindingKind::FlushUnproven { .. } => is_flushed(record),
         FindingKind::Discards { .. } => record.header.plan.first_workload(Work::writes).is_some(),
+        FindingKind::NoJournal { .. } => record.header.plan.first_workload(adds_files).is_some(),
         FindingKind::FlushesWithFsync => {
             let targets = &record.header.plan.targets;
             is_flushed(record) && targets.iter().any(|target| target.engine == "sqlite")
         }
         _ => true,
     }
+}
+
+/// Reports whether work may add files after others were deleted. An update that replaces a file takes the
+/// place of one that was deleted within the same second.
+fn adds_files(work: Work) -> bool {
+    work.writes() && work.operation() != Some(Operation::Update)
 }
 
 fn reaches_device(record: &Record) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn is_reached_through_others(kind: &str) -> bool {
 }
 
 pub(super) fn findings(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
-    let of = [second_cache, flush_unproven, attributes_cached, discards];
+    let of = [second_cache, flush_unproven, attributes_cached, discards, no_journal];
     of.into_iter().filter_map(move |of| of(filesystem))
 }
 
@@ -100,6 +100,10 @@ fn attributes_cached(filesystem: &Filesystem) -> Option<FindingKind> {
 fn discards(Filesystem { kind, mount, discards, .. }: &Filesystem) -> Option<FindingKind> {
     let (kind, mount) = (kind.clone(), mount.clone());
     discards.then_some(FindingKind::Discards { kind, mount })
+}
+
+fn no_journal(Filesystem { mount, no_journal, .. }: &Filesystem) -> Option<FindingKind> {
+    no_journal.then(|| FindingKind::NoJournal { mount: mount.clone() })
 }
 
 /// Returns the value of a mount option, empty for one without; `None` if it is not set.
@@ -168,5 +172,12 @@ mod tests {
         let discards = Filesystem { discards: true, kind: "ext4".into(), ..Default::default() };
         let said: Vec<_> = findings(&discards).map(|kind| kind.to_string()).collect();
         assert!(matches!(&said[..], [said] if said.contains("fstrim")), "{said:?}");
+    }
+
+    #[test]
+    fn an_ext4_without_a_journal_is_a_finding() {
+        let without = Filesystem { no_journal: true, kind: "ext4".into(), ..Default::default() };
+        let said: Vec<_> = findings(&without).map(|kind| kind.to_string()).collect();
+        assert!(matches!(&said[..], [said] if said.contains("six minutes")), "{said:?}");
     }
 }

@@ -259,6 +259,12 @@ findings! {
         discard, which reports each freed block to the device at once; `mount -o remount,nodiscard \
         {mount}` turns that off, and `fstrim {mount}` does the same at a time of its own";
 
+    [Note] NoJournal {
+        mount: String = "Where the file system is mounted.",
+    } => "creating files may take much longer than elsewhere: the ext4 on {mount} has no journal, so \
+        that it looks at each file that was deleted in the last minutes before it finds a place for a \
+        new one; wait six minutes after deleting many files, or measure on an ext4 with a journal";
+
     [Warning] LoopDevice {
         kind: String = "The type of the file system.",
         device: String = "The loop device.",
