@@ -17,6 +17,7 @@ use crate::{
         calibrate::CalibrateOptions,
         clean::CleanOptions,
         commits::{CheckCommitsOptions, WriteCommitsOptions},
+        conformance::{CheckEngineOptions, ConformanceOptions},
         copy::{CopyOptions, ExportOptions, ImportOptions, InitOptions, VerifyOptions},
         doctor::DoctorOptions,
         engines::EnginesOptions,
@@ -26,6 +27,7 @@ use crate::{
         sqlite::SqliteOptions,
         stat::StatOptions,
         study::StudyOptions,
+        worker::WorkerOptions,
     },
     exit,
     kvtest::{RunOptions, with_two_dashes},
@@ -115,6 +117,8 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<OsString>,
     },
+    /// Check a plugin as storemark's own engines are checked: semantics, durability, damage
+    Conformance(ConformanceOptions),
     /// Count false alarms and missed differences of comparisons whose truth is known
     Calibrate(Box<CalibrateOptions>),
     /// Write the completions of a shell to standard output
@@ -125,7 +129,10 @@ pub(crate) enum Command {
     Help(HelpOptions),
     /// Do what another storemark asks for (started by `rows` and `run --processes`)
     #[command(hide = true)]
-    Worker,
+    Worker(WorkerOptions),
+    /// Make some of the checks of an engine (started by `conformance`)
+    #[command(hide = true)]
+    CheckEngine(CheckEngineOptions),
     /// Make known commits to a store (started by `crash`)
     #[command(hide = true)]
     WriteCommits(WriteCommitsOptions),
@@ -141,7 +148,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Understand", &["report", "compare", "doctor", "crash", "engines", "cache", "stat"]),
     ("Move and check data", &["copy", "verify", "import", "export"]),
     ("Help", &["help"]),
-    ("", &["init", "sqlite", "clean", "calibrate", "completions", "man"]),
+    ("", &["init", "sqlite", "clean", "calibrate", "conformance", "completions", "man"]),
 ];
 
 /// The form of the help of the program, around its commands.

@@ -12,6 +12,8 @@ mod listener;
 mod mishaps;
 mod output;
 mod plan;
+mod program;
+mod replies;
 mod targets;
 
 use std::process::ExitCode;
@@ -44,7 +46,11 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(code) => return code,
     };
-    mishaps::end_with_a_line(matches!(command, Command::Worker));
+    mishaps::end_with_a_line(match command {
+        Command::Worker(_) => Some(lab::failure),
+        Command::CheckEngine(_) => Some(commands::conformance::crashed),
+        _ => None,
+    });
     // A command that only reads, or does one thing after the other, may be ended by any signal at once.
     // `cache` listens for itself where it has something to clean up.
     let cleans_up = !matches!(
@@ -98,11 +104,13 @@ fn run(command: Command) -> Result<(), Failure> {
             Err(model::Error::unsupported(why).into())
         }
         Command::Cache(options) => commands::cache::run(&options),
+        Command::Conformance(options) => commands::conformance::run(&options, &STOP),
+        Command::CheckEngine(options) => commands::conformance::check_engine(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options, &STOP),
         Command::Completions(options) => commands::help::completions(&options, args::visible()),
         Command::Man(options) => commands::help::man(&options, args::visible()),
         Command::Help(options) => commands::help::help(&options, args::visible()),
-        Command::Worker => commands::worker::run(&STOP),
+        Command::Worker(options) => commands::worker::run(&options, &STOP),
         Command::WriteCommits(options) => commands::commits::write(&options),
         Command::CheckCommits(options) => commands::commits::check(&options),
     }

@@ -12,7 +12,7 @@ use std::{
 use engines::LastLine;
 use model::{Error, Result};
 
-use crate::{exit::Failure, output};
+use crate::{exit::Failure, output, replies};
 
 /// The message of the last panic.
 static LAST: Mutex<String> = Mutex::new(String::new());
@@ -49,12 +49,11 @@ fn file_limits() -> Result<()> {
 }
 
 /// Sets the last line of a process that a library ends. It names the store: on standard error, or
-/// as the reply of a worker, which the process that started it prints.
-pub(crate) fn end_with_a_line(worker: bool) {
-    engines::end_with(if worker {
-        LastLine { to: 1, line: lab::failure }
-    } else {
-        LastLine { to: 2, line: output::line }
+/// as the `reply` to the process that started it, which prints it.
+pub(crate) fn end_with_a_line(reply: Option<fn(&str) -> String>) {
+    engines::end_with(match reply {
+        Some(line) => LastLine { to: replies::descriptor(), line },
+        None => LastLine { to: 2, line: output::line },
     });
 }
 

@@ -6,15 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engines::registry;
+use engines::{Plugin, registry};
 use host::{Placements, ReadOnlyKind};
 use model::{
-    Accepts, Blobs, Engine, EngineFacts, Error, Facet, Result, Secret, Settings, TypedTarget,
-    WORKER, scratch_label, settings_text, without_password,
+    Accepts, Blobs, COPY_OF, Engine, EngineFacts, Error, Facet, LIBRARY, PLUGIN, Result, STORE,
+    Secret, Settings, TypedTarget, WORKER, scratch_label, settings_text, without_password,
 };
 use spec::{Name, SharedSetting, combinations};
 
-use crate::{files, images, output};
+use crate::{STOP, files, images, output, program};
 
 /// A typed target with its engine and its place. Its settings are not checked yet: a value may be a list
 /// that a sweep goes through.
@@ -38,6 +38,11 @@ impl FoundTarget {
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
         let table = self.engine.settings(Facet::Blobs);
         refuse_worker(&self.settings, self.engine.program()).map_err(|e| e.context(&self.text))?;
+        if self.engine.name() == PLUGIN && self.engine.program().is_none() {
+            let why =
+                "a plugin is a target of `storemark run` only; `storemark conformance` checks it";
+            return Err(Error::usage(why).at(&self.text));
+        }
         // The cache is set in pages or in bytes: a target's own way replaces the default's.
         let own_cache = self.sets_cache();
         let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
@@ -349,6 +354,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     if let Some(kind) = ReadOnlyKind::named(name) {
         return in_image(kind, &path, settings, text);
     }
+    if name == PLUGIN {
+        return plugin(&path, settings, words).map_err(|e| e.context(words));
+    }
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
@@ -370,6 +378,27 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
     let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
     let location = named.then(|| followed(path));
+    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
+}
+
+/// Resolves a target whose stores are in the shared object at `object`, as a worker declares it that loads
+/// it. Its store is the one that the setting `store` names.
+fn plugin(object: &Path, mut settings: Vec<(String, String)>, text: &str) -> Result<FoundTarget> {
+    let at = |settings: &[(String, String)], name| settings.iter().position(|(own, _)| own == name);
+    if object.as_os_str().is_empty() && at(&settings, LIBRARY).is_none() {
+        return Err(Error::usage("names no shared object, as plugin:./libmystore.so does"));
+    }
+    if !object.as_os_str().is_empty() {
+        let library = (LIBRARY.to_owned(), object.to_string_lossy().into_owned());
+        settings.insert(0, library);
+    }
+    let library = at(&settings, LIBRARY).map(|at| &*settings[at].1).unwrap_or_default();
+    let library = Path::new(library.strip_prefix(COPY_OF).unwrap_or(library));
+    let absolute = library.canonicalize().map_err(|_| files::missing(library, "shared object"))?;
+    let facts = lab::plugin_facts(&program::worker_command()?, &absolute, &STOP)?;
+    let engine: &'static dyn Blobs = Plugin::declared(&absolute, facts)?;
+    let location = at(&settings, STORE).map(|at| followed(settings.remove(at).1.into()));
+    let text = text.to_owned();
     Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
 }
 

@@ -36,6 +36,7 @@ mod null;
 mod ordered;
 mod pack;
 mod part;
+mod plugin;
 #[cfg(feature = "redb")]
 mod redb;
 pub mod registry;
@@ -52,6 +53,7 @@ pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::LastLine;
 #[cfg(feature = "sqlite")]
 pub use hybrid::stat;
+pub use plugin::{HEADER as PLUGIN_HEADER, Plugin};
 pub use skeleton::Skeleton;
 pub use slowed::Slowed;
 

@@ -48,7 +48,9 @@ pub use progress::{Progress, Silent};
 pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, StoreTotals, Verified, check, verify};
-pub use workers::{Finders, ProgramFacts, failure, program_engine, serve};
+pub use workers::{
+    Finders, ProgramFacts, failure, plugin_facts, program_engine, serve, works_in_program,
+};
 pub use workload::{Op, Probe, ProbePass, Tally};
 
 /// Returns what a thread did; its panic goes on here.

@@ -28,6 +28,7 @@ mod order;
 mod over_time;
 mod passes;
 mod plan;
+mod plugin;
 pub mod record;
 mod requests;
 pub mod rows;
@@ -76,6 +77,7 @@ pub use plan::{
     Batch, COPY_OF, Case, Inconclusive, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget, Rounds,
     StudyPart, WORKER, Workload,
 };
+pub use plugin::{PLUGIN, PluginAbilities, PluginDurability, PluginFacts, PluginSetting, STORE};
 pub use requests::{
     BYTES_RECEIVED, BYTES_SENT, COST, DELETES, GETS, PUTS, RequestCeiling, Requests,
     count_requests, limit_requests, requests_sent,

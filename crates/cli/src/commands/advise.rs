@@ -14,7 +14,7 @@ use model::{Batch, Blobs, Durability, Error, Result, Roles, units};
 use report::pages;
 use spec::{BlobsSpec, DataSource, GeneratedOptions, Name, ScratchAndSeed, Talk, given_value};
 
-use super::{measure, worker};
+use super::measure;
 use crate::{
     exit::Failure,
     files::{self, Form, Taken},
@@ -22,7 +22,7 @@ use crate::{
     listener::Listener,
     output,
     plan::fresh_seed,
-    targets,
+    program, targets,
 };
 
 #[derive(Debug, Args)]
@@ -179,7 +179,7 @@ fn request(options: &AdviseOptions) -> Result<AdviseRequest> {
         time: options.time,
         seed,
         scratch,
-        worker: worker::command()?,
+        worker: program::worker_command()?,
     })
 }
 

@@ -16,13 +16,13 @@ use lab::{CalibrateRequest, RecordFile, SlowedEngine, Stop, write_line};
 use model::{Blobs, EngineFacts, Error, Result, record::Record, units};
 use spec::{GeneratedOptions, Name, Running, ScratchAndSeed, Talk, given_value};
 
-use super::worker;
 use crate::{
     exit::Failure,
     files,
     listener::Listener,
     output,
     plan::fresh_seed,
+    program,
     targets::{self, FoundTarget},
 };
 
@@ -123,7 +123,7 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
         time: options.time,
         slow,
         gate,
-        worker: worker::command()?,
+        worker: program::worker_command()?,
     })
 }
 

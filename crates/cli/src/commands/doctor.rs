@@ -11,8 +11,7 @@ use lab::{DoctorRequest, Stop};
 use model::{DoctorReport, Error, ErrorKind, Result, Severity, units};
 use spec::Talk;
 
-use super::worker;
-use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
+use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed, program};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -71,7 +70,7 @@ fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
         engines: vec![registry::in_memory(), registry::folders()],
         time: if options.quick { QUICK } else { options.time },
         seed: fresh_seed(),
-        worker: worker::command()?,
+        worker: program::worker_command()?,
         libraries: registry::linked().collect(),
     })
 }

@@ -6,6 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod clean;
 pub(crate) mod commits;
+pub(crate) mod conformance;
 pub(crate) mod copy;
 #[cfg(target_os = "linux")]
 pub(crate) mod crash;

@@ -1,28 +1,22 @@
 //! `storemark worker`: one of the processes that a measuring command starts.
 
-use std::{ffi::OsString, io, path::PathBuf};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
-use engines::{Slowed, registry};
+use clap::Args;
+use engines::{Plugin, Slowed, registry};
 use lab::{Finders, ProgramFacts, Stop};
-use model::{Blobs, Error, Result, Settings};
+use model::{Blobs, PLUGIN, Result, Settings};
 
-use crate::exit::Failure;
+use crate::{exit::Failure, replies::replies};
 
-/// The variable with the words, separated by spaces, that start this program where the system cannot: an
-/// emulator with its options.
-const LAUNCHER: &str = "STOREMARK_LAUNCHER";
-
-/// Returns the program and the arguments that start a worker.
-pub(super) fn command() -> Result<Vec<OsString>> {
-    let launcher = std::env::var(LAUNCHER).unwrap_or_default();
-    let words = launcher.split_whitespace().map(OsString::from);
-    Ok(words.chain([program()?.into(), "worker".into()]).collect())
-}
-
-/// Returns the path of this program.
-pub(super) fn program() -> Result<PathBuf> {
-    let program = std::env::current_exe();
-    program.and_then(|path| path.canonicalize()).map_err(|e| Error::io("this program", e))
+#[derive(Debug, Args)]
+pub(crate) struct WorkerOptions {
+    /// Load this shared object, and report what it declares
+    #[arg(long)]
+    plugin: Option<PathBuf>,
 }
 
 /// Returns what this program consists of: its version, and the engines that open stores by themselves.
@@ -30,12 +24,30 @@ fn facts() -> ProgramFacts {
     let engines = registry::all_blobs().filter(|engine| engine.declaration().servers.is_none());
     let named =
         |engine: &dyn Blobs| (engine.name().to_owned(), engine.library(&Settings::default()));
-    let version = env!("STOREMARK_VERSION").to_owned();
-    ProgramFacts { version, engines: engines.map(named).collect() }
+    let engines = engines.map(named).chain([(PLUGIN.to_owned(), None)]).collect();
+    ProgramFacts { version: env!("STOREMARK_VERSION").to_owned(), engines, plugin: None }
+}
+
+/// Returns the engine with this [full name](Engine::full_name).
+///
+/// # Errors
+///
+/// Fails if there is none, or it is a plugin that cannot be loaded.
+pub(super) fn engine(name: &str) -> Result<&'static dyn Blobs> {
+    match Plugin::find(name) {
+        Some(plugin) => Ok(plugin?),
+        None => Slowed::find(name),
+    }
 }
 
 /// Serves requests from standard input until it ends.
-pub(crate) fn run(stop: &'static Stop) -> Result<(), Failure> {
-    let find = Finders { blobs: Slowed::find, rows: registry::rows, program: facts };
-    Ok(lab::serve(find, io::stdin(), io::stdout(), stop)?)
+pub(crate) fn run(options: &WorkerOptions, stop: &'static Stop) -> Result<(), Failure> {
+    let plugin = options.plugin.as_ref().map(|path| Plugin::load(path)).transpose();
+    let plugin = plugin.inspect_err(|error| {
+        // Whoever started it reads no standard error. It ends whether that is written or not.
+        let _ = replies().write_all(lab::failure(&error.to_string()).as_bytes());
+    })?;
+    let facts = ProgramFacts { plugin: plugin.map(|plugin| plugin.facts().clone()), ..facts() };
+    let find = Finders { blobs: engine, rows: registry::rows };
+    Ok(lab::serve(find, facts, io::stdin(), replies(), stop)?)
 }

@@ -88,7 +88,7 @@ const RUN: &[&str] = &[
     "man",
 ];
 /// What needs a compiler, a server or a repository: its own tests run it.
-const ELSEWHERE: &[&str] = &["backup", "clean", "crash", "sqlite"];
+const ELSEWHERE: &[&str] = &["backup", "clean", "conformance", "crash", "sqlite"];
 
 #[test]
 fn every_command_is_tried_and_works_as_pasted() {
@@ -216,6 +216,9 @@ fn furnished() -> World {
     }
     fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();
     libraries(&world);
+    for name in ["libskeleton.so", "libmystore.so", "base.so", "head.so"] {
+        crate::plugins::compile(&world, name, &[]);
+    }
     for name in ["old", "new"] {
         fs::create_dir(world.path(name)).unwrap();
         let program = world.path(&format!("{name}/storemark"));

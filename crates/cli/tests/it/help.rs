@@ -6,7 +6,7 @@ use std::{fs, process::Command};
 use crate::world::{Ran, World};
 
 /// What people type.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "run",
     "advise",
     "rows",
@@ -31,6 +31,7 @@ const COMMANDS: [&str; 26] = [
     "cache",
     "calibrate",
     "completions",
+    "conformance",
     "man",
     "help",
 ];
@@ -74,7 +75,7 @@ fn the_short_help_fits_a_screen_and_leaves_out_what_few_need() {
         page.lines().filter(|line| line.starts_with(&format!("  {command:<12} "))).count()
     };
     for command in COMMANDS {
-        let rare = ["init", "sqlite", "clean", "calibrate", "completions", "man"];
+        let rare = ["init", "sqlite", "clean", "calibrate", "completions", "conformance", "man"];
         assert_eq!(is_listed(&short, command), usize::from(!rare.contains(&command)), "{command}");
         assert_eq!(is_listed(&long, command), 1, "{command}: {long}");
     }

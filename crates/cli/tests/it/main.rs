@@ -14,6 +14,7 @@ mod calibrate;
 mod changing;
 mod compare;
 mod compare_records;
+mod conformance;
 mod crash;
 mod damaged;
 mod defaults;
@@ -45,6 +46,7 @@ mod own_objects;
 mod own_tables;
 mod pipes;
 mod plan;
+mod plugins;
 mod power;
 mod processes;
 #[cfg(all(unix, feature = "redb"))]

@@ -25,8 +25,13 @@ fn kinds(schema: &serde_json::Value) -> BTreeSet<&str> {
     kinds.iter().map(|kind| kind["properties"]["finding"]["const"].as_str().unwrap()).collect()
 }
 
-/// Whether `source` has a test of that name, also one that is attributed further.
+/// Whether `source` has a test of that name, also one that is attributed further, or a line of the list of
+/// which a macro makes tests.
 fn has_test(source: &str, name: &str) -> bool {
+    if source.contains("\nchecks! {\n") && source.lines().any(|line| line == format!("    {name}"))
+    {
+        return true;
+    }
     let Some((before, _)) = source.split_once(&format!("fn {name}()")) else { return false };
     let attributes = before.trim_end().lines().rev().map(str::trim);
     attributes.take_while(|line| line.starts_with("#[")).any(|line| line == "#[test]")

@@ -14,11 +14,11 @@ use crate::case::{Case, Ease, OwnedKey, Place, checked};
 
 fn case(pairs: &[(&str, &str)]) -> Case {
     let engine = registry::blobs("files").unwrap();
-    Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) }
+    Case::new(engine, KeyKind::Integers, checked(engine, pairs))
 }
 
 fn folder(files: &[&str]) -> Place {
-    let place = Place::new();
+    let place = Place::new().unwrap();
     fs::create_dir(&place.path).unwrap();
     for file in files {
         let path = place.path.join(file);
@@ -99,7 +99,7 @@ fn a_mixture_is_refused_and_names_the_first_odd_file() {
 fn a_layout_must_fit_the_keys() {
     let names = Case { keys: KeyKind::Names, ..case(&[("layout", "tree")]) };
     for case in [names, case(&[("layout", "names")])] {
-        let place = Place::new();
+        let place = Place::new().unwrap();
         assert_eq!(case.create(&place.path).err().unwrap().kind(), ErrorKind::Usage);
         assert!(!place.path.exists());
     }
@@ -159,7 +159,7 @@ fn names_that_leave_the_folder_are_refused() {
         let error = session.put(Key::Name(name.as_bytes()), b"", &Put::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage, "{name:?}");
     }
-    assert_eq!(place.snapshot().len(), 3);
+    assert_eq!(place.snapshot().unwrap().len(), 3);
 }
 
 #[test]

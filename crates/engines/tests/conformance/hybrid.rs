@@ -26,7 +26,7 @@ fn case(keys: KeyKind, class: Durability) -> Case {
     let engine = registry::blobs("hybrid").unwrap();
     let mut settings = checked(engine, engine.durability_settings(class).unwrap().settings);
     settings.set("inline", INLINE);
-    Case { engine, keys, settings }
+    Case::new(engine, keys, settings)
 }
 
 fn durable() -> Case {
@@ -68,7 +68,7 @@ fn complaints(store: &dyn Store) -> Vec<String> {
 #[test]
 fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
     for how in [How::Upsert, How::Update] {
-        let (case, place) = (durable(), Place::new());
+        let (case, place) = (durable(), Place::new().unwrap());
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         session.write(&case.key(1), b"");
@@ -88,7 +88,7 @@ fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
 #[test]
 fn a_replaced_value_has_a_new_file() {
     for class in [Durability::Consistent, Durability::Durable] {
-        let (case, place) = (case(KeyKind::Names, class), Place::new());
+        let (case, place) = (case(KeyKind::Names, class), Place::new().unwrap());
         let store = filled(&case, &place);
         let before = files(&place.path);
         store.session().unwrap().write(&case.key(2), &bytes(7, 5000));
@@ -101,7 +101,7 @@ fn a_replaced_value_has_a_new_file() {
 
 #[test]
 fn what_is_forbidden_writes_no_file() {
-    let (case, place) = (durable(), Place::new());
+    let (case, place) = (durable(), Place::new().unwrap());
     let store = filled(&case, &place);
     let before = files(&place.path);
     let mut session = store.session().unwrap();
@@ -113,7 +113,7 @@ fn what_is_forbidden_writes_no_file() {
 
 #[test]
 fn the_limit_stays_that_of_the_store() {
-    let (case, place) = (durable(), Place::new());
+    let (case, place) = (durable(), Place::new().unwrap());
     filled(&case, &place).close().unwrap();
     let other = Case { settings: checked(case.engine, &[("inline", "1")]), ..case };
     let store = other.open(&place.path, Access::Write).unwrap();
@@ -132,7 +132,7 @@ fn a_reader_whose_file_was_replaced_reads_the_new_value() {
         ),
         ..durable()
     };
-    let place = Place::new();
+    let place = Place::new().unwrap();
     let store = filled(&case, &place);
     let (mut reader, mut writer) = (store.session().unwrap(), store.session().unwrap());
     reader.begin(Mode::Read).unwrap();
@@ -151,7 +151,7 @@ fn a_reader_whose_file_was_replaced_reads_the_new_value() {
 #[test]
 fn a_missing_or_shorter_file_is_damage() {
     for keys in [KeyKind::Integers, KeyKind::Names] {
-        let (case, place) = (case(keys, Durability::Durable), Place::new());
+        let (case, place) = (case(keys, Durability::Durable), Place::new().unwrap());
         filled(&case, &place).close().unwrap();
         let [first, second] = files(&place.path).try_into().unwrap();
         fs::write(&first, "short").unwrap();
@@ -174,12 +174,12 @@ fn a_missing_or_shorter_file_is_damage() {
 
 #[test]
 fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
-    let (case, place) = (durable(), Place::new());
+    let (case, place) = (durable(), Place::new().unwrap());
     filled(&case, &place).close().unwrap();
     let [first, _] = files(&place.path).try_into().unwrap();
     let orphan = first.with_file_name("77");
     fs::write(&orphan, "left").unwrap();
-    let before = place.snapshot();
+    let before = place.snapshot().unwrap();
     let store = case.open(&place.path, Access::Read).unwrap();
     let [Entry { name, kind, .. }] = store.left_out().unwrap().try_into().unwrap();
     assert_eq!(
@@ -188,7 +188,7 @@ fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
     );
     assert_eq!(complaints(&*store), [""; 0]);
     store.close().unwrap();
-    assert_eq!(place.snapshot(), before);
+    assert_eq!(place.snapshot().unwrap(), before);
     let store = case.open(&place.path, Access::Write).unwrap();
     assert_eq!(store.removed(), Removed { files: 1, bytes: 4 });
     assert_eq!(store.left_out().unwrap(), []);
@@ -201,7 +201,7 @@ fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
 /// One that opens the store for writing must not take the file of a batch under way for an orphan.
 #[test]
 fn a_file_whose_row_is_yet_to_come_is_no_orphan() {
-    let (case, place) = (durable(), Place::new());
+    let (case, place) = (durable(), Place::new().unwrap());
     let store = filled(&case, &place);
     let mut session = store.session().unwrap();
     session.begin(Mode::Write).unwrap();
@@ -264,7 +264,7 @@ fn start(class: Durability, place: &Place) -> Child {
         .stderr(Stdio::null())
         .spawn();
     let deadline = Instant::now() + Duration::from_secs(120);
-    while !place.dir.path().join("store.started").exists() {
+    while !place.folder.join("store.started").exists() {
         assert!(Instant::now() < deadline, "the writer does not start");
         sleep(Duration::from_millis(1));
     }
@@ -278,7 +278,7 @@ fn a_killed_writer_leaves_no_row_without_its_file() {
     let (mut orphans, mut state) = (0, 1_u64);
     for n in 0..kills {
         let class = if n % 2 == 0 { Durability::Consistent } else { Durability::Durable };
-        let (case, place) = (case(KeyKind::Integers, class), Place::new());
+        let (case, place) = (case(KeyKind::Integers, class), Place::new().unwrap());
         let mut child = start(class, &place);
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -300,7 +300,7 @@ fn a_killed_writer_leaves_no_row_without_its_file() {
 
 #[test]
 fn a_store_without_its_folder_is_refused() {
-    let (case, place) = (durable(), Place::new());
+    let (case, place) = (durable(), Place::new().unwrap());
     filled(&case, &place).close().unwrap();
     fs::remove_dir_all(place.path.join("hybrid.files")).unwrap();
     let error = case.open(&place.path, Access::Read).err().unwrap();

@@ -7,30 +7,24 @@
 
 #[cfg(feature = "archives")]
 mod archives;
-mod batches;
 mod case;
+mod checks;
 mod cleanup_guard;
-mod damage;
-mod durability;
 mod folder;
 mod hooks;
 #[cfg(feature = "sqlite")]
 mod hybrid;
-mod interrupted;
-mod lifecycle;
 #[cfg(feature = "lmdb")]
 mod lmdb;
-mod names;
 #[cfg(any(feature = "lmdb", feature = "redb"))]
 mod neighbour;
 mod objects;
-mod order;
 #[cfg(feature = "sqlite")]
 mod own_tables;
 mod pack;
+mod page;
 #[cfg(all(feature = "fjall", feature = "lmdb", feature = "rocksdb"))]
 mod parts;
-mod random;
 #[cfg(feature = "redb")]
 mod redb;
 mod rows;
@@ -39,4 +33,3 @@ mod slowed;
 mod sql_servers;
 mod tasks;
 mod torn;
-mod values;

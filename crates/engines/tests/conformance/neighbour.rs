@@ -9,12 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Facet, Mode, Settings, Store};
-use storemark_engines::registry;
+use model::{Access, LOCK_WAITS, Mode, Session, Store};
 
 use crate::{
-    batches::waits,
     case::{Case, Ease, OwnedKey},
+    checks::job,
 };
 
 const NEIGHBOUR: &str = "neighbour::neighbour";
@@ -31,7 +30,8 @@ pub(crate) struct Neighbour {
 impl Neighbour {
     /// Starts one that opens a store of integers to write, writes key 0, and keeps it open.
     pub(crate) fn with(case: &Case, path: &Path) -> Self {
-        let job = format!("{} ?{} {}", case.engine.name(), case.settings, path.display());
+        let (engine, keys) = (case.engine.name(), case.keys);
+        let job = format!("{engine} {keys} ?{} {}", case.settings, path.display());
         let mut process = Command::new(env::current_exe().unwrap())
             .args(["--exact", NEIGHBOUR, "--ignored", "--nocapture"])
             .env(JOB, job)
@@ -80,16 +80,17 @@ impl Drop for Neighbour {
     }
 }
 
+/// Waits of the session, where the engine counts them.
+fn waits(session: &dyn Session) -> Option<i64> {
+    let counters = session.statistics();
+    counters.into_iter().find(|(name, _)| *name == LOCK_WAITS).map(|(_, waits)| waits)
+}
+
 #[test]
 #[ignore = "runs in a process of its own, started by other tests"]
 fn neighbour() {
-    let Ok(job) = env::var(JOB) else { return };
-    let [engine, settings, path] =
-        job.splitn(3, ' ').collect::<Vec<_>>().try_into().expect("three words");
-    let engine = registry::blobs(engine).unwrap();
-    let pairs = settings[1..].split('&').filter_map(|pair| pair.split_once('='));
-    let settings = Settings::check(engine.settings(Facet::Blobs), pairs).unwrap();
-    let case = Case { engine, keys: model::KeyKind::Integers, settings };
+    let Ok(words) = env::var(JOB) else { return };
+    let (case, path) = job(&words);
     let store = case.open(path.as_ref(), Access::Write).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(0), b"neighbour");
     println!("{READY}");

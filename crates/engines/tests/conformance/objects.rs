@@ -12,7 +12,7 @@ use crate::{
 
 fn case(pairs: &[(&str, &str)]) -> Option<Case> {
     let engine = engine_unless_left_out("s3")?;
-    Some(Case { engine, keys: KeyKind::Integers, settings: checked(engine, pairs) })
+    Some(Case::new(engine, KeyKind::Integers, checked(engine, pairs)))
 }
 
 /// The file in which rclone keeps an integer's value.
@@ -25,7 +25,7 @@ fn a_value_in_parts_is_the_value() {
     for (concurrency, check) in [("1", "crc32"), ("4", "md5"), ("4", "none")] {
         let pairs = [("part", "5MiB"), ("concurrency", concurrency), ("check", check)];
         let Some(case) = case(&pairs) else { return };
-        let place = Place::new();
+        let place = Place::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         for (key, length) in [(1, 5 << 20), (2, (5 << 20) + 1), (3, 33_333_333)] {
@@ -54,7 +54,7 @@ fn damage(path: &Path, bytes: &[u8]) {
 fn a_changed_value_is_found() {
     for check in ["crc32", "md5"] {
         let Some(case) = case(&[("check", check)]) else { return };
-        let place = Place::new();
+        let place = Place::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         session.write(&case.key(1), &bytes(1, 1000));

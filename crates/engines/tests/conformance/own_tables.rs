@@ -9,7 +9,7 @@ use crate::case::{Case, Ease, Place, bytes, checked};
 fn case(keys: KeyKind, key: &str) -> Case {
     let engine = registry::blobs("sqlite").unwrap();
     let pairs = [("table", "my \"own\" table"), ("key", key), ("value", "the value")];
-    Case { engine, keys, settings: checked(engine, &pairs) }
+    Case::new(engine, keys, checked(engine, &pairs))
 }
 
 fn cases() -> impl Iterator<Item = Case> {
@@ -24,7 +24,7 @@ fn cases() -> impl Iterator<Item = Case> {
     ];
     let parts = parts.into_iter().filter_map(|(engine, word, name)| {
         let engine = registry::blobs(engine).ok()?;
-        Some(Case { engine, keys: Names, settings: checked(engine, &[(word, name)]) })
+        Some(Case::new(engine, Names, checked(engine, &[(word, name)])))
     });
     parts.chain(tables)
 }
@@ -32,8 +32,8 @@ fn cases() -> impl Iterator<Item = Case> {
 #[test]
 fn values_come_back_in_the_order_of_their_keys() {
     for case in cases() {
-        let place = Place::new();
-        case.made(&place.path, 50);
+        let place = Place::new().unwrap();
+        case.made(&place.path, 50).unwrap();
         let store = case.open(&place.path, Access::Read).unwrap();
         assert_eq!(store.keys(), case.keys);
         let mut session = store.session().unwrap();
@@ -55,8 +55,8 @@ fn values_come_back_in_the_order_of_their_keys() {
 #[test]
 fn each_put_does_what_it_may() {
     for case in cases() {
-        let place = Place::new();
-        let store = case.filled(&place.path, 3);
+        let place = Place::new().unwrap();
+        let store = case.filled(&place.path, 3).unwrap();
         let mut session = store.session().unwrap();
         let mut put = |n, how| {
             let key = case.key(n);
@@ -75,8 +75,8 @@ fn each_put_does_what_it_may() {
 #[test]
 fn a_name_that_is_no_key_of_its_columns_is_refused() {
     let case = cases().last().unwrap();
-    let place = Place::new();
-    let store = case.filled(&place.path, 1);
+    let place = Place::new().unwrap();
+    let store = case.filled(&place.path, 1).unwrap();
     let key = OwnedKey::Name((*b"one").into());
     let said = store.check_item(key.as_key(), 1).unwrap_err().to_string();
     assert!(said.ends_with("keys are text/text"), "{said}");

@@ -9,7 +9,7 @@ use crate::case::{Case, Ease, Place, checked};
 
 fn case(io: &str) -> Case {
     let engine = registry::blobs("pack").unwrap();
-    Case { engine, keys: KeyKind::Integers, settings: checked(engine, &[("io", io)]) }
+    Case::new(engine, KeyKind::Integers, checked(engine, &[("io", io)]))
 }
 
 fn refused(path: &Path) -> Error {
@@ -18,8 +18,8 @@ fn refused(path: &Path) -> Error {
 
 #[test]
 fn a_pack_cut_short_or_changed_is_corrupt() {
-    let place = Place::new();
-    case("pread").made(&place.path, 10);
+    let place = Place::new().unwrap();
+    case("pread").made(&place.path, 10).unwrap();
     let good = fs::read(&place.path).unwrap();
     for length in [0, 5, 16, 40, good.len() / 2, good.len() - 1] {
         fs::write(&place.path, &good[..length]).unwrap();
@@ -39,11 +39,11 @@ fn a_pack_cut_short_or_changed_is_corrupt() {
 
 #[test]
 fn a_pack_whose_writer_was_interrupted_says_so() {
-    let place = Place::new();
-    let store = case("pread").filled(&place.path, 10);
+    let place = Place::new().unwrap();
+    let store = case("pread").filled(&place.path, 10).unwrap();
     store.flush_writes().unwrap();
     store.session().unwrap().write(&case("pread").key(11), b"not settled");
-    let copy = place.dir.path().join("copy");
+    let copy = place.folder.join("copy");
     fs::copy(&place.path, &copy).unwrap();
     let error = refused(&copy).to_string();
     assert!(error.contains("its writer was interrupted"), "{error}");
@@ -51,7 +51,7 @@ fn a_pack_whose_writer_was_interrupted_says_so() {
 
 #[test]
 fn values_written_behind_the_map_are_read_all_the_same() {
-    let place = Place::new();
+    let place = Place::new().unwrap();
     case("mmap").create(&place.path).unwrap().close().unwrap();
     let store = case("mmap").open(&place.path, Access::Write).unwrap();
     let mut session = store.session().unwrap();
@@ -63,8 +63,8 @@ fn values_written_behind_the_map_are_read_all_the_same() {
 
 #[test]
 fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
-    let place = Place::new();
-    let store = case("pread").filled(&place.path, 10);
+    let place = Place::new().unwrap();
+    let store = case("pread").filled(&place.path, 10).unwrap();
     store.flush_writes().unwrap();
     let before = fs::metadata(&place.path).unwrap().len();
     store.session().unwrap().write(&case("pread").key(3), &[7; 100]);

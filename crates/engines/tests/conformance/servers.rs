@@ -159,18 +159,19 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
 /// A place for a store of `engine`: in a folder, or a table's name on a server.
 pub(crate) fn place(engine: &dyn Blobs) -> Place {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let place = Place::new();
+    let mut place = Place::new().unwrap();
     let Some(remote) = remote(engine.name()) else { return place };
     let address = (remote.address)(&remote.store());
     let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    Place { path: format!("{address}/conformance_{number}").into(), ..place }
+    place.path = format!("{address}/conformance_{number}").into();
+    place
 }
 
 impl Remote {
     /// The folder of the store whose server it is.
     fn store(&self) -> PathBuf {
         let engine = registry::blobs(self.server).unwrap();
-        let case = Case { engine, keys: KeyKind::Integers, settings: checked(engine, self.own) };
+        let case = Case::new(engine, KeyKind::Integers, checked(engine, self.own));
         kept(&case).path.clone()
     }
 }
@@ -195,12 +196,12 @@ struct Kept {
 }
 
 /// Runs `check` with the one store of `case`, emptied.
-pub(crate) fn with_store(case: &Case, check: impl Fn(&Case, &dyn Store)) {
+pub(crate) fn with_store<T>(case: &Case, check: impl Fn(&Case, &dyn Store) -> T) -> T {
     let kept = kept(case);
     // A check that failed says so itself.
     let store = kept.store.lock().unwrap_or_else(PoisonError::into_inner);
     empty(&mut *store.session().unwrap());
-    check(case, &**store);
+    check(case, &**store)
 }
 
 fn empty(session: &mut dyn Session) {
@@ -225,9 +226,9 @@ fn kept(case: &Case) -> Arc<Kept> {
     if let Some(kept) = all.iter().find(|kept| kept.case == name) {
         return Arc::clone(kept);
     }
-    let place = Place::new();
-    let store = Mutex::new(case.create(&place.path).unwrap());
-    let kept = Kept { case: name, path: place.path, store, _guard: cleanup_guard(place.dir) };
+    let place = Place::new().unwrap();
+    let (path, store) = (place.path.clone(), Mutex::new(case.create(&place.path).unwrap()));
+    let kept = Kept { case: name, path, store, _guard: cleanup_guard(place) };
     all.push(Arc::new(kept));
     Arc::clone(&all[all.len() - 1])
 }

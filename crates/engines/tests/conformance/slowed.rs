@@ -16,13 +16,13 @@ fn it_says_of_itself_what_the_engine_says() {
     for engine in engines() {
         let slowed = Slowed::new(engine, 10.0).unwrap();
         assert_eq!(facts(&slowed), facts(engine));
-        let place = Place::new();
+        let place = Place::new().unwrap();
         if !engine.capabilities().persistent {
             continue;
         }
         create(engine, &place.path);
         assert!(slowed.recognises(&place.path));
-        assert!(!slowed.recognises(&place.dir.path().join("absent")));
+        assert!(!slowed.recognises(&place.folder.join("absent")));
         assert_eq!(slowed.files(&place.path), engine.files(&place.path));
         assert_eq!(
             slowed.other_contents(&place.path).unwrap(),
@@ -59,7 +59,7 @@ fn create(engine: &dyn Blobs, path: &Path) {
 #[cfg(feature = "sqlite")]
 fn its_sessions_tell_of_checkpoints_too() {
     let slowed = Slowed::new(registry::blobs("sqlite").unwrap(), 10.0).unwrap();
-    let place = Place::new();
+    let place = Place::new().unwrap();
     let settings = [("journal", "wal"), ("sync", "off")];
     let settings = checked(&slowed, &settings);
     let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
@@ -77,7 +77,7 @@ fn its_sessions_tell_of_checkpoints_too() {
 fn it_too_refuses_to_read_what_reading_changes() {
     let sqlite = registry::blobs("sqlite").unwrap();
     let slowed = Slowed::new(sqlite, 10.0).unwrap();
-    let place = Place::new();
+    let place = Place::new().unwrap();
     create(sqlite, &place.path);
     let wal = checked(sqlite, &[("journal", "wal")]);
     let why = slowed.reading_changes(&place.path, &wal);
@@ -101,7 +101,7 @@ fn it_too_refuses_to_read_what_reading_changes() {
 fn each_operation_waits() {
     const WAIT_NS: f64 = 20e6;
     let slowed = Slowed::new(registry::blobs("memory").unwrap(), WAIT_NS).unwrap();
-    let place = Place::new();
+    let place = Place::new().unwrap();
     let options =
         OpenOptions { settings: Settings::default(), access: Access::Write, keys: KeyKind::Names };
     let store = slowed.create(&place.path, &options).unwrap();

@@ -20,23 +20,21 @@ use crate::{
 
 /// Integers in each private server.
 fn cases() -> impl Iterator<Item = Case> {
-    engines().filter(|engine| PRIVATE.contains(&engine.name())).map(|engine| Case {
-        engine,
-        keys: KeyKind::Integers,
-        settings: Settings::default(),
-    })
+    engines()
+        .filter(|engine| PRIVATE.contains(&engine.name()))
+        .map(|engine| Case::new(engine, KeyKind::Integers, Settings::default()))
 }
 
 fn mariadb(keys: KeyKind, pairs: &[(&str, &str)]) -> Option<Case> {
     let engine = engine_unless_left_out("mariadb")?;
-    Some(Case { engine, keys, settings: checked(engine, pairs) })
+    Some(Case::new(engine, keys, checked(engine, pairs)))
 }
 
 #[test]
 fn other_storage_engines_hold_blobs_and_promise_nothing() {
     for (word, longest) in [("aria", 2000), ("myisam", 1000)] {
         let Some(case) = mariadb(KeyKind::Names, &[("engine", word)]) else { return };
-        let place = Place::new();
+        let place = Place::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let (settings, class) = store.in_effect().unwrap();
         assert_eq!(class, Durability::None);
@@ -70,7 +68,7 @@ fn other_storage_engines_hold_blobs_and_promise_nothing() {
 fn engines_that_hold_no_blobs_are_refused() {
     for word in ["memory", "csv"] {
         let Some(case) = mariadb(KeyKind::Integers, &[("engine", word)]) else { return };
-        let place = Place::new();
+        let place = Place::new().unwrap();
         assert_eq!(case.create(&place.path).err().unwrap().kind(), ErrorKind::Usage);
         assert!(!place.path.exists());
     }
@@ -148,8 +146,8 @@ fn a_wait_that_took_too_long_is_repeated_and_counted() {
 #[test]
 fn a_store_that_is_open_can_be_joined_but_not_opened() {
     for case in cases() {
-        let place = Place::new();
-        let store = case.filled(&place.path, 3);
+        let place = Place::new().unwrap();
+        let store = case.filled(&place.path, 3).unwrap();
         let error = case.open(&place.path, Access::Write).err().unwrap();
         assert!(error.to_string().contains("another process has it open"), "{error}");
         let joined = case.engine.join(&place.path, &case.options(Access::Write)).unwrap();

@@ -42,7 +42,7 @@ fn cut_short(case: &Case, place: &Place, ending: &str, before_end: usize) -> Pat
     for n in 0..10 {
         store.session().unwrap().write(&case.key(n), &bytes(n, VALUE));
     }
-    let left = place.dir.path().join("left");
+    let left = place.folder.join("left");
     copy(&place.path, &left);
     store.close().unwrap();
     let log = log(&left, ending);
@@ -58,9 +58,9 @@ fn a_log_that_lost_a_page_gives_whole_values_or_is_refused() {
     for (name, ending, opens) in LOGS {
         // Another feature set may lack it.
         let Ok(engine) = registry::blobs(name) else { continue };
-        let case = Case { engine, keys: KeyKind::Integers, settings: checked(engine, &[]) };
+        let case = Case::new(engine, KeyKind::Integers, checked(engine, &[]));
         for (before_end, whole) in [(0, 9), (VALUE / 2, 9), (VALUE * 3 / 2, 8)] {
-            let place = Place::new();
+            let place = Place::new().unwrap();
             let left = cut_short(&case, &place, ending, before_end);
             match case.open(&left, Access::Write) {
                 Ok(store) => {

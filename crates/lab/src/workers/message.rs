@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Library, Order, Requests, Result, Variables};
+use model::{Error, Library, Order, PluginFacts, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -75,6 +75,9 @@ pub struct ProgramFacts {
     /// The names of the engines that are part of it, each with its library; `None` if storemark's own
     /// code does the work.
     pub engines: BTreeMap<String, Option<Library>>,
+    /// The plugin that it was started with, as that declares itself; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<PluginFacts>,
 }
 
 /// The reply of a worker process; `O` is what each of its workers replies to a pass.

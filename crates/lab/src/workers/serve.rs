@@ -31,17 +31,16 @@ pub struct Finders {
     pub blobs: fn(&str) -> Result<&'static dyn Blobs>,
     /// Finds an engine of rows.
     pub rows: fn(&str) -> Result<&'static dyn Rows>,
-    /// Returns what the program consists of.
-    pub program: fn() -> ProgramFacts,
 }
 
-/// Serves the requests from `input` until it ends.
+/// Serves the requests from `input` until it ends. `program` is what the program consists of.
 ///
 /// # Errors
 ///
 /// Fails if `input` cannot be read, `output` cannot be written, or a request is not understood.
 pub fn serve(
     find: Finders,
+    program: ProgramFacts,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     stop: &'static Stop,
@@ -50,7 +49,7 @@ pub fn serve(
     let (sender, requests) = channel();
     let output = Arc::new(Mutex::new(output));
     let mut client = Client { requests, output: output.clone() };
-    let (version, program) = (VERSION.to_owned(), (find.program)());
+    let version = VERSION.to_owned();
     client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version, program })?;
     thread::spawn(move || beat(&output));
     if input.fill_buf().map_err(|e| Error::io("standard input", e))?.is_empty() {

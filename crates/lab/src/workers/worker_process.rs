@@ -102,6 +102,7 @@ impl WorkerProcess {
     /// Returns the name of the process in errors.
     pub(super) fn name(&self, process: usize) -> String {
         match (&self.program, &self.host) {
+            (Some(program), _) if is_own(program) => "its worker process".to_owned(),
             (Some(program), _) => format!("{WORKER}={}", program.display()),
             (None, Some(host)) => format!("host {host}"),
             (None, None) => format!("worker process {}", process + 1),
@@ -166,6 +167,12 @@ impl WorkerProcess {
         let how = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         Error::failed(format!("ended before its work was done ({how})"))
     }
+}
+
+/// Returns whether the program at `path` is this one.
+fn is_own(path: &Path) -> bool {
+    let own = std::env::current_exe().and_then(|own| own.canonicalize());
+    own.is_ok_and(|own| own == path)
 }
 
 /// The standard input of a process that may not read it.

@@ -15,7 +15,7 @@ use spec::{
 };
 
 use super::{blobs, rows};
-use crate::{commands::worker, files, targets};
+use crate::{files, program, targets};
 
 /// Returns the file systems on which scratch stores are placed.
 pub(super) fn placements(spec: &RunSpec) -> Result<Placements> {
@@ -123,7 +123,7 @@ fn request(spec: &RunSpec, placements: &Placements) -> Result<Request> {
     targets::number(&mut labels);
     let baseline = targets::baseline(given_value(&running.baseline), default, &labels)?;
     let scratch = running.scratch.as_ref().map(|scratch| scratch.path().to_owned());
-    let worker = worker::command()?;
+    let worker = program::worker_command()?;
     let plain = Request::new(experiment, rounds, seed);
     Ok(Request { baseline, durability, adopted_from, scratch, worker, ..plain })
 }

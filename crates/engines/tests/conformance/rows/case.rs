@@ -85,11 +85,11 @@ impl Case {
         databases: u32,
         use_it: impl FnOnce(&dyn RowStore, &dyn RowTables) -> Result<()>,
     ) {
-        let place = Place::new();
+        let place = Place::new().unwrap();
         let store = self.engine.start(&place.path, &self.settings).unwrap();
         self.on(&*store, databases, use_it);
         store.close().unwrap();
-        assert_eq!(place.dir.path().read_dir().unwrap().count(), 0, "{}", self.name());
+        assert_eq!(place.folder.read_dir().unwrap().count(), 0, "{}", self.name());
     }
 
     fn on(
@@ -124,9 +124,9 @@ fn kept(engine: &dyn Rows, settings: &Settings) -> Arc<Kept> {
     if let Some(kept) = found {
         return Arc::clone(kept);
     }
-    let place = Place::new();
+    let place = Place::new().unwrap();
     let store = Mutex::new(engine.start(&place.path, &settings).unwrap());
-    let kept = Kept { engine: engine.name(), settings, store, _guard: cleanup_guard(place.dir) };
+    let kept = Kept { engine: engine.name(), settings, store, _guard: cleanup_guard(place) };
     all.push(Arc::new(kept));
     Arc::clone(&all[all.len() - 1])
 }

@@ -1,6 +1,7 @@
 //! An engine of another storemark program.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::mpsc::{RecvTimeoutError, channel},
     time::{Duration, Instant},
@@ -8,7 +9,7 @@ use std::{
 
 use model::{
     Accepts, Blobs, COPY_OF, Declaration, Durability, Engine, Error, Facet, FoundValues, LIBRARY,
-    Library, OpenOptions, Result, Setting, Settings, Store, WORKER,
+    Library, OpenOptions, PluginFacts, Result, Setting, Settings, Store, WORKER,
 };
 
 use super::store::ProgramStore;
@@ -47,15 +48,18 @@ pub fn program_engine(
     stop: &'static Stop,
 ) -> Result<&'static dyn Blobs> {
     let declared = engine.declaration();
-    let can = declared.capabilities;
-    if declared.servers.is_some() || can.remote || !can.persistent {
+    if !works_in_program(engine) {
         return Err(Error::usage(format!(
             "{WORKER}= compares programs over stores in files; {}: has none of its own",
             declared.name
         )));
     }
     let launch = Launch::of_program(path);
-    let facts = greeting(&launch, stop)?;
+    let named = |error| Error::usage(format!("{WORKER}={}: {error}", path.display()));
+    let other = format!(
+        "is no storemark program; a storemark program with protocol {PROTOCOL} is accepted"
+    );
+    let facts = greeting(&launch, &other, stop).map_err(named)?;
     if !facts.engines.contains_key(declared.name) {
         let engines: Vec<_> = facts.engines.keys().map(String::as_str).collect();
         return Err(Error::usage(format!(
@@ -80,17 +84,34 @@ const SETTING: Setting = Setting::new(
 )
 .only_for(&[Facet::Blobs]);
 
+/// Returns whether workers of a program can open the stores of `engine`: it has files of its own.
+pub fn works_in_program(engine: &dyn Blobs) -> bool {
+    let (declared, can) = (engine.declaration(), engine.declaration().capabilities);
+    declared.servers.is_none() && !can.remote && can.persistent
+}
+
+/// Returns what the shared object at `plugin` declares of itself to a worker that loads it, which
+/// `command` starts.
+///
+/// # Errors
+///
+/// Fails if it is no plugin, or ends the worker.
+pub fn plugin_facts(command: &[OsString], plugin: &Path, stop: &Stop) -> Result<PluginFacts> {
+    let own = [OsString::from("--plugin"), plugin.into()];
+    let command = command.iter().cloned().chain(own).collect::<Vec<_>>();
+    let launch = Launch { program: Some(plugin.to_owned()), ..Launch::here(&command, 1).remove(0) };
+    let ended = format!("{}: ended its process while it was loaded", plugin.display());
+    greeting(&launch, &ended, stop)?.plugin.ok_or_else(|| Error::usage(ended))
+}
+
 /// How long a program may take to send its greeting.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// Starts the program, and returns what it says of itself.
-fn greeting(launch: &Launch, stop: &Stop) -> Result<ProgramFacts> {
+/// Starts the program, and returns what it says of itself. `other` is the error of one that says nothing, or
+/// something else.
+fn greeting(launch: &Launch, other: &str, stop: &Stop) -> Result<ProgramFacts> {
     let (sender, lines) = channel();
-    let named = |error: Error| {
-        let program = launch.program.as_deref().unwrap_or(Path::new(""));
-        Error::usage(format!("{WORKER}={}: {error}", program.display()))
-    };
-    let process = WorkerProcess::start(0, launch, &sender).map_err(named)?;
+    let process = WorkerProcess::start(0, launch, &sender)?;
     drop(sender);
     let until = Instant::now() + GREETING;
     let line = loop {
@@ -102,14 +123,14 @@ fn greeting(launch: &Launch, stop: &Stop) -> Result<ProgramFacts> {
         }
     };
     drop(process);
-    let accepted = format!("a storemark program with protocol {PROTOCOL} is accepted");
-    let no_storemark = || Error::usage(format!("is no storemark program; {accepted}"));
     let reply = line.and_then(|line| parse::<Reply<()>>(&line).ok());
-    let Some(Reply::Hello { protocol, version, program }) = reply else {
-        return Err(named(no_storemark()));
+    let (protocol, version, program) = match reply {
+        Some(Reply::Hello { protocol, version, program }) => (protocol, version, program),
+        Some(Reply::Failed(why)) => return Err(Error::usage(why)),
+        _ => return Err(Error::usage(other)),
     };
     let facts = program.clone();
-    outcomes(Reply::<()>::Hello { protocol, version, program }, true).map_err(named)?;
+    outcomes(Reply::<()>::Hello { protocol, version, program }, true)?;
     Ok(facts)
 }
 
@@ -174,6 +195,10 @@ impl Engine for ProgramEngine {
 
     fn blobs(&'static self) -> Option<&'static dyn Blobs> {
         Some(self)
+    }
+
+    fn full_name(&self) -> String {
+        self.engine.full_name()
     }
 }
 

@@ -1,0 +1,221 @@
+//! `plugin:`: stores in a shared object, measured and checked.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::world::World;
+
+/// The header, and the stores that are written against it.
+fn source(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/plugin");
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Compiles the skeleton in C into the shared object `name`, after these changes of its lines.
+pub(crate) fn compile(world: &World, name: &str, changes: &[(&str, &str)]) {
+    let mut made = 0;
+    for file in ["storemark_store.h", "toy.h", "skeleton.c"] {
+        let mut text = source(file);
+        for (from, to) in changes {
+            made += text.matches(from).count();
+            text = text.replace(from, to);
+        }
+        world.write(&format!("{name}.d/{file}"), text);
+    }
+    assert_eq!(made, changes.len(), "{changes:?}");
+    let compiled = Command::new("cc")
+        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
+        .args(["-fPIC", "-shared", "-pthread", "-o"])
+        .arg(world.path(name))
+        .arg(world.path(&format!("{name}.d/skeleton.c")))
+        .output()
+        .expect("a C compiler is there: it builds SQLite");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+/// A world with the skeleton, compiled as `toy.so`.
+fn with_toy() -> World {
+    let world = World::new();
+    compile(&world, "toy.so", &[]);
+    world
+}
+
+#[test]
+fn the_skeletons_and_the_header_are_short() {
+    for file in ["storemark_store.h", "skeleton.c"] {
+        assert!(source(file).lines().count() <= 150, "{file}");
+    }
+}
+
+#[test]
+fn a_plugin_is_measured_next_to_an_engine() {
+    let world = with_toy();
+    let work = "--read --update --keys 200 --size 1000 --rounds 2 --json r.json";
+    world.ok(&format!("run plugin:./toy.so?sync=off files: memory: {work} --html r.html"));
+    let record = world.record("r.json");
+    let plan = &record.header.plan;
+    let labels: Vec<_> = plan.targets.iter().map(|target| &*target.label).collect();
+    assert_eq!(labels, ["plugin lib=./toy.so sync=off", "files", "memory"]);
+    let effect = &record.stores[0].in_effect;
+    assert_eq!((effect.get("sync"), effect.get("lib")), (Some("off"), Some("./toy.so")));
+    let libraries = &record.header.environment.libraries;
+    assert!(libraries.iter().any(|one| one.to_string() == "toy lib=./toy.so 1"), "{libraries:?}");
+    for (target, label) in labels.iter().enumerate() {
+        let samples = record.samples.iter().filter(|sample| sample.target == target);
+        assert!(samples.count() >= 4, "{label}");
+    }
+}
+
+#[test]
+fn files_of_the_user_are_put_into_a_plugin_and_read_back() {
+    let world = with_toy();
+    for name in ["a.jpg", "b/c.jpg", "b/grüße.jpg"] {
+        world.write(&format!("own/{name}"), name.repeat(1000));
+    }
+    world.ok("run plugin:./toy.so files: --data own --read --rounds 2 --json r.json");
+    let record = world.record("r.json");
+    assert_eq!(record.header.plan.targets.len(), 2);
+    assert!(record.samples.iter().any(|sample| sample.target == 0));
+}
+
+/// Two builds are compared with each other, and one with itself.
+#[test]
+fn two_plugins_are_compared_and_the_first_with_itself() {
+    let world = with_toy();
+    compile(&world, "head.so", &[(".library_version = \"1\"", ".library_version = \"2\"")]);
+    let work = "--read --keys 100 --rounds 2 --json r.json";
+    world.ok(&format!("run plugin:./toy.so plugin:./head.so {work}"));
+    let plan = world.record("r.json").header.plan;
+    assert_eq!((plan.targets.len(), plan.same_build(2)), (3, Some(0)));
+    let libraries = world.record("r.json").header.environment.libraries;
+    let versions: Vec<_> = libraries.iter().map(|library| &*library.version).collect();
+    assert!(versions.contains(&"1") && versions.contains(&"2"), "{versions:?}");
+}
+
+/// A file of the toy with these names and values.
+fn toy_file(items: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut file = b"toystore".to_vec();
+    for (name, value) in items {
+        let lengths = [name.len(), value.len()].map(|length| u32::try_from(length).unwrap());
+        let bytes = [name.as_bytes(), value].concat();
+        let step = |sum: u32, byte: &u8| (sum ^ u32::from(*byte)).wrapping_mul(16_777_619);
+        let sum = bytes.iter().fold(lengths[0] ^ lengths[1], step);
+        for number in [lengths[0], lengths[1], 0, sum] {
+            file.extend(number.to_ne_bytes());
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+#[test]
+fn a_store_of_the_user_is_read_through_the_plugin_and_left_as_it_was() {
+    let world = with_toy();
+    let item = |n: u8| (["one", "two/three", "four"][usize::from(n)], vec![n; 5000]);
+    let before = toy_file(&[item(0), item(1), item(2)]);
+    world.write("own.toy", &before);
+    let targets = "plugin:./toy.so?store=own.toy files:";
+    world.ok(&format!("run {targets} --read --update --rounds 2 --json r.json"));
+    assert_eq!(fs::read(world.path("own.toy")).unwrap(), before);
+    let record = world.record("r.json");
+    assert_eq!(record.header.plan.targets.len(), 2);
+    let refused = world.refused("run plugin:./toy.so?store=absent.toy --read");
+    assert!(refused.contains("absent.toy"), "{refused}");
+}
+
+/// Its target ends; the others are measured to the end.
+#[test]
+fn a_plugin_that_crashes_ends_its_target_only() {
+    let world = World::new();
+    let get = "    int found, is_alone = alone(session);\n    const toy *toy = &session->store->toy;\n    size_t at";
+    // The keys are read a few times before anything is measured.
+    let crash = format!(
+        "    static int gets;\n    static volatile size_t nowhere = 8;\n    \
+         if (++gets > 700) *(int *)nowhere = 0;\n{get}"
+    );
+    compile(&world, "frail.so", &[(get, &crash)]);
+    let work = "--read --update --keys 100 --rounds 4 --json r.json";
+    let ran = world.run(&format!("run plugin:./frail.so files: {work}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("plugin lib=./frail.so not measured to the end"), "{}", ran.err);
+    let record = world.record("r.json");
+    let why = "frail.so: the plugin gave up: it touched memory that it does not have (SIGSEGV)";
+    let mut findings = record.findings.iter().map(|finding| finding.kind.to_string());
+    assert!(findings.any(|said| said.contains(why)), "{:?}", record.findings);
+    let files = record.header.plan.targets.iter().position(|one| one.engine == "files").unwrap();
+    let samples = record.samples.iter().filter(|sample| sample.target == files);
+    assert!(samples.count() >= 4, "{}", ran.err);
+}
+
+#[test]
+fn what_a_plugin_prints_disturbs_nothing() {
+    let world = World::new();
+    let opened = "    pthread_mutex_init(&new->lock, NULL);";
+    let loud = format!("{opened}\n    if (write(1, \"hello\\n\", 6) < 0) abort();");
+    compile(&world, "loud.so", &[(opened, &loud)]);
+    let ran = world.ok("run plugin:./loud.so --read --keys 50 --rounds 2");
+    assert!(!ran.out.contains("hello"), "{}", ran.out);
+}
+
+#[test]
+fn what_is_no_plugin_or_declares_what_cannot_be_is_refused_in_one_line() {
+    let world = with_toy();
+    world.write("text.so", "no object");
+    fs::create_dir(world.path("folder.so")).unwrap();
+    for (name, from, to) in [
+        (
+            "other.so",
+            "*storemark_store_plugin(void) {",
+            "*another(void);\nconst storemark_plugin *another(void) {",
+        ),
+        ("old.so", ".version = STOREMARK_STORE_VERSION", ".version = 7"),
+        ("half.so", ".commit = commit,\n", "\n"),
+        ("none.so", ".get = get, ", ""),
+        ("taken.so", "{ \"sync\", \"full|off\",", "{ \"store\", \"full|off\","),
+        ("class.so", "\"sync=full\",", "\"sync=all\","),
+        (
+            "exits.so",
+            "    static const storemark_setting settings[]",
+            "    _exit(0);\n    static const storemark_setting settings[]",
+        ),
+        (
+            "dies.so",
+            "    static const storemark_setting settings[]",
+            "    abort();\n    static const storemark_setting settings[]",
+        ),
+    ] {
+        let source = source("skeleton.c");
+        assert!(source.contains(from), "{name}");
+        let unused = "-Wno-unused-function";
+        let text = source.replace(from, to);
+        world.write(&format!("{name}.d/skeleton.c"), text);
+        for file in ["storemark_store.h", "toy.h"] {
+            world.write(&format!("{name}.d/{file}"), self::source(file));
+        }
+        let compiled = Command::new("cc")
+            .args(["-std=c11", unused, "-fPIC", "-shared", "-pthread", "-o"])
+            .arg(world.path(name))
+            .arg(world.path(&format!("{name}.d/skeleton.c")))
+            .status();
+        assert!(compiled.unwrap().success(), "{name}");
+    }
+    world.refuses([
+        ("run plugin:", "names no shared object, as plugin:./libmystore.so does"),
+        ("run plugin:./absent.so", "no such shared object"),
+        ("run plugin:./toy.si", "did you mean toy.so?"),
+        ("run plugin:./text.so", "cannot be loaded as a shared object"),
+        ("run plugin:./folder.so", "it is no file"),
+        ("run plugin:./other.so", "it has no function storemark_store_plugin()"),
+        ("run plugin:./old.so", "was made with version 7 of storemark_store.h"),
+        ("run plugin:./half.so", "lacks the hook begin, commit or roll_back"),
+        ("run plugin:./none.so", "lacks the hook get"),
+        ("run plugin:./taken.so", "the setting \"store\" is not accepted"),
+        ("run plugin:./class.so", "its durability durable"),
+        ("run plugin:./exits.so", "ended its process while it was loaded"),
+        ("run plugin:./dies.so", "the plugin gave up"),
+        ("run plugin:./toy.so?snyc=off --read", "did you mean sync?"),
+        ("run plugin:./toy.so?sync=of --read", "sync=of"),
+        ("run plugin:./toy.so --processes 2 --read", "leave out --processes"),
+        ("age plugin:./toy.so", "a target of `storemark run` only"),
+        ("copy plugin:./toy.so?store=toy.so files:copy", "a target of `storemark run` only"),
+    ]);
+}

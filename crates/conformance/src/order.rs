@@ -1,0 +1,109 @@
+//! Scans and lists show everything, in key order, until they are told to stop.
+
+use std::ops::ControlFlow;
+
+use model::{Error, ErrorKind, Item, Mode, OwnedKey, Scan, Session, Store};
+
+use crate::{
+    case::Case,
+    ease::{Ease, bytes},
+    fault::{Checked, holds, same, same_items},
+};
+
+fn expected(case: &Case) -> Vec<(OwnedKey, Vec<u8>)> {
+    let mut all: Vec<_> = (1..=60).map(|n| (case.key(n), bytes(n, 100))).collect();
+    all.sort();
+    all
+}
+
+fn listed(session: &mut dyn Session) -> Checked<Vec<(OwnedKey, u64)>> {
+    let mut keys = Vec::new();
+    session.scan(Scan::LENGTHS, &mut |Item { key, length, .. }| {
+        keys.push((key.into(), length));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(keys)
+}
+
+pub(crate) fn an_empty_store_shows_nothing(_: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    same_items("a scan of an empty store", &session.items()?, &[])?;
+    same_items("a list of an empty store", &listed(&mut *session)?, &[])
+}
+
+pub(crate) fn everything_is_shown_in_key_order(case: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 60)?;
+    let expected = expected(case);
+    same_items("a scan", &session.items()?, &expected)?;
+    let lengths: Vec<_> = expected.into_iter().map(|(key, _)| (key, 100)).collect();
+    same_items("a list of keys and lengths", &listed(&mut *session)?, &lengths)
+}
+
+pub(crate) fn a_scan_from_a_key_shows_what_follows_it(case: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 60)?;
+    // Keys that are there, and such that are not: before all, between, after all.
+    session.remove(&case.key(30))?;
+    let mut all = expected(case);
+    all.retain(|(key, _)| *key != case.key(30));
+    for mode in [None, Some(Mode::Read), Some(Mode::Write)] {
+        mode.map_or(Ok(()), |mode| session.begin(mode))?;
+        for n in [1, 2, 29, 30, 60, 0, 61] {
+            let from = case.key(n);
+            let beyond = || all.iter().filter(|(key, _)| *key >= from).cloned();
+            for limit in [0, 1, 7, u64::MAX] {
+                let limited: Vec<_> = beyond().zip(0..limit).map(|(item, _)| item).collect();
+                let what = format_args!("a scan of {limit} items from key {}", from.as_key());
+                same_items(what, &session.items_from(&from, limit)?, &limited)?;
+            }
+        }
+        mode.map_or(Ok(()), |_| session.commit())?;
+    }
+    Ok(())
+}
+
+pub(crate) fn a_visitor_stops_a_scan_from_a_key(case: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 60)?;
+    let mut seen = 0_usize;
+    let second = case.key(2);
+    let from = Scan { from: Some(second.as_key()), limit: 50, values: true };
+    session.scan(from, &mut |_| {
+        seen += 1;
+        Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    same("the number of items that a visitor was shown who stopped at the third", seen, 3)?;
+    let failed = session.scan(from, &mut |_| Err(Error::interrupted()));
+    let is_it = failed.is_err_and(|error| error.kind() == ErrorKind::Interrupted);
+    holds(is_it, "a scan does not return the error of its visitor")?;
+    session.write(&case.key(1), b"still usable")?;
+    let first = session.items_from(&case.key(1), 1)?;
+    let expected = [(case.key(1), b"still usable".to_vec())];
+    same_items("a scan after one that was stopped", &first, &expected)
+}
+
+pub(crate) fn a_visitor_stops_a_scan_and_a_list(case: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 60)?;
+    for scan in [Scan::ALL, Scan::LENGTHS] {
+        let mut seen = 0_usize;
+        session.scan(scan, &mut |_| {
+            seen += 1;
+            Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        same("the number of items that a visitor was shown who stopped at the third", seen, 3)?;
+    }
+    session.write(&case.key(1), b"still usable")
+}
+
+pub(crate) fn a_visitors_error_comes_out(case: &Case, store: &dyn Store) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 3)?;
+    for scan in [Scan::ALL, Scan::LENGTHS] {
+        let failed = session.scan(scan, &mut |_| Err(Error::interrupted()));
+        let is_it = failed.is_err_and(|error| error.kind() == ErrorKind::Interrupted);
+        holds(is_it, "a scan does not return the error of its visitor")?;
+    }
+    same("the number of items after a scan that failed", session.items()?.len(), 3)
+}

@@ -1,0 +1,40 @@
+//! Other processes, in which a part of a check runs.
+
+use std::{path::Path, process::Command};
+
+use model::{Durability, KeyKind};
+
+use crate::case::Case;
+
+/// A part of a check that runs in a process of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Writes until it is killed.
+    Writer,
+    /// Makes updates, which are traced.
+    Updater,
+}
+
+/// A function that returns the command that starts a process which [runs](crate::run_part) a part over a case,
+/// with a store at a path.
+pub type Start<'a> = &'a dyn Fn(Part, &Case, &Path) -> Command;
+
+impl Part {
+    /// The word for it on a command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Writer => "writer",
+            Self::Updater => "updater",
+        }
+    }
+
+    /// Returns the part for a word; `None` if there is none.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Writer, Self::Updater].into_iter().find(|part| part.word() == word)
+    }
+}
+
+/// Reports whether such a check is worth its time: the kind of keys changes nothing in it.
+pub(crate) fn is_worth(case: &Case, least: Durability) -> bool {
+    case.keys == KeyKind::Integers && case.class().is_some_and(|kept| kept.class >= least)
+}
