@@ -1,5 +1,5 @@
-//! Slices: what a store leaves in the processor's caches for itself and takes from the others depends
-//! on how long each works at a time. A ratio must not.
+//! Stores take turns in slices of some operations. In longer slices more of a store's data stays in the
+//! processor's caches, so that the ratio may depend on their length. This checks that it does not.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::{
     sizes::interval,
 };
 
-/// Returns a finding if the ratio in the longest slices is shown to differ from that in the
-/// shortest ones by more than the range called the same.
+/// Returns a finding if the ratio in the longest slices differs from that in the shortest by more than
+/// [`SAME`]; `None` if either has fewer than [`FEWEST_ROUNDS`] rounds.
 pub(crate) fn ratio_depends_on_slices(series: Series<'_>) -> Option<FindingKind> {
     let by_slice = by_slice(series);
     let ((short, in_short), (long, in_long)) =
@@ -30,7 +30,8 @@ pub(crate) fn ratio_depends_on_slices(series: Series<'_>) -> Option<FindingKind>
     })
 }
 
-/// Returns the ratios to the baseline by the number of operations of a slice.
+/// Groups the ratios to the baseline of the same round by the operations of a slice, each with the number
+/// of the store's copy that was measured.
 fn by_slice(series: Series<'_>) -> BTreeMap<u64, Values> {
     let times = series.baseline().times();
     let mut by_slice = BTreeMap::<u64, Values>::new();
@@ -39,7 +40,8 @@ fn by_slice(series: Series<'_>) -> BTreeMap<u64, Values> {
         let passes =
             passes.and_then(|passes| Some((passes.slice?, passes.copy.unwrap_or(0).into())));
         if let (Some((slice, copy)), Some(time)) = (passes, times.get(&sample.round)) {
-            by_slice.entry(slice).or_default().push(sample.ns_per_operation() / 1e3 / time, copy);
+            let us = sample.ns_per_operation() / 1e3;
+            by_slice.entry(slice).or_default().push(us / time, copy);
         }
     }
     by_slice

@@ -98,7 +98,7 @@ struct SkeletonStore {
 
 struct State {
     values: Table<Vec<u8>>,
-    /// Whether the file lacks something.
+    /// Whether the map has changes that the file has not.
     changed: bool,
 }
 
@@ -152,13 +152,15 @@ struct SkeletonSession<'s> {
 }
 
 impl SkeletonSession<'_> {
-    fn change<T>(&self, change: impl FnOnce(&mut Table<Vec<u8>>) -> Result<T>) -> Result<T> {
+    /// Changes the values; `change` returns whether it did.
+    fn change(&self, change: impl FnOnce(&mut Table<Vec<u8>>) -> Result<bool>) -> Result<bool> {
         if self.store.access == Access::Read {
             return Err(refusal::read_only());
         }
         let mut state = lock::write(&self.store.state);
-        state.changed = true;
-        change(&mut state.values)
+        let is_changed = change(&mut state.values)?;
+        state.changed |= is_changed;
+        Ok(is_changed)
     }
 }
 
@@ -169,8 +171,7 @@ impl Session for SkeletonSession<'_> {
         Ok(state.values.get(&key)?.map(|value| copy_value(value, into)))
     }
 
-    /// Writes a value. Called for each write; `put.how` is whether the key may, must or must not
-    /// exist.
+    /// Writes a value. Called for each write. Returns `false`, and writes nothing, if `put.how` forbids it.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.change(|values| {
             match (values.get_mut(key)?, put.how) {

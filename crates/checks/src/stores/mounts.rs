@@ -37,8 +37,8 @@ pub(super) fn is_reached_through_others(kind: &str) -> bool {
 }
 
 pub(super) fn findings(filesystem: &Filesystem) -> impl Iterator<Item = FindingKind> {
-    let of = [second_cache, flush_unproven, attributes_cached, discards, no_journal];
-    of.into_iter().filter_map(move |of| of(filesystem))
+    let checks = [second_cache, flush_unproven, attributes_cached, discards, no_journal];
+    checks.into_iter().filter_map(move |check| check(filesystem))
 }
 
 fn second_cache(Filesystem { kind, mount, .. }: &Filesystem) -> Option<FindingKind> {
@@ -106,7 +106,7 @@ fn no_journal(Filesystem { mount, no_journal, .. }: &Filesystem) -> Option<Findi
     no_journal.then(|| FindingKind::NoJournal { mount: mount.clone() })
 }
 
-/// Returns the value of a mount option, empty for one without; `None` if it is not set.
+/// Returns the value of a mount option, `""` if it has none; `None` if the option is not set.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     options.split(',').find_map(|option| match option.split_once('=') {
         Some((key, value)) => (key == name).then_some(value),

@@ -114,7 +114,7 @@ impl Blobs for Archive {
         })
     }
 
-    /// Opens an archive to read it, whatever it is opened for: it is written once.
+    /// Opens an archive for reading, whatever access is asked for, because it is written once.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         let index = self.index(location, Index::new(options.keys))?;
         let file = at::open(location, Access::Read)?;
@@ -140,7 +140,7 @@ impl Archive {
         })
     }
 
-    /// Returns the settings of an archive, of which some entry is deflated or none.
+    /// Returns the settings of an archive, any entry of which may be deflated.
     fn in_effect(self, is_deflated: bool) -> (Settings, Durability) {
         let mut settings = Settings::default();
         if self == Self::Zip {

@@ -17,11 +17,12 @@ pub(super) const SETTING: &str = LIBRARY;
 ///
 /// # Errors
 ///
-/// Fails if it cannot be loaded.
+/// Fails if there is no such build, or if it is too old, is the linked one, or is loaded already under
+/// another path.
 pub(super) fn functions(settings: &Settings) -> Result<&'static Functions> {
     let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
-    let (again, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
-    let loaded = file(own).and_then(|path| ffi::load(&path, again));
+    let (as_copy, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
+    let loaded = file(own).and_then(|path| ffi::load(&path, as_copy));
     loaded.map_err(|e| e.context(format!("{SETTING}={name}")))
 }
 

@@ -64,7 +64,7 @@ impl ExperimentPart for QueueRequest {
         for folder in folders {
             scratches.in_folder(folder, true)?;
         }
-        let queues = Queues { request, part: self, scratches, made: 0, stop };
+        let queues = Queues { request, part: self, scratches, created: 0, stop };
         Ok(Prepared::new(queues, plan, environment, "fewer --tasks or targets"))
     }
 
@@ -82,8 +82,8 @@ struct Queues<'a> {
     request: &'a Request,
     part: &'a QueueRequest,
     scratches: Scratches,
-    /// Queues made so far.
-    made: u64,
+    /// The number of queues created so far.
+    created: u64,
     stop: &'a Stop,
 }
 
@@ -91,15 +91,15 @@ impl Experiment for Queues<'_> {
     fn run(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
         let Self { request, part, stop, .. } = *self;
         let target = &part.targets[trial.target()];
-        self.made += 1;
+        self.created += 1;
         let scratch = self.scratches.in_folder(request.parent(target), true)?;
-        let path = scratch.path().join(format!("{}-{}", target.engine.name(), self.made));
+        let path = scratch.path().join(format!("{}-{}", target.engine.name(), self.created));
         let settings = target.settings_for(Facet::Tasks, request.durability)?;
         let queue = target.engine.create(&path, &settings)?;
-        let seed = derive(request.seed, Use::Payloads, self.made);
+        let seed = derive(request.seed, Use::Payloads, self.created);
         let run = QueueTrial { part, queue: &*queue, path: &path, seed, stop }.run();
         let (facts, sample) = run?;
-        // What is not known to be left refuses this.
+        // Fails if the folder has a file that the count does not know.
         queue.remove()?;
         output.facts(facts)?;
         output.sample(sample, None)
@@ -127,7 +127,7 @@ impl QueueTrial<'_> {
         let outputs = task_cycle::outputs(rewrites, output, derive(self.seed, Use::Payloads, 0));
         let ids = Ids::new(1, derive(self.seed, Use::Check, 0));
         task_cycle::check(&mut *self.queue.worker()?, &ids, &outputs)?;
-        self.none_left()?;
+        self.check_is_empty()?;
         let check_ns = nanoseconds(start.elapsed());
         let (outputs, passes) = (&*outputs, self.passes());
         let (stop, failed) = (self.stop, &AtomicBool::new(false));
@@ -170,7 +170,7 @@ impl QueueTrial<'_> {
             // Before the rest is flushed: that may be what makes files small again.
             let files = file_bytes(&self.files())?;
             let sample = meter.stop(&done, true, || self.queue.flush_writes(), || self.files())?;
-            self.none_left()?;
+            self.check_is_empty()?;
             Ok::<_, Error>((sample, files, done))
         };
         let first = Some(measure(first)?.0.as_first());
@@ -179,12 +179,12 @@ impl QueueTrial<'_> {
         Ok(Sample { measured: QueueMeasured { first, latency, steps, files }.into(), ..steady })
     }
 
-    /// Fails if a deleted task still exists.
-    fn none_left(&self) -> Result<()> {
+    /// Fails if the queue still has a task: all were deleted.
+    fn check_is_empty(&self) -> Result<()> {
         match self.queue.count()? {
             0 => Ok(()),
             n => {
-                Err(Error::corrupt(format!("tasks that are left of those that were deleted: {n}")))
+                Err(Error::corrupt(format!("tasks still in the queue after all were deleted: {n}")))
             }
         }
     }

@@ -110,7 +110,7 @@ fn a_task_that_is_left_fails_the_trial() {
         FindingKind::TrialFailed { why } => Some(why.as_str()),
         _ => None,
     });
-    assert_eq!(why, Some("tasks that are left of those that were deleted: 1"));
+    assert_eq!(why, Some("tasks still in the queue after all were deleted: 1"));
 }
 
 #[test]

@@ -51,8 +51,9 @@ impl Peer for MariaDbClient {
         password: "MYSQL_PWD",
         hint: ", for a socket its path with %2F for each /, as host",
     };
-    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::install;
-    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> = program::start;
+    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::installer_arguments;
+    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> =
+        program::server_arguments;
 
     fn software() -> &'static Software {
         &SOFTWARE

@@ -80,9 +80,9 @@ fn path_option(name: &str, path: &Path) -> OsString {
     option
 }
 
-/// Returns the arguments that install a server. Nothing is flushed, because a power cut before the
-/// end leaves no store anyway.
-pub(super) fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
+/// Returns the arguments of the program that creates the data directory. It flushes nothing: a power cut
+/// during installation leaves no usable store anyway.
+pub(super) fn installer_arguments(folder: &ServerFolder, settings: &Settings) -> Vec<OsString> {
     const ALWAYS: &[&str] = &[
         "--no-defaults",
         "--auth-root-authentication-method=normal",
@@ -93,7 +93,7 @@ pub(super) fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsStrin
         ALWAYS.iter().chain(sync_options("none")).map(OsString::from).collect();
     arguments.push(path_option("--datadir=", &folder.data()));
     arguments.push(path_option("--tmpdir=", &folder.path().join("tmp")));
-    // These include what is fixed once the data directory exists (`innodb_page_size`).
+    // Some of these cannot change once the data directory exists (`innodb_page_size`).
     let fixed = variables(settings).filter(|(name, _)| name.starts_with("innodb_"));
     arguments.extend(fixed.map(variable));
     arguments
@@ -101,7 +101,7 @@ pub(super) fn install(folder: &ServerFolder, settings: &Settings) -> Vec<OsStrin
 
 /// Returns the arguments of a server that reaches nothing outside the folder, and reads no pages
 /// ahead of their first use, because a store that was just opened is measured.
-pub(super) fn start(
+pub(super) fn server_arguments(
     folder: &ServerFolder,
     facet: Facet,
     settings: &Settings,

@@ -37,9 +37,9 @@ impl Peer for PostgresClient {
         password: "PGPASSWORD",
         hint: "",
     };
-    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::install;
+    const INSTALL: fn(&ServerFolder, &Settings) -> Vec<OsString> = program::installer_arguments;
     const START: fn(&ServerFolder, Facet, &Settings) -> model::Result<Vec<OsString>> =
-        program::start;
+        program::server_arguments;
     const FIXED: &'static [(&'static str, &'static str)] = program::FIXED;
 
     fn software() -> &'static Software {

@@ -40,7 +40,7 @@ pub(super) static SOFTWARE: Software = Software {
     found: OnceLock::new(),
 };
 
-pub(super) fn install(folder: &ServerFolder, _: &Settings) -> Vec<OsString> {
+pub(super) fn installer_arguments(folder: &ServerFolder, _: &Settings) -> Vec<OsString> {
     let user = format!("--username={USER}");
     let auth = ["--auth-local=trust", "--auth-host=scram-sha-256"];
     let fixed = [&auth[..], &["--no-sync", "--encoding=UTF8", "--locale=C", &user, "-D"]].concat();
@@ -64,7 +64,11 @@ pub(super) const FIXED: &[(&str, &str)] = &[
     ("port", "5432"),
 ];
 
-pub(super) fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+pub(super) fn server_arguments(
+    folder: &ServerFolder,
+    _: Facet,
+    settings: &Settings,
+) -> Result<Vec<OsString>> {
     check_version(folder)?;
     let autovacuum = if settings.get("vacuum") == Some("auto") { "on" } else { "off" };
     // The server has no other way to show that a session waited for a lock.

@@ -36,7 +36,8 @@ impl Peer for ValkeyClient {
         password: "REDISCLI_AUTH",
         hint: "; a database is a number from 0 on; for a socket its path with %2F for each /, as host",
     };
-    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> = program::start;
+    const START: fn(&ServerFolder, Facet, &Settings) -> Result<Vec<OsString>> =
+        program::server_arguments;
     const FIXED: &'static [(&'static str, &'static str)] = program::FIXED;
 
     fn software() -> &'static Software {
@@ -110,7 +111,7 @@ pub(super) fn class(variables: &Variables) -> Durability {
     class.map_or(Durability::None, |class| class.class)
 }
 
-/// Returns the settings of a store as read back.
+/// Returns the settings that the server reports, with its version. The store adds those asked for.
 pub(super) fn in_effect(variables: &Variables) -> Settings {
     let mut found = Settings::default();
     found.set("sync", sync(variables));
@@ -119,9 +120,9 @@ pub(super) fn in_effect(variables: &Variables) -> Settings {
             found.set(&format!("set.{name}"), value);
         }
     }
-    for (name, version) in [("valkey-version", "valkey"), ("redis-version", "redis")] {
-        if let Some(value) = variables.find(name) {
-            found.set(&format!("{version}_version"), value);
+    for (variable, software) in [("valkey-version", "valkey"), ("redis-version", "redis")] {
+        if let Some(value) = variables.find(variable) {
+            found.set(&format!("{software}_version"), value);
             break;
         }
     }

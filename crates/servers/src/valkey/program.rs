@@ -6,8 +6,8 @@ use model::{Facet, Result, Settings};
 
 use crate::server::{ServerFolder, Software, own_variables};
 
-/// Starts the program that is installed to learn which it is, once, and returns Valkey, or Redis if Valkey is not installed, which its packages may install under both
-/// names.
+/// Returns Valkey if it is installed, else Redis. The name of the file does not decide: packages install
+/// either program under both names.
 pub(super) fn software() -> &'static Software {
     if VALKEY.installed().is_ok() { &VALKEY } else { &REDIS }
 }
@@ -62,7 +62,11 @@ pub(super) const FIXED: &[(&str, &str)] = &[
     ("cluster-enabled", "no"),
 ];
 
-pub(super) fn start(folder: &ServerFolder, _: Facet, settings: &Settings) -> Result<Vec<OsString>> {
+pub(super) fn server_arguments(
+    folder: &ServerFolder,
+    _: Facet,
+    settings: &Settings,
+) -> Result<Vec<OsString>> {
     let sync = match settings.get("sync") {
         Some("off" | "no") => "no",
         Some("always") => "always",

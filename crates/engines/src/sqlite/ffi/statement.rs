@@ -17,7 +17,8 @@ pub(crate) enum Parameter<'a> {
     Blob(&'a [u8]),
 }
 
-/// A prepared statement. Each execution gets values for all parameters, and ends before the values do.
+/// A prepared statement. Each execution gets values for all parameters, and is reset before
+/// those are dropped.
 pub(crate) struct Statement {
     pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3_stmt,
@@ -97,7 +98,7 @@ impl Statement {
         Ok(())
     }
 
-    /// Returns the number of its parameters.
+    /// Returns the number of its parameters; the condition `where=` of a user must have none.
     pub(crate) fn parameter_count(&self) -> c_int {
         // SAFETY: the statement is alive.
         unsafe { self.sqlite.sqlite3_bind_parameter_count(self.raw) }
@@ -127,7 +128,7 @@ impl Statement {
 
     /// Returns the name of a column.
     pub(crate) fn name(&self, column: c_int) -> String {
-        // SAFETY: the statement is alive and has that column; null is returned for lack of memory only.
+        // SAFETY: the statement is alive and has that column; SQLite returns null only if memory runs out.
         unsafe { text(self.sqlite.sqlite3_column_name(self.raw, column)) }
     }
 

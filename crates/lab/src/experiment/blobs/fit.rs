@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Takes the same sample from the same `source`, if there was one, and returns it.
-pub(super) fn again(
+pub(super) fn repeat_sample(
     sampled: Option<Sampled>,
     source: &mut Source,
     stop: &Stop,
@@ -36,9 +36,13 @@ pub(super) fn again(
 /// The smallest sample, whether or not it fits.
 const FEWEST: u64 = 32;
 
-/// Makes `source`, of which there is so much in `all`, the sample that was asked for or that fits into
-/// the time.
-pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Option<Sampled>> {
+/// Reduces `source` to the sample that was asked for, or to as much as fits into the time; `all` is the
+/// amount of all data.
+pub(super) fn choose_sample(
+    job: Job<'_>,
+    source: &mut Source,
+    all: Amount,
+) -> Result<Option<Sampled>> {
     let wanted = job.part.coverage.amount(all);
     let is_asked = wanted.count < all.count;
     if is_asked && !can_sample(job) {
@@ -48,13 +52,13 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
         ));
     }
     let (mut count, mut seconds) = (wanted.count, None);
-    if let (Some(time), Some(each)) = (job.request.time(), trying(job, wanted)) {
-        let costs = costs(job, source, each)?;
+    if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
+        let costs = filling_cost(job, source, each)?;
         let takes = costs.seconds(count as f64);
         let limit = time.as_secs_f64() * FILLING;
         if takes > limit {
             let fitting = costs.fitting(limit * FILLED, FEWEST).min(count);
-            say(job, wanted, takes, fitting);
+            report_too_slow(job, wanted, takes, fitting);
             if let Coverage::Fitting(_) = job.part.coverage {
                 (count, seconds) = (fitting, Some(takes / FILLING));
             }
@@ -74,7 +78,7 @@ pub(super) fn fit(job: Job<'_>, source: &mut Source, all: Amount) -> Result<Opti
 
 /// Returns the time for each target in which filling is tried; `None` if all that is `wanted`
 /// clearly fits, or is asked for.
-pub(super) fn trying(job: Job<'_>, wanted: Amount) -> Option<Duration> {
+pub(super) fn trial_time(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     let takes = job.guessed_preparing(wanted, false);
     let fits = |time: &Duration| takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
     let can_try = !job.touches_all() && can_sample(job);
@@ -89,7 +93,7 @@ fn can_sample(job: Job<'_>) -> bool {
 }
 
 /// Says that filling with the wanted values does not fit into the time, and what does.
-fn say(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
+fn report_too_slow(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
     let (count, bytes) = (show_count(wanted.count), show_size(wanted.bytes));
     let (takes, time) = (duration_of(takes), duration_of(takes / FILLING));
     let whole = job.request.time().unwrap_or_default();
@@ -112,7 +116,7 @@ fn say(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
 
 /// Fills a store of each target with the first values, each for so long. Returns what filling all
 /// stores with some number of values takes.
-fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
+fn filling_cost(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
     job.progress.stage("trying how long filling takes", None);
     let mut scratches = Scratches::default();
     let targets = (0..job.part.targets.len()).map(|index| (index, &job.part.targets[index]));
@@ -124,7 +128,7 @@ fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
         let start = Instant::now();
         let filled = fill_part((job, index), target, source, each, &mut scratches);
         let (values, filling) = match filled {
-            // It fails again when it is made ready, and is reported then.
+            // Making the store ready fails again, and reports it.
             Err(error) if error.kind() == ErrorKind::Failed => continue,
             filled => filled?,
         };
@@ -134,7 +138,8 @@ fn costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
     Ok(costs)
 }
 
-/// Returns how many values a store took in about the time `limit`, and in how long.
+/// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the
+/// time of filling without creating, flushing and closing the store.
 fn fill_part(
     (job, index): (Job<'_>, usize),
     target: &BlobTarget,

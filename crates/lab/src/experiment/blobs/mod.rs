@@ -105,13 +105,13 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
     }
     if job.touches_all() {
         let all = source.amount(job.stop)?;
-        return Ok((None, fit::fit(job, source, all)?));
+        return Ok((None, fit::choose_sample(job, source, all)?));
     }
     // Stores can only be filled with keys that are listed.
     let is_filled = job.part.targets.iter().any(|target| target.location.is_none());
     let within = job.share(shares::LISTING).filter(|_| !is_filled && job.draws_keys());
     let listing = source.list(job, within)?;
-    let sampled = fit::fit(job, source, listing.all)?;
+    let sampled = fit::choose_sample(job, source, listing.all)?;
     let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
     Ok((Some(listing), sampled))
 }
@@ -131,7 +131,7 @@ fn ready<'a>(
     }
     let (listing, sampled) = match &kept {
         Some(kept) if listed_part.is_some() => (None, kept.sampled),
-        Some(kept) => (None, fit::again(kept.sampled, &mut source, job.stop)?),
+        Some(kept) => (None, fit::repeat_sample(kept.sampled, &mut source, job.stop)?),
         None => listed(job, &mut source)?,
     };
     let mut stores = prepare::stores(job, &source, listing, kept)?;

@@ -132,7 +132,7 @@ fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestF
         least += single * job.part.count.unwrap_or(fewest);
     }
     let filled = put * keys * stores;
-    let tried = fit::trying(job, data).map_or(Requests::default(), |time| {
+    let tried = fit::trial_time(job, data).map_or(Requests::default(), |time| {
         put * keys.min(whole(time.as_secs_f64() / guessed::REQUEST)) + own
     });
     Some(RequestForecast {

@@ -1,4 +1,5 @@
-//! A store that a worker of another program has open, as this process sees it.
+//! A store that a worker of another storemark program has open: each call is sent to it. Passes that are
+//! measured are made by the worker itself.
 
 use std::{
     any::Any,
@@ -28,13 +29,13 @@ use crate::{
     workload::{Pass, PassInput, PassOutcome, WorkerReport},
 };
 
-/// A store that a worker has open.
+/// The store, as this process sees it.
 pub(crate) struct ProgramStore {
     /// The one worker.
     process: Mutex<Processes<'static>>,
     id: u32,
     keys: KeyKind,
-    /// Settings of the target that the worker knows nothing of.
+    /// Settings of the target that are not sent to the worker.
     own: Settings,
     /// The number of the next session.
     next: AtomicU32,
@@ -56,7 +57,7 @@ impl ProgramStore {
         let store = Self { process, id, keys: KeyKind::Integers, own, next };
         match store.call(StoreCall::Keys)? {
             StoreReply::Keys(keys) => Ok(Self { keys, ..store }),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
@@ -85,7 +86,7 @@ impl ProgramStore {
             let start_ns = if start_ns > 0 { start_ns.max(now_ns() + AHEAD_NS) } else { 0 };
             match self.call(StoreCall::Pass { pass, start_ns })? {
                 StoreReply::Passed(done) => Ok(done),
-                _ => Err(other()),
+                _ => Err(unexpected_reply()),
             }
         })?;
         self.call(StoreCall::EndPasses)?;
@@ -96,7 +97,7 @@ impl ProgramStore {
         let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let request = WorkerRequest::Pass { pass: call, start_ns: 0 };
         let mut reply = process.ask_one(0, &request)?;
-        reply.pop().ok_or_else(other)
+        reply.pop().ok_or_else(unexpected_reply)
     }
 
     /// Makes a call that is replied with items, and shows these to `visit`.
@@ -118,8 +119,8 @@ impl ProgramStore {
     }
 }
 
-fn other() -> Error {
-    Error::failed("a worker replied with something else than was asked for")
+fn unexpected_reply() -> Error {
+    Error::failed("a worker sent an unexpected reply")
 }
 
 impl SentItem {
@@ -145,7 +146,7 @@ impl Store for ProgramStore {
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         match self.call(StoreCall::InEffect)? {
             StoreReply::InEffect(settings, class) => Ok((settings.overlaid(&self.own), class)),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
@@ -160,7 +161,7 @@ impl Store for ProgramStore {
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         match self.call(StoreCall::Integrity)? {
             StoreReply::Complaints(complaints) => Ok(complaints),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
@@ -171,14 +172,14 @@ impl Store for ProgramStore {
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         match self.call(StoreCall::Arrangement)? {
             StoreReply::Arrangement(arrangement) => Ok(arrangement),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {
         match self.call(StoreCall::Table)? {
             StoreReply::Table(table) => Ok(table),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
@@ -203,8 +204,8 @@ struct ProgramSession<'s> {
 const TOGETHER: usize = 1 << 18;
 
 impl ProgramSession<'_> {
-    /// Makes a call after all before it.
-    fn call(&mut self, call: StoreCall) -> Result<StoreReply> {
+    /// Sends the puts that wait, then makes a call.
+    fn call_after_puts(&mut self, call: StoreCall) -> Result<StoreReply> {
         self.send_puts()?;
         self.store.call(call)
     }
@@ -219,9 +220,9 @@ impl ProgramSession<'_> {
     }
 
     fn flag(&mut self, call: StoreCall) -> Result<bool> {
-        match self.call(call)? {
+        match self.call_after_puts(call)? {
             StoreReply::Flag(flag) => Ok(flag),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 }
@@ -229,24 +230,27 @@ impl ProgramSession<'_> {
 impl Session for ProgramSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let (session, key, room) = (self.number, key.into(), into.len() as u64);
-        let StoreReply::Value(value) = self.call(StoreCall::Get { session, key, room })? else {
-            return Err(other());
+        let StoreReply::Value(value) =
+            self.call_after_puts(StoreCall::Get { session, key, room })?
+        else {
+            return Err(unexpected_reply());
         };
         let Some((length, value)) = value else { return Ok(None) };
         if let Some(front) = into.get_mut(..value.0.len()) {
             front.copy_from_slice(&value.0);
         }
-        usize::try_from(length).map(Some).map_err(|_| other())
+        usize::try_from(length).map(Some).map_err(|_| unexpected_reply())
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        match self.call(StoreCall::Length { session: self.number, key: key.into() })? {
+        match self.call_after_puts(StoreCall::Length { session: self.number, key: key.into() })? {
             StoreReply::Length(length) => Ok(length),
-            _ => Err(other()),
+            _ => Err(unexpected_reply()),
         }
     }
 
-    /// Values of a batch are sent together. One that [`Put::how`] forbids fails then.
+    /// Returns `true` for a value of a batch, which waits to be sent with others. If [`Put::how`] forbids it,
+    /// a later call fails, at the latest the commit.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let (session, own) = (self.number, (key.into(), Bytes(value.to_vec()), *put));
         if !self.in_batch {
@@ -265,7 +269,7 @@ impl Session for ProgramSession<'_> {
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
-        self.call(StoreCall::Begin { session: self.number, mode })?;
+        self.call_after_puts(StoreCall::Begin { session: self.number, mode })?;
         self.in_batch = true;
         Ok(())
     }
@@ -278,7 +282,7 @@ impl Session for ProgramSession<'_> {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.call(StoreCall::Commit { session: self.number })?;
+        self.call_after_puts(StoreCall::Commit { session: self.number })?;
         self.in_batch = false;
         Ok(())
     }
