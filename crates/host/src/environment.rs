@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use model::{Environment, Memory};
 
 use crate::{
-    clock, memory, mounts, os, paging, processor,
+    clock,
+    defender::defender,
+    memory, mounts, os, paging, processor,
     text::{read, read_line},
 };
 
 /// Describes the machine for a run over stores at `paths`, present or not. The caller fills in
 /// `libraries` and `loop_ns`.
 pub fn environment(paths: &[PathBuf]) -> Environment {
+    let (defender, defender_excludes) = defender(paths);
     Environment {
         machine: name(),
         storemark: env!("CARGO_PKG_VERSION").to_owned(),
@@ -25,7 +28,8 @@ pub fn environment(paths: &[PathBuf]) -> Environment {
         },
         virtualised: virtualised(),
         emulator: os::emulator(),
-        defender: os::defender_runs(),
+        defender,
+        defender_excludes,
         filesystems: mounts::filesystems(paths),
         libraries: Vec::new(),
         clock_ns: clock::clock_ns(),

@@ -11,6 +11,7 @@ mod access;
 mod clamd;
 mod cleanup_guard;
 mod clock;
+mod defender;
 mod disk;
 mod environment;
 mod file_lock;

@@ -31,6 +31,10 @@ pub struct Environment {
     /// Whether Windows Defender runs; `None` on other systems, and if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defender: Option<bool>,
+    /// Whether it leaves out the folders of all stores; `None` if it does not run, and if this user may
+    /// not read its exclusions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defender_excludes: Option<bool>,
     /// The file systems that the targets' stores are on, each once.
     pub filesystems: Vec<Filesystem>,
     /// The libraries under the engines in use.

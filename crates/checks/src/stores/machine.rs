@@ -123,10 +123,11 @@ fn defender(environment: &Environment) -> Option<FindingKind> {
     if environment.os != "windows" {
         return None;
     }
-    match environment.defender {
-        Some(true) => Some(FindingKind::Defender),
-        Some(false) => None,
-        None => Some(FindingKind::DefenderUnknown),
+    match (environment.defender, environment.defender_excludes) {
+        (Some(true), Some(true)) => Some(FindingKind::DefenderExcludes),
+        (Some(true), excludes) => Some(FindingKind::Defender { is_seen: excludes.is_some() }),
+        (Some(false), _) => None,
+        (None, _) => Some(FindingKind::DefenderUnknown),
     }
 }
 

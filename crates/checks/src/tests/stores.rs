@@ -29,20 +29,24 @@ fn a_sound_record_raises_nothing() {
 
 #[test]
 fn an_emulated_machine_and_a_scanner_are_named() {
-    let found = |os: &str, emulator: Option<&str>, defender| {
+    let found = |os: &str, emulator: Option<&str>, defender, excludes| {
         early(|r| {
             let environment = &mut r.header.environment;
             environment.os = os.to_owned();
             environment.emulator = emulator.map(str::to_owned);
             environment.defender = defender;
+            environment.defender_excludes = excludes;
         })
     };
     let by = "Wine 8.0".to_owned();
     let emulated = [FindingKind::Emulated { by }, FindingKind::DefenderUnknown];
-    assert_eq!(found("windows", Some("Wine 8.0"), None), emulated);
-    assert_eq!(found("windows", None, Some(true)), [FindingKind::Defender]);
-    assert_eq!(found("windows", None, Some(false)), []);
-    assert_eq!(found("linux", None, None), []);
+    assert_eq!(found("windows", Some("Wine 8.0"), None, None), emulated);
+    let scans = |is_seen| [FindingKind::Defender { is_seen }];
+    assert_eq!(found("windows", None, Some(true), None), scans(false));
+    assert_eq!(found("windows", None, Some(true), Some(false)), scans(true));
+    assert_eq!(found("windows", None, Some(true), Some(true)), [FindingKind::DefenderExcludes]);
+    assert_eq!(found("windows", None, Some(false), None), []);
+    assert_eq!(found("linux", None, None, None), []);
 }
 
 #[test]

@@ -173,3 +173,8 @@ pub(crate) fn defender_runs() -> Option<bool> {
 pub(crate) fn kernel() -> Option<String> {
     Some(rustix::system::uname().release().to_string_lossy().into_owned())
 }
+/// Returns nothing, as above.
+pub(crate) fn defender_exclusions() -> Option<Vec<String>> {
+    None
+}
+

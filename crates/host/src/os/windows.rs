@@ -22,7 +22,7 @@ use model::{Cost, Filesystem, Memory};
 use windows_sys::{
     Wdk::System::SystemServices::RtlGetVersion,
     Win32::{
-        Foundation::{FILETIME, MAX_PATH},
+        Foundation::{ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_ITEMS, FILETIME, MAX_PATH},
         Storage::FileSystem::{
             BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, GetDiskFreeSpaceExW,
             GetFileInformationByHandle, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW,
@@ -38,7 +38,10 @@ use windows_sys::{
             LibraryLoader::{GetModuleHandleW, GetProcAddress},
             Performance::{QueryPerformanceCounter, QueryPerformanceFrequency},
             ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS},
-            Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW},
+            Registry::{
+                HKEY_LOCAL_MACHINE, KEY_READ, RRF_RT_REG_SZ, RegCloseKey, RegEnumValueW,
+                RegGetValueW, RegOpenKeyExW,
+            },
             Services::{
                 CloseServiceHandle, OpenSCManagerW, OpenServiceW, QueryServiceStatus,
                 SC_MANAGER_CONNECT, SERVICE_QUERY_STATUS, SERVICE_RUNNING, SERVICE_STATUS,
@@ -363,4 +366,51 @@ pub(crate) fn defender_runs() -> Option<bool> {
     // SAFETY: it is not used any more.
     unsafe { CloseServiceHandle(manager) };
     found
+}
+
+/// Returns the paths that Windows Defender leaves out, by its own list and by that of the machine's policies;
+/// `None` if this user may not read them.
+pub(crate) fn defender_exclusions() -> Option<Vec<String>> {
+    let list = |place| value_names(&format!(r"SOFTWARE\{place}\Windows Defender\Exclusions\Paths"));
+    Some([list("Microsoft")?, list(r"Policies\Microsoft")?].concat())
+}
+
+/// Returns the names of the values that a key of the machine's registry has, none if there is no such key;
+/// `None` if they cannot be read.
+fn value_names(key: &str) -> Option<Vec<String>> {
+    let (key, mut opened) = (wide(OsStr::new(key)), ptr::null_mut());
+    // SAFETY: the name ends in zero, and the call writes a handle.
+    let failed =
+        unsafe { RegOpenKeyExW(HKEY_LOCAL_MACHINE, key.as_ptr(), 0, KEY_READ, &raw mut opened) };
+    if failed != 0 {
+        return (failed == ERROR_FILE_NOT_FOUND).then(Vec::new);
+    }
+    // As long as a name can be, with its zero.
+    let (mut name, mut names) = (vec![0_u16; 16_384], Vec::new());
+    let end = loop {
+        let (mut length, none) = (u32::try_from(name.len()).ok()?, ptr::null_mut());
+        let number = u32::try_from(names.len()).ok()?;
+        // SAFETY: the handle is open until the end of the function, and the call writes at most so many
+        // units; it takes null for what is not asked.
+        let end = unsafe {
+            let name = name.as_mut_ptr();
+            RegEnumValueW(
+                opened,
+                number,
+                name,
+                &raw mut length,
+                ptr::null(),
+                none,
+                none.cast(),
+                none,
+            )
+        };
+        if end != 0 {
+            break end;
+        }
+        names.push(narrow(&name).to_string_lossy().into_owned());
+    };
+    // SAFETY: it is not used any more.
+    unsafe { RegCloseKey(opened) };
+    (end == ERROR_NO_MORE_ITEMS).then_some(names)
 }

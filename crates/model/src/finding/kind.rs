@@ -165,10 +165,19 @@ findings! {
     } => "intervals are wide: the processor ran at {low_mhz} to {high_mhz} MHz; fix its \
         frequency";
 
-    [Warning] Defender =>
-        "files may take longer than other stores, and cold reads most: Windows Defender scans what is opened, \
-        unless the folder is excluded, which only an administrator sees (Get-MpPreference); --scratch DIR \
-        names a folder that your program's own data would be in";
+    [Warning] Defender {
+        is_seen: bool = "Whether it was seen that a folder with stores is not excluded.",
+    } => "files may take longer than other stores, and cold reads most: Windows Defender scans what is opened, \
+        {excluded}; --scratch DIR names a folder that your program's own data would be in",
+        excluded = if *is_seen {
+            "and its exclusions do not have the folders of all stores"
+        } else {
+            "unless the folder is excluded, which only an administrator sees (Get-MpPreference)"
+        };
+
+    [Note] DefenderExcludes =>
+        "files may take longer in other folders: Windows Defender runs, and its exclusions have the folders of \
+        these stores; --scratch DIR names a folder that your program's own data would be in";
 
     [Note] DefenderUnknown =>
         "files may take longer than other stores: whether Windows Defender scans what is opened is not \
