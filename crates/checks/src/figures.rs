@@ -187,7 +187,7 @@ fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
         user_us_per_op: cpu(|s| s.cost.user_ns),
         system_us_per_op: cpu(|s| s.cost.system_ns),
-        device_read_per_byte: per(&samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes)),
+        device_read_per_byte: per(&samples, |s| s.bytes, |s| s.io?.device_read_bytes),
         ratio,
         copies_decide: ratios.copies_decide(),
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },

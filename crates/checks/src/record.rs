@@ -234,7 +234,7 @@ fn readahead_evicts(series: Series<'_>, samples: &[&Sample]) -> Option<FindingKi
     let mount = facts(series.record, series.target)?.mount.as_ref();
     let filesystem = environment.filesystems.iter().find(|f| Some(&f.mount) == mount)?;
     let readahead = filesystem.readahead_bytes?;
-    let fetched = per(samples, |s| s.bytes, |s| Some(s.io?.device_read_bytes))?;
+    let fetched = per(samples, |s| s.bytes, |s| s.io?.device_read_bytes)?;
     // One readahead is as large as several values.
     let value = sum(samples, |s| s.bytes) / sum(samples, |s| s.operations);
     (fetched > FETCHED && readahead as f64 > FETCHED * value)

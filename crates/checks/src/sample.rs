@@ -134,7 +134,7 @@ fn pressure(header: &Header, sample: &Sample) -> impl Iterator<Item = FindingKin
 
 fn is_warm_read(plan: &Plan, sample: &Sample) -> bool {
     let reads = plan.workloads[sample.workload].work.operation() == Some(Operation::Read);
-    let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
+    let fetched = sample.io.is_some_and(|io| io.device_read_bytes > Some(0));
     reads && sample.cache == Cache::Warm && !fetched
 }
 

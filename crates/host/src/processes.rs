@@ -28,12 +28,13 @@ pub(crate) fn combine_costs(one: Cost, other: Cost, with: fn(u64, u64) -> u64) -
 
 /// Combines the counters of two processes, or of one at two times.
 pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
+    let fetched = one.device_read_bytes.zip(other.device_read_bytes);
     Io {
         read_calls: with(one.read_calls, other.read_calls),
         read_bytes: with(one.read_bytes, other.read_bytes),
         write_calls: with(one.write_calls, other.write_calls),
         written_bytes: with(one.written_bytes, other.written_bytes),
-        device_read_bytes: with(one.device_read_bytes, other.device_read_bytes),
+        device_read_bytes: fetched.map(|(one, other)| with(one, other)),
     }
 }
 
@@ -41,6 +42,10 @@ pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
 /// see proc(5)), and what the kernel adds to them for this reading afterwards. `None` if the kernel
 /// does not count, or does not show it to this user.
 pub(crate) fn own_io() -> Option<(Io, Io)> {
+    if !cfg!(target_os = "linux") {
+        // Elsewhere a reading is no input.
+        return os::io().map(|io| (io, Io::default()));
+    }
     // More than seven counters of 64 bits can fill, so that one call reads them all.
     let mut buffer = [0; 512];
     let length = File::open("/proc/self/io").ok()?.read(&mut buffer).ok()?;
@@ -55,7 +60,7 @@ pub(crate) fn parse_io(text: &str) -> Option<Io> {
         read_bytes: count("rchar")?,
         write_calls: count("syscw")?,
         written_bytes: count("wchar")?,
-        device_read_bytes: count("read_bytes")?,
+        device_read_bytes: Some(count("read_bytes")?),
     })
 }
 
@@ -316,7 +321,7 @@ mod tests {
         assert_eq!((sum.sampled.minor_faults, sum.sampled.major_faults), (Some(4), Some(8)));
         assert_eq!(sum.sampled.voluntary_switches, Some(12));
         assert_eq!(sum.sampled.involuntary_switches, Some(16));
-        assert_eq!(sum.io.unwrap().device_read_bytes, 36);
+        assert_eq!(sum.io.unwrap().device_read_bytes, Some(36));
         // One that has ended meanwhile is passed over; one that cannot be read leaves no sum.
         fs::remove_file(proc.path().join(format!("{}/io", FAR + 3))).unwrap();
         assert_eq!(Processes::below(proc.path(), &[FAR + 2]).unwrap().io.unwrap().read_calls, 14);
@@ -474,7 +479,7 @@ cancelled_write_bytes: 0
         let io = parse_io(IO).unwrap();
         assert_eq!((io.read_calls, io.read_bytes), (10, 6976));
         assert_eq!((io.write_calls, io.written_bytes), (2, 12));
-        assert_eq!(io.device_read_bytes, 4096);
+        assert_eq!(io.device_read_bytes, Some(4096));
         for text in ["", "rchar: 1", &IO.replace("4096", "x"), &IO.replace("10\n", "-1\n")] {
             assert_eq!(parse_io(text), None, "{text}");
         }

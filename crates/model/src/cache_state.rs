@@ -63,7 +63,7 @@ impl Sample {
     /// Returns the bytes fetched from a device for each byte of the values, 0 for as few as a pass in
     /// this state may fetch; `None` if the system does not report them or there are no values.
     fn fetched(&self, work: Work) -> Option<f64> {
-        let (fetched, bytes) = (self.io?.device_read_bytes as f64, self.bytes as f64);
+        let (fetched, bytes) = (self.io?.device_read_bytes? as f64, self.bytes as f64);
         let may = match (self.cache, work.updates()) {
             (Cache::Warm, false) => FEW_PAGES.max(self.wall_ns as f64 * WAITING / FETCHING),
             (Cache::Warm, true) => METADATA.max(bytes * STRAY),
@@ -90,8 +90,7 @@ mod tests {
 
     /// Returns the state after 100 MB were read in a second in `cache`.
     fn read(cache: Cache, before: Option<Residency>, device_read_bytes: Option<u64>) -> State {
-        let io =
-            device_read_bytes.map(|device_read_bytes| Io { device_read_bytes, ..Io::default() });
+        let io = Some(Io { device_read_bytes, ..Io::default() });
         let sample =
             Sample { cache, bytes: 100_000_000, wall_ns: SECOND, before, io, ..Sample::default() };
         sample.state(work(Operation::Read))

@@ -156,8 +156,9 @@ pub struct Cost {
     pub involuntary_switches: Option<u64>,
 }
 
-/// The input and output of this process and others that work for it (Linux: `/proc/PID/io`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The input and output of this process and others that work for it (Linux: `/proc/PID/io`, Windows:
+/// `GetProcessIoCounters`). By default nothing was read or written, from a device neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Io {
     /// The calls that read.
     pub read_calls: u64,
@@ -167,8 +168,21 @@ pub struct Io {
     pub write_calls: u64,
     /// The bytes that these calls wrote.
     pub written_bytes: u64,
-    /// The bytes fetched from a device for this process, also by readahead and through mappings.
-    pub device_read_bytes: u64,
+    /// The bytes fetched from a device for this process, also by readahead and through mappings; `None` if
+    /// the system does not report them.
+    pub device_read_bytes: Option<u64>,
+}
+
+impl Default for Io {
+    fn default() -> Self {
+        Self {
+            read_calls: 0,
+            read_bytes: 0,
+            write_calls: 0,
+            written_bytes: 0,
+            device_read_bytes: Some(0),
+        }
+    }
 }
 
 /// The bytes moved by a block device.

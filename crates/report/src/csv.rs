@@ -189,7 +189,7 @@ const COLUMNS: &[CsvColumn] = &[
     ("write_calls", "calls that wrote", |t| t.io.map(|io| io.write_calls).into()),
     ("written_bytes", "bytes that they took", |t| t.io.map(|io| io.written_bytes).into()),
     ("fetched_bytes", "bytes fetched from a device for the workers", |t| {
-        t.io.map(|io| io.device_read_bytes).into()
+        t.io.and_then(|io| io.device_read_bytes).into()
     }),
     ("device_read_bytes", "bytes read from the device, whoever asked", |t| {
         t.device.map(|device| device.read_bytes).into()

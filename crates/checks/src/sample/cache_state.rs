@@ -5,7 +5,7 @@ use model::{Cache, FindingKind, Plan, Residency, Sample, State};
 pub(super) fn findings(sample: &Sample, plan: &Plan) -> Vec<FindingKind> {
     let before = sample.before.unwrap_or_default();
     if sample.as_found {
-        let fetched = sample.io.is_some_and(|io| io.device_read_bytes > 0);
+        let fetched = sample.io.is_some_and(|io| io.device_read_bytes > Some(0));
         let resident = before.resident_share().filter(|_| fetched && !before.shows(Cache::Warm));
         return resident
             .map(|resident| FindingKind::PartlyInMemory { resident })
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn bytes_from_the_device_are_a_finding_also_if_nobody_looked_at_pages() {
-        let io = Io { device_read_bytes: 50_000_000, ..Io::default() };
+        let io = Io { device_read_bytes: Some(50_000_000), ..Io::default() };
         let sample = Sample { bytes: 100_000_000, io: Some(io), ..Sample::default() };
         assert_eq!(read(&sample), [FindingKind::StateFetched { fetched: 0.5 }]);
     }

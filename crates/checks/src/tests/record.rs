@@ -93,7 +93,7 @@ fn what_is_read_ahead_and_does_not_fit_into_the_memory_given_is_a_finding() {
             r.header.plan.memory = memory;
             r.header.environment.filesystems[0].readahead_bytes = readahead_bytes;
             let bytes = r.samples[0].bytes;
-            r.samples[0].io = Some(Io { device_read_bytes: times * bytes, ..Io::default() });
+            r.samples[0].io = Some(Io { device_read_bytes: Some(times * bytes), ..Io::default() });
             r.header.plan.caches = vec![Cache::Limited];
             r.samples[0].cache = Cache::Limited;
         })

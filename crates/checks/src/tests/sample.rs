@@ -74,7 +74,7 @@ fn waiting_for_a_device_shows_others_in_warm_reads_only() {
         single(|header, s| {
             header.plan.workloads = vec![workload(operation)];
             s.cache = cache;
-            s.io = Some(Io { device_read_bytes, ..Io::default() });
+            s.io = Some(Io { device_read_bytes: Some(device_read_bytes), ..Io::default() });
             s.load.io_pressure = Some(share);
         })
     };

@@ -55,7 +55,7 @@ fn more_data_than_memory_is_measured_with_the_proof() {
         // Other tests that read nothing of this store cannot keep its pages in memory.
         assert!(!found && before.resident * 4096 <= limit, "{before:?}");
         assert!(record.in_state(sample) && sample.first_pass().is_some(), "{sample:?}");
-        let fetched = sample.io.map(|io| io.device_read_bytes);
+        let fetched = sample.io.and_then(|io| io.device_read_bytes);
         let reads = sample.workload == 0;
         assert!(!reads || fetched.is_none_or(|fetched| fetched > sample.bytes / 4), "{sample:?}");
     }

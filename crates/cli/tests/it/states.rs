@@ -13,7 +13,7 @@ pub(crate) fn is_root() -> bool {
 fn proven_or_found(record: &Record) {
     for sample in &record.samples {
         // A warm store from which nothing was fetched need not be looked at each time.
-        let kept = sample.io.is_some_and(|io| io.device_read_bytes == 0);
+        let kept = sample.io.is_some_and(|io| io.device_read_bytes == Some(0));
         let looked = sample.before.is_some_and(|before| before.pages > 0) && sample.after.is_some();
         assert!(looked || (kept && sample.cache == Cache::Warm), "{sample:?}");
         let label = &record.header.plan.targets[sample.target].label;

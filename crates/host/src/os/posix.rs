@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use model::{Cost, Memory};
+use model::{Cost, Io, Memory};
 use nix::sys::{
     resource::{UsageWho, getrusage},
     time::{TimeVal, TimeValLike},
@@ -154,6 +154,11 @@ pub(super) fn usage(who: UsageWho) -> Cost {
     }
 }
 
+/// Returns nothing: what Linux reports is read in `processes.rs`.
+pub(crate) fn io() -> Option<Io> {
+    None
+}
+
 /// Returns nothing: what these systems report is read in `memory.rs`.
 pub(crate) fn memory() -> Memory {
     Memory::default()
@@ -169,12 +174,12 @@ pub(crate) fn defender_runs() -> Option<bool> {
     None
 }
 
-/// Returns the release of the kernel.
-pub(crate) fn kernel() -> Option<String> {
-    Some(rustix::system::uname().release().to_string_lossy().into_owned())
-}
 /// Returns nothing, as above.
 pub(crate) fn defender_exclusions() -> Option<Vec<String>> {
     None
 }
 
+/// Returns the release of the kernel.
+pub(crate) fn kernel() -> Option<String> {
+    Some(rustix::system::uname().release().to_string_lossy().into_owned())
+}

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Cost, Filesystem, Memory};
+use model::{Cost, Filesystem, Io, Memory};
 use windows_sys::{
     Wdk::System::SystemServices::RtlGetVersion,
     Win32::{
@@ -48,8 +48,8 @@ use windows_sys::{
             },
             SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX, OSVERSIONINFOW},
             Threading::{
-                CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetCurrentThread, GetProcessTimes,
-                GetThreadTimes,
+                CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetCurrentThread,
+                GetProcessIoCounters, GetProcessTimes, GetThreadTimes, IO_COUNTERS,
             },
         },
     },
@@ -223,6 +223,22 @@ pub(crate) fn spent() -> Cost {
     let read = unsafe { K32GetProcessMemoryInfo(GetCurrentProcess(), &raw mut memory, size) };
     let minor_faults = (read != 0).then_some(memory.PageFaultCount.into());
     Cost { minor_faults, ..times }
+}
+
+/// Returns the input and output of this process so far. What a device had to do for it is not counted;
+/// `None` if nothing is, as in Wine: a program that runs was read.
+pub(crate) fn io() -> Option<Io> {
+    // SAFETY: the structure has numbers alone, for which zeros will do.
+    let mut found: IO_COUNTERS = unsafe { mem::zeroed() };
+    // SAFETY: the handle stands for this process, and the call writes a structure of this type.
+    done(unsafe { GetProcessIoCounters(GetCurrentProcess(), &raw mut found) }).ok()?;
+    (found.ReadOperationCount > 0).then_some(Io {
+        read_calls: found.ReadOperationCount,
+        read_bytes: found.ReadTransferCount,
+        write_calls: found.WriteOperationCount,
+        written_bytes: found.WriteTransferCount,
+        device_read_bytes: None,
+    })
 }
 
 /// Returns what the calling thread spent so far.

@@ -142,7 +142,7 @@ fn what_goes_the_other_way_is_not_named() {
 fn a_slower_target_that_reads_more_from_the_device_is_off_the_processor() {
     let record = against_files(9_000, |s| {
         cpu(s, 400, 3_200);
-        s.io.as_mut().unwrap().device_read_bytes *= 3;
+        *s.io.as_mut().unwrap().device_read_bytes.as_mut().unwrap() *= 3;
     });
     assert_eq!(along(&record), ["off the processor per blob", "bytes from the device per byte"]);
 }
@@ -151,7 +151,7 @@ fn a_slower_target_that_reads_more_from_the_device_is_off_the_processor() {
 fn a_little_more_of_a_figure_is_not_named() {
     let record = against_files(9_000, |s| {
         cpu(s, 500, 3_000);
-        s.io.as_mut().unwrap().device_read_bytes += 100;
+        *s.io.as_mut().unwrap().device_read_bytes.as_mut().unwrap() += 100;
     });
     assert_eq!(along(&record), ["off the processor per blob"]);
 }

@@ -154,7 +154,7 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
         write_calls: times(6),
         read_bytes: times(70_000),
         written_bytes: times(80_000),
-        device_read_bytes: times(90_000),
+        device_read_bytes: Some(times(90_000)),
     });
     sample.device = Some(Device { read_bytes: 0, written_bytes: times(100_000) });
 }
@@ -352,7 +352,7 @@ pub(crate) fn long(rounds: u32) -> Record {
                 let mut made = sample(round, target, ns);
                 asked(&mut made, OPERATIONS);
                 if case.cache == Cache::Warm {
-                    made.io = made.io.map(|io| Io { device_read_bytes: 0, ..io });
+                    made.io = made.io.map(|io| Io { device_read_bytes: Some(0), ..io });
                     made.before = made.before.map(|all| Residency { resident: all.pages, ..all });
                 }
                 (made.workload, made.cache, made.after) = (case.workload, case.cache, made.before);

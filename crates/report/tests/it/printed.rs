@@ -190,7 +190,7 @@ fn cold(resident: u64) -> Record {
         sample.cache = Cache::DataCold;
         passes(sample).first = None;
         sample.before = Some(Residency { pages: 100, resident, ..Residency::default() });
-        sample.io = Some(Io { device_read_bytes: sample.bytes * 3 / 2, ..Io::default() });
+        sample.io = Some(Io { device_read_bytes: Some(sample.bytes * 3 / 2), ..Io::default() });
     }
     record
 }
@@ -347,7 +347,7 @@ fn what_explains_a_case_stands_after_its_tables_if_asked_for() {
     record.samples.iter_mut().for_each(|sample| asked(sample, 500));
     for sample in record.samples.iter_mut().filter(|s| s.target == 1) {
         asked(sample, 100);
-        sample.io.as_mut().unwrap().device_read_bytes = sample.bytes / 2;
+        sample.io.as_mut().unwrap().device_read_bytes = Some(sample.bytes / 2);
     }
     let page = explained(&record, 100);
     let time = &page[page.find("\nread, data-cold: where the time goes, per blob\n").unwrap()..];

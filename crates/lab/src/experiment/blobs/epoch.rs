@@ -197,7 +197,7 @@ impl Blobs<'_> {
             |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
         let warm_ups: Vec<_> = trial.targets.iter().zip(warm).map(warm_up).collect();
         let (done, load) = self.in_turns((&stores, &warm_ups), workload, turns, output.round)?;
-        let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > 0);
+        let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > Some(0));
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
         self.page_looks.looked += looked;
