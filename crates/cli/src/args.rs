@@ -1,6 +1,6 @@
 //! The command line: what the user typed, with nothing looked up.
 
-use std::{ffi::OsString, fmt::Write, process::ExitCode};
+use std::{ffi::OsString, fmt::Write, path::PathBuf, process::ExitCode};
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint, error::ErrorKind};
 use engines::registry;
@@ -133,6 +133,12 @@ pub(crate) enum Command {
     /// Make some of the checks of an engine (started by `conformance`)
     #[command(hide = true)]
     CheckEngine(CheckEngineOptions),
+    /// Remove a scratch folder when standard input ends (started where there is no shell)
+    #[command(hide = true)]
+    Guard {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Make known commits to a store (started by `crash`)
     #[command(hide = true)]
     WriteCommits(WriteCommitsOptions),

@@ -64,6 +64,9 @@ fn main() -> ExitCode {
     if cleans_up && let Err(error) = host::on_interrupt(on_signal) {
         output::say(&error.to_string());
     }
+    if let Ok(guard) = program::starting("guard") {
+        host::guard_with(guard);
+    }
     let done = mishaps::caught(|| run(command));
     let code = exit::code(done);
     images::unmount();
@@ -111,6 +114,10 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Man(options) => commands::help::man(&options, args::visible()),
         Command::Help(options) => commands::help::help(&options, args::visible()),
         Command::Worker(options) => commands::worker::run(&options, &STOP),
+        Command::Guard { folder } => {
+            host::guard(&folder, std::io::stdin());
+            Ok(())
+        }
         Command::WriteCommits(options) => commands::commits::write(&options),
         Command::CheckCommits(options) => commands::commits::check(&options),
     }

@@ -1,4 +1,4 @@
-//! This program, and the command that starts a worker of it.
+//! This program, and the words that start it again.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -10,9 +10,14 @@ const LAUNCHER: &str = "STOREMARK_LAUNCHER";
 
 /// Returns the program and the arguments that start a worker.
 pub(crate) fn worker_command() -> Result<Vec<OsString>> {
+    starting("worker")
+}
+
+/// Returns the words that start this program with `command`.
+pub(crate) fn starting(command: &str) -> Result<Vec<OsString>> {
     let launcher = std::env::var(LAUNCHER).unwrap_or_default();
     let words = launcher.split_whitespace().map(OsString::from);
-    Ok(words.chain([path()?.into(), "worker".into()]).collect())
+    Ok(words.chain([path()?.into(), command.into()]).collect())
 }
 
 /// Returns the path of this program.

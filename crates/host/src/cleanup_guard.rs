@@ -2,9 +2,11 @@
 //! having removed it.
 
 use std::{
+    ffi::OsString,
     io::Write,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::OnceLock,
 };
 
 use crate::os;
@@ -78,7 +80,33 @@ while [ -e "$1" ] && [ "$tries" -gt 0 ]; do
 done
 "#;
 
-/// A shell that removes a folder when this process ends.
+/// The shell of the script. Windows has none, and Android's is elsewhere.
+const SHELL: &str = "/bin/sh";
+
+/// The program, with its first arguments, that guards a folder where there is no shell.
+static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Has `program`, with the folder as its last argument, guard scratch folders where there is no shell: it
+/// calls [`crate::guard`].
+pub fn guard_with(program: Vec<OsString>) {
+    // Whoever comes first is this program too.
+    let _ = PROGRAM.set(program);
+}
+
+/// Returns the command that waits to remove `folder`; `None` if there is none.
+fn command(folder: &Path) -> Option<Command> {
+    if !cfg!(unix) || !Path::new(SHELL).exists() {
+        let (program, arguments) = PROGRAM.get()?.split_first()?;
+        let mut command = Command::new(program);
+        command.args(arguments).arg(folder);
+        return Some(command);
+    }
+    let mut command = Command::new(SHELL);
+    command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
+    Some(command)
+}
+
+/// A shell that removes a folder when this process ends, or this program again.
 #[derive(Debug)]
 pub(crate) struct CleanupGuard {
     shell: Child,
@@ -88,14 +116,9 @@ impl CleanupGuard {
     /// Starts a guard that waits to remove `folder`, which need not exist yet; its parent must.
     /// Returns `None` if there is no shell: then the next run removes the folder.
     pub(crate) fn start(folder: &Path) -> Option<Self> {
-        if !cfg!(unix) {
-            return None;
-        }
-        let mut command = Command::new("/bin/sh");
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        let folder = parent.join(folder.file_name()?);
-        command.args(["-c", SCRIPT, "storemark-cleanup"]).arg(folder);
+        let mut command = command(&parent.join(folder.file_name()?))?;
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // In a group of its own a terminal's interrupt does not reach it.
         Some(Self { shell: os::in_own_group(&mut command).current_dir("/").spawn().ok()? })

@@ -49,6 +49,7 @@ pub use access::{
     FileAccess, create_private, mode_without_list, mode_without_list_of, remove_access_lists,
     set_mode,
 };
+pub use cleanup_guard::guard_with;
 pub use clock::{clock_ns, now_ns, set_clock, unix_ns, wait_until};
 pub use disk::{device, disk, other_filesystems};
 pub use environment::environment;
@@ -72,7 +73,9 @@ pub use processor::last_level_cache_bytes;
 pub use programs::programs;
 pub use read_only::{MountedImage, ReadOnlyKind};
 pub use run_clock::{Instant, Passed, RunClock};
-pub use scratch::{LOCK, Scratch, empty_folder, enterable, lock_folder, random, remove_folder};
+pub use scratch::{
+    LOCK, Scratch, empty_folder, enterable, guard, lock_folder, random, remove_folder,
+};
 pub use signals::on_interrupt;
 pub use space::{Extents, Space, extents, free_bytes, repeated_files, shortage, space, walk};
 pub use stop::Stop;

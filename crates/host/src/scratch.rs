@@ -6,6 +6,8 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use model::{Account, Error, Result};
@@ -203,6 +205,29 @@ fn sweep_one(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// How often a guard tries to remove a folder, and how long it waits in between: files of processes that are
+/// being ended may still be open.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Waits until `input` ends, as it does with the process that holds its other end, and then removes the
+/// scratch folder `folder` of that process. Nothing else is removed, and no folder whose owner runs.
+pub fn guard(folder: &Path, mut input: impl io::Read) {
+    let is_scratch = folder.file_name().and_then(|name| name.to_str()).is_some_and(is_name);
+    // Lines about processes need no answer: on Windows those end with their owner, and no server is started
+    // where there is no shell.
+    if !is_scratch || io::copy(&mut input, &mut io::sink()).is_err() {
+        return;
+    }
+    for _ in 0..TRIES {
+        let _ = sweep_one(folder);
+        if !folder.exists() {
+            return;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
 fn name() -> String {
     named(std::process::id(), random())
 }
@@ -327,6 +352,23 @@ mod tests {
         let another = Scratch::new_in(parent.path()).unwrap();
         assert!(living.path().join(LOCK).exists());
         assert_ne!(living.path(), another.path());
+    }
+
+    #[test]
+    fn a_guard_removes_the_folder_of_an_ended_owner_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let mine = abandoned(parent.path(), "mine");
+        guard(&mine, io::empty());
+        let living = Scratch::new_in(parent.path()).unwrap();
+        let (reader, writer) = io::pipe().unwrap();
+        let dead = abandoned(parent.path(), &name());
+        thread::scope(|scope| {
+            let guarding = scope.spawn(|| guard(&dead, reader));
+            assert!(dead.exists() && !guarding.is_finished(), "its owner may run");
+            drop(writer);
+            guarding.join().unwrap();
+        });
+        assert!(mine.exists() && living.path().exists() && !dead.exists());
     }
 
     #[test]

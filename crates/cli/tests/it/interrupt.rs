@@ -39,6 +39,19 @@ fn an_interrupted_run_keeps_its_trials_and_removes_its_copies() {
     }
 }
 
+/// Where there is no shell, as on Windows, storemark itself removes what a killed run leaves.
+#[test]
+fn the_guard_without_a_shell_removes_an_abandoned_scratch_folder_alone() {
+    let world = World::new();
+    for folder in ["storemark-scratch-1-0123456789abcdef", "mine"] {
+        world.write(&format!("{folder}/lock"), "");
+        world.write(&format!("{folder}/deep/file"), "x");
+        world.ok(&format!("guard {folder}"));
+    }
+    assert_eq!(world.names("."), ["mine"]);
+    assert_eq!(world.names("mine"), ["deep", "lock"]);
+}
+
 #[test]
 fn what_a_killed_run_left_is_removed_at_once() {
     let world = made();
