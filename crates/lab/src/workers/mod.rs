@@ -9,6 +9,7 @@
 pub(crate) mod blobs;
 mod client;
 pub(crate) mod message;
+mod pipe;
 pub(crate) mod processes;
 pub(crate) mod program;
 pub(crate) mod roles;

@@ -4,7 +4,7 @@ use std::{
     ffi::OsString,
     io::{self, BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::mpsc::Sender,
     thread,
     time::{Duration, Instant},
@@ -14,7 +14,10 @@ use host::ProcessGroup;
 use model::{Error, HostClock, Result, WORKER, units};
 use serde::Serialize;
 
-use super::message::{WorkerRequest, send};
+use super::{
+    message::{WorkerRequest, send},
+    pipe::Pipe,
+};
 use crate::{Stop, dataset::Dataset};
 
 /// A command that starts a worker process.
@@ -53,7 +56,7 @@ pub(super) struct WorkerProcess {
     /// What it has started to reach a host is in it too.
     group: ProcessGroup,
     /// Its standard input; none once it is to end.
-    pub(super) input: Option<ChildStdin>,
+    pub(super) input: Option<Pipe>,
     pub(super) command: Vec<OsString>,
     /// The host that it runs on; `None` for this one.
     pub(super) host: Option<String>,
@@ -89,11 +92,10 @@ impl WorkerProcess {
         let (mut child, group) = ProcessGroup::start(&mut command).map_err(|e| {
             Error::io(format!("a worker process ({}) cannot be started", program.display()), e)
         })?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (input, output) = (child.stdin.take().map(Pipe::new), child.stdout.take());
         let lines = lines.clone();
         let pass_on = move |output| read(output, |line| lines.send((number, line)).is_ok());
         output.map(|output| thread::spawn(move || pass_on(output)));
-        input.iter().for_each(do_not_block);
         let Launch { command, host, limit, program } = launch.clone();
         let (clock, silent) = (HostClock::default(), Duration::ZERO);
         Ok(Self { child, group, input, command, host, program, clock, limit, silent })
@@ -177,7 +179,7 @@ fn is_own(path: &Path) -> bool {
 
 /// The standard input of a process that may not read it.
 struct Input<'a> {
-    pipe: &'a mut ChildStdin,
+    pipe: &'a mut Pipe,
     limit: Duration,
     /// How long the process has said nothing.
     silent: &'a mut Duration,
@@ -227,13 +229,3 @@ impl Drop for WorkerProcess {
         self.wait(Instant::now() + ENDING);
     }
 }
-
-/// Lets what is written fail instead of waiting for a process that does not read.
-#[cfg(unix)]
-fn do_not_block(pipe: &ChildStdin) {
-    // Without that it waits.
-    let _ = rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK);
-}
-
-#[cfg(not(unix))]
-fn do_not_block(_: &ChildStdin) {}

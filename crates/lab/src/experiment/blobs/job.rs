@@ -94,8 +94,7 @@ impl<'a> Job<'a> {
     /// Reports whether worker processes make whole passes: those that were asked for, or one that
     /// each of several runs starts for itself.
     pub(super) fn has_workers(&self) -> bool {
-        let asked = self.part.processes.is_some() && cfg!(unix);
-        asked || self.shares_stores() || (cfg!(unix) && self.request.rounds.runs > 1)
+        self.part.processes.is_some() || self.shares_stores() || self.request.rounds.runs > 1
     }
 
     /// Workers of all processes together.
@@ -117,9 +116,6 @@ impl<'a> Job<'a> {
     pub(super) fn check_sharing(&self) -> Result<()> {
         if !self.shares_stores() {
             return Ok(());
-        }
-        if !cfg!(unix) {
-            return Err(Error::usage("--processes needs a Unix system; --threads needs none"));
         }
         let writes = self.part.work.iter().any(|work| work.operation.writes());
         for target in &self.part.targets {
