@@ -15,10 +15,15 @@ pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
     }
 }
 
-/// Returns `true`, as it is unknown here.
+/// Returns whether another process has an environment open, as above: on Windows, locks are the system's too, and
+/// one of the whole file needs each of its bytes.
 #[cfg(not(unix))]
-pub(super) fn is_open_elsewhere(_: &Path) -> bool {
-    true
+pub(super) fn is_open_elsewhere(lock_file: &Path) -> bool {
+    match std::fs::File::options().read(true).write(true).open(lock_file) {
+        // The lock ends with the file.
+        Ok(file) => file.try_lock().is_err(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Runs `act`, and returns whether this thread gave up its processor to wait meanwhile, which
