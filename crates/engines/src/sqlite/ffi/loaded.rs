@@ -67,6 +67,11 @@ fn load_functions(path: &Path) -> Result<Functions> {
     if !metadata.is_file() {
         return Err(Error::usage("is no library: it is no file"));
     }
+    if cfg!(all(unix, target_feature = "crt-static")) {
+        return Err(Error::unsupported(
+            "this program is static, and can load no library; the one for glibc can",
+        ));
+    }
     // SAFETY: the user names this library to have its code run; SQLite needs no initialisation.
     let library = unsafe { Library::new(path) }.map_err(|e| {
         Error::usage(format!("cannot be loaded as a library: {}", reason(&e, path)))
