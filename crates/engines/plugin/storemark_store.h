@@ -3,8 +3,9 @@
  *     storemark run 'plugin:./libmystore.so?sync=full' files:
  *     storemark conformance plugin:./libmystore.so
  *
- * The object exports one function, storemark_store_plugin, which returns a table of the hooks below. skeleton.c
- * is a whole store. A store works in a process of its own: if it crashes, its target ends.
+ * The object exports one function, storemark_store_plugin, which returns a table of the hooks below.
+ * skeleton.c is a whole store, and so are skeleton.cpp and skeleton.rs. A store works in a process of its
+ * own: if it crashes, its target ends, and nothing else.
  *
  * Keys and values are any bytes. Keys are in the order of memcmp, of two that start alike the shorter one
  * first. A pointer that a hook is given is valid until the hook returns. What hooks print to standard

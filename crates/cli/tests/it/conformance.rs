@@ -1,6 +1,11 @@
 //! `storemark conformance`: a plugin with a fault does not pass.
 
-use crate::{plugins::compile, world::World};
+use std::process::Command;
+
+use crate::{
+    plugins::{compile, source},
+    world::World,
+};
 
 /// What `conformance` prints of the skeleton after these changes, which it fails.
 fn failed(changes: &[(&str, &str)], options: &str) -> String {
@@ -23,6 +28,28 @@ fn the_skeleton_passes_all_checks() {
     let untraced = ran.out.contains("nobody may trace here");
     let passed = count - usize::from(untraced);
     assert!(ran.out.ends_with(&format!("{passed} of {count} checks passed\n")), "{}", ran.out);
+}
+
+#[test]
+fn the_skeletons_in_other_languages_pass_all_checks() {
+    let world = World::new();
+    world.write("storemark_store.h", source("storemark_store.h"));
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let c = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-pthread"];
+    let rust = ["--edition=2021", "--crate-type=cdylib", "-O", "-Dwarnings"];
+    for (name, compiler, options) in
+        [("skeleton.cpp", "c++", &c[..]), ("skeleton.rs", &*rustc, &rust[..])]
+    {
+        let text = source(name);
+        assert!(text.lines().count() < 150, "{name}");
+        world.write(name, text);
+        let mut command = Command::new(compiler);
+        command.args(options).args(["-o", "libskeleton.so", name]).current_dir(world.path(""));
+        let compiled = command.output().expect("compilers of C++ and Rust are here");
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        let ran = world.run("conformance plugin:./libskeleton.so");
+        assert!(ran.code == Some(0) && !ran.out.contains("fails"), "{name}: {}", ran.out);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use crate::world::World;
 
 /// The header, and the stores that are written against it.
-fn source(name: &str) -> String {
+pub(crate) fn source(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/plugin");
     fs::read_to_string(folder.join(name)).unwrap()
 }
@@ -42,7 +42,7 @@ fn with_toy() -> World {
 #[test]
 fn the_skeletons_and_the_header_are_short() {
     for file in ["storemark_store.h", "skeleton.c"] {
-        assert!(source(file).lines().count() <= 150, "{file}");
+        assert!(source(file).lines().count() < 150, "{file}");
     }
 }
 
