@@ -109,6 +109,7 @@ release: tools charts
 bench:
 	cargo bench -p storemark-lab --bench own_cost
 	cargo bench -p storemark-engines --bench calls
+	cargo bench -p storemark-engines --bench plugin
 	cargo bench -p storemark-engines --bench adapters
 
 # A search for failures, about a quarter of an hour: interrupted commands, killed crash tests,
