@@ -58,7 +58,7 @@ pub use files::{
     check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
     is_open_to_write, is_same_file, may_be_moved, rename_new, user_id,
 };
-pub use flush::{flush_latency, sync, sync_dir};
+pub use flush::{add_flushes, flush_latency, flushes, sync, sync_dir};
 pub use image::ImageKind;
 pub use memory::{memory, peak_bytes};
 pub use memory_group::MemoryGroup;

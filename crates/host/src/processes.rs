@@ -23,18 +23,21 @@ pub(crate) fn combine_costs(one: Cost, other: Cost, with: fn(u64, u64) -> u64) -
         major_faults: both(one.major_faults, other.major_faults),
         voluntary_switches: both(one.voluntary_switches, other.voluntary_switches),
         involuntary_switches: both(one.involuntary_switches, other.involuntary_switches),
+        flushes: both(one.flushes, other.flushes),
     }
 }
 
 /// Combines the counters of two processes, or of one at two times.
 pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
     let fetched = one.device_read_bytes.zip(other.device_read_bytes);
+    let sent = one.device_written_bytes.zip(other.device_written_bytes);
     Io {
         read_calls: with(one.read_calls, other.read_calls),
         read_bytes: with(one.read_bytes, other.read_bytes),
         write_calls: with(one.write_calls, other.write_calls),
         written_bytes: with(one.written_bytes, other.written_bytes),
         device_read_bytes: fetched.map(|(one, other)| with(one, other)),
+        device_written_bytes: sent.map(|(one, other)| with(one, other)),
     }
 }
 
@@ -61,6 +64,7 @@ pub(crate) fn parse_io(text: &str) -> Option<Io> {
         write_calls: count("syscw")?,
         written_bytes: count("wchar")?,
         device_read_bytes: Some(count("read_bytes")?),
+        device_written_bytes: count("write_bytes"),
     })
 }
 
@@ -94,6 +98,7 @@ impl Processes {
             major_faults: zero,
             voluntary_switches: zero,
             involuntary_switches: zero,
+            flushes: zero,
             ..Cost::default()
         };
         let mut sum = Self { sampled, io: Some(Io::default()), ..Self::default() };
@@ -109,6 +114,8 @@ impl Processes {
         let sampled = Cost {
             voluntary_switches: switches.map(|(voluntary, _)| voluntary),
             involuntary_switches: switches.map(|(_, involuntary)| involuntary),
+            // The system does not report them. Worker processes do, to this one.
+            flushes: Some(0),
             ..stat.sampled
         };
         let io = self.io.zip(of_living(&folder.join("io"), parse_io));
@@ -302,7 +309,7 @@ mod tests {
         fs::write(folder.join("stat"), stat).unwrap();
         let status = "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n";
         fs::write(folder.join("task/1/status"), status).unwrap();
-        let io = "rchar: 5\nwchar: 6\nsyscr: 7\nsyscw: 8\nread_bytes: 9\nwrite_bytes: 0\n";
+        let io = "rchar: 5\nwchar: 6\nsyscr: 7\nsyscw: 8\nread_bytes: 9\nwrite_bytes: 11\n";
         fs::write(folder.join("io"), io).unwrap();
     }
 
@@ -322,6 +329,7 @@ mod tests {
         assert_eq!(sum.sampled.voluntary_switches, Some(12));
         assert_eq!(sum.sampled.involuntary_switches, Some(16));
         assert_eq!(sum.io.unwrap().device_read_bytes, Some(36));
+        assert_eq!(sum.io.unwrap().device_written_bytes, Some(44));
         // One that has ended meanwhile is passed over; one that cannot be read leaves no sum.
         fs::remove_file(proc.path().join(format!("{}/io", FAR + 3))).unwrap();
         assert_eq!(Processes::below(proc.path(), &[FAR + 2]).unwrap().io.unwrap().read_calls, 14);
@@ -479,7 +487,7 @@ cancelled_write_bytes: 0
         let io = parse_io(IO).unwrap();
         assert_eq!((io.read_calls, io.read_bytes), (10, 6976));
         assert_eq!((io.write_calls, io.written_bytes), (2, 12));
-        assert_eq!(io.device_read_bytes, Some(4096));
+        assert_eq!((io.device_read_bytes, io.device_written_bytes), (Some(4096), Some(8192)));
         for text in ["", "rchar: 1", &IO.replace("4096", "x"), &IO.replace("10\n", "-1\n")] {
             assert_eq!(parse_io(text), None, "{text}");
         }

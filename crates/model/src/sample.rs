@@ -154,10 +154,14 @@ pub struct Cost {
     pub voluntary_switches: Option<u64>,
     /// The context switches because a thread's time slice was over.
     pub involuntary_switches: Option<u64>,
+    /// The calls that flush to the device: fsync, fdatasync and msync. `None` if a server's flushes
+    /// would be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
 }
 
 /// The input and output of this process and others that work for it (Linux: `/proc/PID/io`, Windows:
-/// `GetProcessIoCounters`). By default nothing was read or written, from a device neither.
+/// `GetProcessIoCounters`). By default nothing was read or written, from and to a device neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Io {
     /// The calls that read.
@@ -171,6 +175,10 @@ pub struct Io {
     /// The bytes fetched from a device for this process, also by readahead and through mappings; `None` if
     /// the system does not report them.
     pub device_read_bytes: Option<u64>,
+    /// The bytes that it had the system write to a device: pages that it changed, each time after they
+    /// were written. `None` if the system does not report them, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_written_bytes: Option<u64>,
 }
 
 impl Default for Io {
@@ -181,6 +189,7 @@ impl Default for Io {
             write_calls: 0,
             written_bytes: 0,
             device_read_bytes: Some(0),
+            device_written_bytes: Some(0),
         }
     }
 }

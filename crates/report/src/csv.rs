@@ -185,11 +185,15 @@ const COLUMNS: &[CsvColumn] = &[
         t.cost.involuntary_switches.into()
     }),
     ("read_calls", "calls that read", |t| t.io.map(|io| io.read_calls).into()),
+    ("flushes", "calls that flushed to a device", |t| t.cost.flushes.into()),
     ("read_bytes", "bytes that they delivered", |t| t.io.map(|io| io.read_bytes).into()),
     ("write_calls", "calls that wrote", |t| t.io.map(|io| io.write_calls).into()),
     ("written_bytes", "bytes that they took", |t| t.io.map(|io| io.written_bytes).into()),
     ("fetched_bytes", "bytes fetched from a device for the workers", |t| {
         t.io.and_then(|io| io.device_read_bytes).into()
+    }),
+    ("sent_to_device_bytes", "bytes that the workers had the system write to a device", |t| {
+        t.io.and_then(|io| io.device_written_bytes).into()
     }),
     ("device_read_bytes", "bytes read from the device, whoever asked", |t| {
         t.device.map(|device| device.read_bytes).into()

@@ -4,7 +4,7 @@
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
 //! place; both re-export `posix`. `windows` re-exports `other`, the functions for users, modes and
 //! swaps of names that Windows has no like of. `absent` has what only Linux reports, for `unix` and
-//! `windows`. Tests compile all of them but `windows` on Linux.
+//! `windows`. `flush_calls` counts flushes on Linux. Tests compile all of them but `windows` on Linux.
 
 #![allow(
     clippy::unnecessary_wraps,
@@ -20,6 +20,11 @@ mod posix;
 mod absent;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use absent::*;
+
+#[cfg(target_os = "linux")]
+mod flush_calls;
+#[cfg(target_os = "linux")]
+pub(crate) use flush_calls::{add_flush_calls, flush_calls};
 
 #[cfg(target_os = "linux")]
 mod linux;

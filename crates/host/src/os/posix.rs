@@ -151,6 +151,8 @@ pub(super) fn usage(who: UsageWho) -> Cost {
         major_faults: count(usage.major_page_faults()),
         voluntary_switches: count(usage.voluntary_context_switches()),
         involuntary_switches: count(usage.involuntary_context_switches()),
+        // Of the whole process, also for a thread.
+        flushes: super::flush_calls(),
     }
 }
 

@@ -238,6 +238,7 @@ pub(crate) fn io() -> Option<Io> {
         write_calls: found.WriteOperationCount,
         written_bytes: found.WriteTransferCount,
         device_read_bytes: None,
+        device_written_bytes: None,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use host::{Passed, RunClock};
-use model::{Device, Result, Sample};
+use model::{Cost, Device, Result, Sample};
 
 use crate::workload::{WorkerReport, worker_report};
 
@@ -58,7 +58,8 @@ impl<'a> PassMeter<'a> {
             waited_ns: pass.waited_ns.filter(|_| !self.server && done.len() <= processors()),
             settle_ns: settling.wall_ns,
             background_ns: background.wall_ns,
-            cost: measured.cost,
+            // Those of a server are not seen.
+            cost: Cost { flushes: measured.cost.flushes.filter(|_| !self.server), ..measured.cost },
             io: measured.io,
             device,
             load: measured.load,

@@ -13,17 +13,20 @@ use super::{
     message::{Reply, WorkerRequest, parse, send},
 };
 
-/// The requests that [`send_requests`] has shown.
-static SHOWN: Mutex<Requests> = Mutex::new(Requests::NONE);
+/// The requests and flushes that [`send_counts`] has shown.
+static SHOWN: Mutex<(Requests, u64)> = Mutex::new((Requests::NONE, 0));
 
-/// Shows the requests that this process has sent to services since they were last shown, if any.
-pub(super) fn send_requests(output: &mut impl Write) -> io::Result<()> {
+/// Shows the requests that this process has sent to services, and the flushes that it has made, since
+/// they were last shown, if any.
+pub(super) fn send_counts(output: &mut impl Write) -> io::Result<()> {
     let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let sent = requests_sent();
-    let new = sent - *shown;
-    *shown = sent;
-    let is_new = new.count() > 0 || new.received_bytes > 0;
-    if is_new { send(output, &Reply::<()>::Requests(new)) } else { Ok(()) }
+    let (sent, flushes) = (requests_sent(), host::flushes().unwrap_or(0));
+    let (new, more) = (sent - shown.0, flushes - shown.1);
+    *shown = (sent, flushes);
+    if new.count() > 0 || new.received_bytes > 0 {
+        send(output, &Reply::<()>::Requests(new))?;
+    }
+    if more > 0 { send(output, &Reply::<()>::Flushes(more)) } else { Ok(()) }
 }
 
 /// The process that asks.
@@ -40,7 +43,7 @@ impl<W: Write> Client<W> {
 
     pub(super) fn reply<O: Serialize>(&mut self, reply: &Reply<O>) -> Result<()> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = send_requests(&mut *output).and_then(|()| send(&mut *output, reply));
+        let sent = send_counts(&mut *output).and_then(|()| send(&mut *output, reply));
         sent.map_err(|e| Error::io("standard output", e))
     }
 

@@ -349,16 +349,21 @@ impl<'a> Processes<'a> {
     }
 }
 
-/// Reports whether a line answers no request: it shows that a process runs, or which requests it
-/// has sent.
+/// Reports whether a line answers no request: it shows that a process runs, which requests it has sent,
+/// or how often it has flushed.
 fn is_unasked(line: &str) -> bool {
-    if !line.starts_with("\"alive\"") && !line.starts_with("{\"requests\":") {
+    let begins = ["\"alive\"", "{\"requests\":", "{\"flushes\":"];
+    if !begins.into_iter().any(|begin| line.starts_with(begin)) {
         return false;
     }
     match parse(line) {
         Ok(Reply::<()>::Alive) => true,
         Ok(Reply::<()>::Requests(sent)) => {
             count_requests(sent);
+            true
+        }
+        Ok(Reply::<()>::Flushes(flushes)) => {
+            host::add_flushes(flushes);
             true
         }
         _ => false,
@@ -385,7 +390,7 @@ pub(super) fn outcomes<O>(reply: Reply<O>, is_other: bool) -> Result<Vec<O>> {
             )))
         }
         Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),
-        Reply::Alive | Reply::Requests(_) => {
+        Reply::Alive | Reply::Requests(_) | Reply::Flushes(_) => {
             Err(Error::failed("it shows that it runs, and nothing else"))
         }
         Reply::Done(done) => Ok(done),

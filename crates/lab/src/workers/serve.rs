@@ -13,7 +13,7 @@ use std::{
 use model::{Blobs, Error, Result, Rows, give_variables};
 
 use super::{
-    client::{Client, send_requests, unexpected},
+    client::{Client, send_counts, unexpected},
     message::{
         BEAT, JobRequest, PROTOCOL, ProgramFacts, Reply, VERSION, WorkerRequest, parse, send,
     },
@@ -141,7 +141,7 @@ fn beat(output: &Mutex<impl Write>) {
     loop {
         thread::sleep(BEAT);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = send_requests(&mut *output);
+        let sent = send_counts(&mut *output);
         if sent.and_then(|()| send(&mut *output, &Reply::<()>::Alive)).is_err() {
             return;
         }

@@ -147,6 +147,7 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
         major_faults: Some(times(2)),
         voluntary_switches: Some(times(3)),
         involuntary_switches: Some(times(4)),
+        flushes: Some(times(11)),
         ..sample.cost
     };
     sample.io = Some(Io {
@@ -155,6 +156,7 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
         read_bytes: times(70_000),
         written_bytes: times(80_000),
         device_read_bytes: Some(times(90_000)),
+        device_written_bytes: Some(times(120_000)),
     });
     sample.device = Some(Device { read_bytes: 0, written_bytes: times(100_000) });
 }
