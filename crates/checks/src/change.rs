@@ -1,11 +1,11 @@
 //! How the time of each target changed from an old record to a new one.
 
-use model::{Case, record::Record};
+use model::{Case, Counter, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
 
-use crate::{gate::Gate, series::Series, verdict::Verdict};
+use crate::{counters::CounterChange, gate::Gate, series::Series, verdict::Verdict};
 
 /// The change of a target in a case.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -32,6 +32,8 @@ pub struct Change {
     pub p99: Option<Estimate>,
     /// The verdict on `time_ratio`: faster is better. The control has the verdict "baseline".
     pub verdict: Verdict,
+    /// What an operation asks of the system, compared round by round.
+    pub counters: Vec<CounterChange>,
 }
 
 impl Change {
@@ -159,7 +161,7 @@ impl TargetPair<'_> {
         let [old_us, new_us] = self.series.map(|series| series.unit_times().mean());
         let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
         let detectable = detectable_change(new, old, judged.level);
-        let [_, after] = self.series;
+        let [before, after] = self.series;
         let plan = &after.record.header.plan;
         Change {
             target: plan
@@ -174,6 +176,9 @@ impl TargetPair<'_> {
             single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
             p99: unpaired_ratio(&p99_after, &p99_before),
             verdict,
+            counters: Counter::ALL
+                .map(|counter| CounterChange::between(counter, before, after))
+                .into(),
         }
     }
 }

@@ -25,8 +25,7 @@ pub struct GatedTarget {
 }
 
 /// Judges each target of a run against the baseline, whose time it may exceed by `share`. References
-/// are no choice, and are left out. Only values are measured in each cache state of the plan; of other
-/// experiments a case that no target was tried in is none.
+/// are no choice, and are left out.
 pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
     let plan = &record.header.plan;
     let is_gated = |target: usize| target != plan.baseline && !plan.is_reference(target);
@@ -38,9 +37,15 @@ pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
             GatedTarget { case, target, ratio, verdict, gate }
         })
     };
+    gated_cases(record).flat_map(of_case).collect()
+}
+
+/// Returns the cases of a run that a gate judges. Only values are measured in each cache state of the plan;
+/// of other experiments a case that no target was tried in is none.
+pub(crate) fn gated_cases(record: &Record) -> impl Iterator<Item = Case> {
+    let plan = &record.header.plan;
     let is_tried = |case: &Case| {
         (0..plan.targets.len()).any(|target| Series::new(record, *case, target).is_tried())
     };
-    let cases = plan.cases().filter(|case| plan.experiment.blobs().is_some() || is_tried(case));
-    cases.flat_map(of_case).collect()
+    plan.cases().filter(move |case| plan.experiment.blobs().is_some() || is_tried(case))
 }

@@ -12,6 +12,7 @@ mod arithmetic;
 mod calibration;
 mod change;
 mod costs;
+mod counters;
 mod decision;
 mod experiment;
 mod extrapolation;
@@ -48,6 +49,7 @@ pub use calibration::{
 };
 pub use change::{CasePair, Change};
 pub use costs::{Choice, Costs, Ranked, Undecided};
+pub use counters::{CountedTarget, CounterChange, counted_targets, repeated_counters};
 pub use decision::{CandidateFigures, Decision, Excess};
 pub use experiment::{
     age::{AgeGroup, AgeRow, AgeSpace, age_groups, age_spaces},

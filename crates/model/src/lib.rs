@@ -10,6 +10,7 @@
 mod access_list;
 mod cache;
 mod cache_state;
+mod counter;
 mod crash;
 mod crashed_store;
 mod dataset;
@@ -48,6 +49,7 @@ mod words;
 pub use access_list::mode_without_list;
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
+pub use counter::Counter;
 pub use crash::{BrokenState, CrashModel, CrashResult, ModelResult};
 pub use crashed_store::CrashedStore;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};

@@ -1,9 +1,13 @@
 //! What a gate says of a target of a run.
 
-use checks::GatedTarget;
+use checks::{CountedTarget, CounterChange, GatedTarget};
 use model::record::Record;
 
-use crate::{answer::case_name, number::with_interval, sentences, words};
+use crate::{
+    answer::case_name,
+    number::{exact_figure, with_interval},
+    sentences, words,
+};
 
 /// Describes what the verdict of a gate on a target of a run rests on: `read, warm: sqlite: time ÷ that
 /// of files 1.10 (1.09–1.11)`.
@@ -14,5 +18,29 @@ pub fn gated_row(run: &Record, gated: &GatedTarget) -> String {
     match gated.ratio.filter(|_| gated.verdict.is_judged()) {
         Some(ratio) => sentences::gated(target, baseline, with_interval(&ratio)),
         None => format!("{target}: {}", words::change_verdict(gated.verdict, None)),
+    }
+}
+
+/// Describes how a counter of a target of a run differs from the baseline's: `update, warm: sqlite: flushes per
+/// operation 1 → 2, in each of 3 rounds`.
+pub fn counted_row(run: &Record, counted: &CountedTarget) -> String {
+    let target = words::label(&run.header.plan, counted.target);
+    counter_change(&format!("{}: {target}", case_name(run, counted.case)), &counted.change)
+}
+
+/// Describes how a counter of `target` changed, or why that is not known.
+pub(crate) fn counter_change(target: &str, change: &CounterChange) -> String {
+    let CounterChange { counter, rounds, .. } = *change;
+    let count = |count: Option<f64>| exact_figure(count.unwrap_or_default());
+    if change.exact().is_some() {
+        return sentences::counted(target, counter, count(change.old), count(change.new), rounds);
+    }
+    match rounds {
+        0 => sentences::not_counted(target, counter),
+        1 => sentences::counted_once(target, counter),
+        _ => {
+            let [least, most] = [change.least, change.most].map(count);
+            sentences::counted_waveringly(target, counter, least, most, rounds)
+        }
     }
 }

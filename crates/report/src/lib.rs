@@ -32,11 +32,11 @@ mod words;
 pub use answer::{Answer, answer};
 pub use charts::{Machine, StudyStep};
 pub use compare::{
-    ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison,
+    ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison, counter_rows,
     environment_differences, gate_rows, plan_differences,
 };
 pub use csv::{csv, csv_columns};
-pub use gate::gated_row;
+pub use gate::{counted_row, gated_row};
 pub use hdr::{HDR_HEAD, hdr};
 pub use html::{HTML_HEAD, html, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};

@@ -26,6 +26,12 @@ fn grouped(value: f64) -> String {
     format!("{sign}{}", show_count(value.abs().round() as u64))
 }
 
+/// Formats a count per operation with up to six decimals, without zeros at its end.
+pub(crate) fn exact_figure(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Formats a small figure with two significant digits, however many decimals that takes: a rare
 /// event is still one.
 pub(crate) fn small(value: f64) -> String {

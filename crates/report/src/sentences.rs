@@ -110,6 +110,10 @@ sentences! {
     changed(change, ratio, least): "{change}: time new ÷ old {ratio}, sees changes from {least} % on";
     changed_unseen(change, ratio): "{change}: time new ÷ old {ratio}, sees no change";
     gated(target, baseline, ratio): "{target}: time ÷ that of {baseline} {ratio}";
+    counted(target, counter, from, to, rounds): "{target}: {counter} per operation {from} → {to}, in each of {rounds} rounds";
+    counted_waveringly(target, counter, least, most, rounds): "{target}: {counter} per operation differ from round to round, by {least} to {most} in {rounds} rounds; not compared";
+    counted_once(target, counter): "{target}: {counter}: one round does not show whether the count repeats";
+    not_counted(target, counter): "{target}: {counter} are not known of both";
 }
 
 // What coincides with a verdict, how far a store scales, and what is not shown at once.
@@ -118,6 +122,7 @@ sentences! {
     time_differs(name, from, to, change): "time {name} {from} → {to} µs ({change})";
     count_differs(name, from, to, change): "{name} {from} → {to} ({change})";
     scales_to(target, clients, low, high, most): "{target}: one more client adds up to {clients} ({low} to {high}), of {most} measured";
+    repeated_counters(list): "the same per blob in every round, so that --fail-on can compare it: {list}";
     hidden_findings(more, notes): "More findings: {more}; notes: {notes}";
 }
 

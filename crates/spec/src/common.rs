@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use model::{Cache, Inconclusive, Rounds};
+use model::{Cache, Counter, Inconclusive, Rounds};
 
 use crate::{
     options::options,
@@ -79,6 +79,11 @@ options! {
         /// Exit with 3 if any time is more than this share above that of the baseline (compare: above
         /// the old one), by its whole interval
         fail_above: Option<GivenValue<Percentage>> = "PERCENT",
+        /// Exit with 3 if an operation has more of these than the baseline's (compare: than before), in
+        /// each round: flushes, reads, writes, calls (all three), faults, bytes (read and written),
+        /// device-bytes; or if rounds differ in that. Without --fail-above, --time and --rounds, run
+        /// makes three rounds
+        fail_on: Vec<GivenValue<Counter>> = "COUNTERS",
         /// What --fail-above does when an interval contains the limit: fail (default), pass
         inconclusive: Option<GivenValue<Inconclusive>> = "HOW" [requires = "fail_above"],
     }

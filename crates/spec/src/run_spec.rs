@@ -159,6 +159,9 @@ const NEEDS: [(&str, &str); 5] = [
     ("inconclusive", "fail-above"),
 ];
 
+/// The rounds in which counts must repeat, if nothing else decides how many there are.
+const ROUNDS_OF_COUNTS: u32 = 3;
+
 /// The options on what to do with a plan or where its record goes: they are no part of the plan.
 const APART: [&str; 5] = ["dry-run", "html", "json", "save-plan", "yes"];
 
@@ -180,10 +183,15 @@ impl RunSpec {
     pub fn rounds(&self) -> Rounds {
         let runs = if let Self::Run(blobs) = self { given_value(&blobs.ways.runs) } else { None };
         let (runs, rounds) = (runs.unwrap_or(1), self.running().rounds(self.time()));
+        let gate = &self.output().gate;
+        // Counts need no more rounds than show that they repeat.
+        let counts = !gate.fail_on.is_empty() && gate.fail_above.is_none();
+        let counts = counts && self.running().time.is_none();
+        let max = rounds.max.or(counts.then_some(ROUNDS_OF_COUNTS));
         // A verdict needs so many of all runs together.
-        let min = rounds.max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
-        let fail_above = given_value(&self.output().gate.fail_above);
-        Rounds { min, runs, fail_above, ..rounds }
+        let min = max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
+        let fail_above = given_value(&gate.fail_above);
+        Rounds { min, max, runs, fail_above, ..rounds }
     }
 
     /// Reads the options of a subcommand.

@@ -34,6 +34,8 @@ pub struct Explained {
     pub read_calls: Option<f64>,
     /// Calls that wrote.
     pub write_calls: Option<f64>,
+    /// Calls that flush to the device.
+    pub flushes: Option<f64>,
     /// Bytes that calls delivered, per byte.
     pub read_bytes: Option<f64>,
     /// Bytes that calls took, per byte.
@@ -81,6 +83,7 @@ fn explain(record: &Record, row: &Figures) -> Explained {
         }),
         read_calls: per_operation(|s| Some(s.io?.read_calls)),
         write_calls: per_operation(|s| Some(s.io?.write_calls)),
+        flushes: per_operation(|s| s.cost.flushes),
         read_bytes: per_byte(|s| Some(s.io?.read_bytes)),
         written_bytes: per_byte(|s| Some(s.io?.written_bytes)),
         device_read: row.device_read_per_byte,
@@ -140,6 +143,7 @@ const PARTS: [(Aspect, &[Aspect]); 3] = [
     (
         time("off the processor per blob", |e| e.off_cpu),
         &[
+            number("flushes per blob", |e| e.flushes),
             number("bytes from the device per byte", |e| e.device_read),
             number("bytes to the device per byte", |e| e.device_written),
             number("page faults from the device per blob", |e| e.major_faults),

@@ -1,6 +1,7 @@
 //! Hand-written records: each finding appears above its bound, and not just below it.
 
 mod costs;
+mod counters;
 mod fixture;
 mod record;
 mod sample;

@@ -1,8 +1,8 @@
-//! The exit code of a limit on times, for `--fail-above`.
+//! The exit codes of gates: a limit on times, for `--fail-above`, and counters, for `--fail-on`.
 
 use checks::Gate;
-use model::{Error, Inconclusive, units};
-use spec::{GateOptions, given_value};
+use model::{Counter, Error, Inconclusive, units};
+use spec::{GateOptions, given_value, given_values};
 
 use crate::{exit::Failure, output};
 
@@ -52,5 +52,43 @@ impl Limit {
                 Ok(())
             }
         }
+    }
+}
+
+/// The counters of `--fail-on`.
+pub(crate) struct Counters(pub(crate) Vec<Counter>);
+
+impl Counters {
+    /// Returns the counters; `None` if none was asked for.
+    pub(crate) fn of(options: &GateOptions) -> Option<Self> {
+        let counters = given_values(&options.fail_on);
+        (!counters.is_empty()).then_some(Self(counters))
+    }
+
+    /// Prints which rows have more than before and which cannot be compared, and fails if there are any.
+    /// `cannot` is why not all can be judged.
+    pub(crate) fn judge(
+        &self,
+        rows: &[(Gate, String)],
+        cannot: Option<String>,
+    ) -> Result<(), Failure> {
+        let names: Vec<_> = self.0.iter().map(|counter| counter.as_str()).collect();
+        let say = |word: &str| output::say(&format!("gate on {}: {word}", names.join(", ")));
+        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "cannot tell")] {
+            for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
+                say(&format!("{word}: {row}"));
+            }
+        }
+        if rows.iter().any(|(gate, _)| *gate == Gate::Fail) {
+            return Err(Failure::GATE);
+        }
+        if let Some(why) = cannot {
+            return Err(Failure::PartWay(Error::failed(format!("--fail-on: {why}"))));
+        }
+        if rows.iter().any(|(gate, _)| *gate == Gate::Undecided) {
+            return Err(Failure::GATE);
+        }
+        say("pass");
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::R
 use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
 use spec::{ExplainOption, GateOptions, HdrOption, Name, PageOption};
 
-use super::gate::Limit;
+use super::gate::{Counters, Limit};
 use crate::{
     exit::Failure,
     files::{self, Form, Taken},
@@ -236,7 +236,9 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let compared = comparison(&old, &new, options.control.as_deref())?;
     let data = || output::json(&ComparisonData::new(&compared));
     files::print(options.json.as_deref(), data, &shown(&compared, options))?;
-    gate(&compared, &options.gate)
+    let counted = gate_on_counters(&compared, &options.gate);
+    gate(&compared, &options.gate)?;
+    counted
 }
 
 fn shown(compared: &Comparison, options: &CompareOptions) -> String {
@@ -254,11 +256,22 @@ fn gate(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
         report::gate_rows(compared, limit.share, gate).into_iter().map(move |row| (gate, row))
     };
     let rows: Vec<_> = [Gate::Fail, Gate::Undecided].into_iter().flat_map(of).collect();
-    let lost: Vec<_> = compared.lost().collect();
-    let lost = (!lost.is_empty())
-        .then(|| format!("in the old record, and not in the new one: {}", lost.join("; ")));
     let unjudged =
         || "no row can be judged; more --runs or --time of both records may do".to_owned();
-    let cannot = lost.or_else(|| (!compared.is_judged()).then(unjudged));
+    let cannot = lost(compared).or_else(|| (!compared.is_judged()).then(unjudged));
     limit.judge(&rows, compared.gate(limit.share), cannot, "more --runs or --time of both records")
+}
+
+/// Judges two records by the counters of `--fail-on`.
+fn gate_on_counters(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
+    let Some(counters) = Counters::of(options) else { return Ok(()) };
+    let rows = report::counter_rows(compared, &counters.0);
+    counters.judge(&rows, lost(compared))
+}
+
+/// Names what is no longer measured; `None` if nothing is missing.
+fn lost(compared: &Comparison) -> Option<String> {
+    let lost: Vec<_> = compared.lost().collect();
+    (!lost.is_empty())
+        .then(|| format!("in the old record, and not in the new one: {}", lost.join("; ")))
 }

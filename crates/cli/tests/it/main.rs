@@ -15,6 +15,7 @@ mod changing;
 mod compare;
 mod compare_records;
 mod conformance;
+mod counters;
 mod crash;
 mod damaged;
 mod defaults;

@@ -24,7 +24,7 @@ use self::{
 };
 pub use self::{
     several::as_runs,
-    tables::gate_rows,
+    tables::{counter_rows, gate_rows},
     unlike::{Unlike, environment_differences, plan_differences},
 };
 use crate::words;

@@ -1,10 +1,12 @@
 //! A comparison of two records.
 
-use checks::{Change, Gate, Verdict};
+use checks::{Change, CounterChange, Gate, Verdict};
+use model::Counter;
 
 use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
     ComparedCase, Comparison,
+    gate::counter_change,
     number::{figure, with_interval},
     sentences,
     table::{Cell, Column, Room, Table},
@@ -78,6 +80,29 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
         Some(share) => sentences::changed(about, ratio, figure(share * 100.0)),
         None => sentences::changed_unseen(about, ratio),
     }
+}
+
+/// Describes how each of `counters` changed, with the verdict of a gate on it: fewer pass. A record
+/// compared with itself has no rows.
+pub fn counter_rows(comparison: &Comparison, counters: &[Counter]) -> Vec<(Gate, String)> {
+    let changes = comparison.changes().filter(|_| !comparison.same);
+    let of_change = |(case, change): (&ComparedCase, &Change)| {
+        let target = format!("{}: {}", case.title(), change.target);
+        let asked = change.counters.iter().filter(|of| counters.contains(&of.counter));
+        asked.map(|of| (of.gate(), counter_change(&target, of))).collect::<Vec<_>>()
+    };
+    changes.flat_map(of_change).collect()
+}
+
+/// Returns a line for each counter that certainly changed.
+pub(crate) fn changed_counters(comparison: &Comparison) -> Vec<String> {
+    let is_changed = |change: &CounterChange| change.exact().is_some_and(|more| more != 0.0);
+    let of_change = |(case, change): (&ComparedCase, &Change)| {
+        let target = format!("{}: {}", case.title(), change.target);
+        let changed = change.counters.iter().filter(|of| is_changed(of));
+        changed.map(|of| counter_change(&target, of)).collect::<Vec<_>>()
+    };
+    comparison.changes().flat_map(of_change).collect()
 }
 
 /// Describes the control that times are divided by, or that a record lacks it; `None` if there is

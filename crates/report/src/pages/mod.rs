@@ -82,6 +82,9 @@ pub fn comparison(comparison: &Comparison, names: [&str; 2], detail: Detail) -> 
     let found = found.map(|one| (one.severity, format!("{}: {}", one.whose, one.sentence)));
     let findings = Block::Findings { findings: found.collect(), all: detail.all };
     let blocks = head.blocks.into_iter().chain(comparison.cases.iter().map(case));
+    let counters = compared::changed_counters(comparison).into_iter();
+    let counters = Lines::new("Counters that changed", counters.map(|text| Line::new("· ", text)));
+    let blocks = blocks.chain(counters.unless_empty().map(Block::from));
     let differences = differences(comparison, detail).map(Block::from);
     Page::new(blocks.chain(differences).chain([findings]))
 }

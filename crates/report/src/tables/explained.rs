@@ -1,6 +1,6 @@
 //! The tables that explain the differences between targets in a case.
 
-use checks::{Aspect, Difference, Explained, Figures, differences};
+use checks::{Aspect, Difference, Explained, Figures, Series, differences};
 use model::record::Record;
 
 use super::TARGET;
@@ -50,6 +50,7 @@ pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
         .with(TARGET, |row| label(plan, row.target))
         .with(Column::number("calls", "read"), |row| row.read_calls)
         .with(Column::number("calls", "write"), |row| row.write_calls)
+        .with(Column::number("calls", "flush"), |row| row.flushes)
         .with(Column::number("bytes", "read"), |row| row.read_bytes)
         .with(Column::number("bytes", "written"), |row| row.written_bytes)
         .with(Column::number("device", "read"), |row| row.device_read)
@@ -67,6 +68,16 @@ pub(crate) fn explained_moves(record: &Record, rows: &[Figures]) -> Table {
     table.with_notes(memory)
 }
 
+/// Lists the counters that are the same in all rounds of each target; `None` if there are none.
+fn repeated(record: &Record, rows: &[Figures]) -> Option<String> {
+    let of_target = |row: &Figures| {
+        let counters = checks::repeated_counters(Series::new(record, row.case, row.target));
+        let counters = joined(counters.iter().map(ToString::to_string), ", ")?;
+        Some(format!("{} {counters}", label(&record.header.plan, row.target)))
+    };
+    joined(rows.iter().filter_map(of_target), "; ").map(sentences::repeated_counters)
+}
+
 /// Describes a difference: `time in the kernel per blob 3.00 → 0.900 µs (-2.10)`.
 fn describe(difference: &Difference) -> String {
     let Difference { aspect: Aspect { is_time, name, .. }, baseline, target } = *difference;
@@ -80,16 +91,19 @@ fn describe(difference: &Difference) -> String {
     }
 }
 
-/// Returns a sentence for each verdict that something coincides with; `None` if there are none.
+/// Returns a sentence for each verdict that something coincides with, and one on the counters that repeat
+/// themselves; `None` if there are none.
 pub(crate) fn explained_sentences(record: &Record, rows: &[Figures]) -> Option<Lines> {
     let plan = &record.header.plan;
     let explained = checks::explained(record, rows);
-    let baseline = explained.iter().find(|row| row.target == plan.baseline)?;
-    let sentences = rows.iter().zip(&explained).filter_map(|(row, target)| {
-        let differences = differences(baseline, row, target);
+    let baseline = explained.iter().find(|row| row.target == plan.baseline);
+    let coincides = |(row, target): (&Figures, &Explained)| {
+        let differences = differences(baseline?, row, target);
         let along = joined(differences.iter().map(describe), ", ")?;
         let (label, verdict) = (label(plan, row.target), faster_or_slower(row.ratio?.point));
-        Some(Line::new("· ", sentences::coincides(label, verdict, along)))
-    });
+        Some(sentences::coincides(label, verdict, along))
+    };
+    let coincide = rows.iter().zip(&explained).filter_map(coincides);
+    let sentences = coincide.chain(repeated(record, rows)).map(|text| Line::new("· ", text));
     Lines::new("", sentences).unless_empty()
 }

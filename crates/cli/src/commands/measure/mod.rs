@@ -14,7 +14,7 @@ pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};
 
-use checks::{Gate, gated_targets};
+use checks::{CountedTarget, Gate, counted_targets, gated_targets};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
@@ -25,7 +25,7 @@ use report::pages;
 use spec::{Extras, GateOptions, Name, Output, RunSpec};
 
 use super::{
-    gate::Limit,
+    gate::{Counters, Limit},
     records::{EXPORT_HDR, write_hdr},
     run_stats,
 };
@@ -96,7 +96,9 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
         let error = if is_over { Error::overspent() } else { Error::overdue() };
         return Err(Failure::PartWay(error));
     }
+    let counted = gate_on_counters(&records, &spec.output().gate);
     gate(&records, &spec.output().gate)?;
+    counted?;
     if extras.strict { check_findings(&records) } else { Ok(()) }
 }
 
@@ -111,6 +113,16 @@ fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
     let is_judged = targets.iter().any(|(_, of)| of.verdict.is_judged());
     let cannot = || "no target can be judged; more --time may do".to_owned();
     limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
+}
+
+/// Judges the targets of all runs by the counters of `--fail-on`.
+fn gate_on_counters(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
+    let Some(counters) = Counters::of(options) else { return Ok(()) };
+    let of_run = |run| counted_targets(run, &counters.0).into_iter().map(move |of| (run, of));
+    let row = |(run, of): (_, CountedTarget)| (of.change.gate(), report::counted_row(run, &of));
+    let rows: Vec<_> = records.iter().flat_map(of_run).map(row).collect();
+    let cannot = || "no target can be judged".to_owned();
+    counters.judge(&rows, rows.is_empty().then(cannot))
 }
 
 /// Measures a step of a study without showing anything.
@@ -138,10 +150,18 @@ fn ready(typed: RunSpec) -> Result<Ready> {
         request.repeat(origin.recorded);
     }
     let is_alone = |request: &mut Request| request.experiment.labels().len() < 2;
-    if Limit::of(&spec.output().gate).is_some() && requests.iter_mut().any(is_alone) {
-        return Err(Error::usage(
-            "--fail-above compares targets with the baseline, and there is only one target",
-        ));
+    let gate = &spec.output().gate;
+    let option = match (Limit::of(gate), Counters::of(gate)) {
+        (Some(_), _) => Some("--fail-above"),
+        (_, Some(_)) => Some("--fail-on"),
+        _ => None,
+    };
+    if let Some(option) = option
+        && requests.iter_mut().any(is_alone)
+    {
+        return Err(Error::usage(format!(
+            "{option} compares targets with the baseline, and there is only one target"
+        )));
     }
     Ok(Ready { began, spec, requests, placements })
 }

@@ -1,0 +1,157 @@
+//! Counters that do not waver: flushes as strace sees them, and gates on them.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
+
+use model::Sample;
+
+use crate::world::{World, systems_sqlite};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_storemark");
+
+/// Runs `line` with its record in `r.json`. Returns the most flushes of a thread; `None` where nobody may
+/// trace.
+fn traced(world: &World, line: &str) -> Option<u64> {
+    let program = world.command(line);
+    let traces = tempfile::tempdir().unwrap();
+    let output = Command::new("strace")
+        .args(["-ff", "-qq", "-e", "trace=fsync,fdatasync,msync", "-o"])
+        .arg(traces.path().join("of"))
+        .arg(program.get_program())
+        .args(program.get_args())
+        .current_dir(world.path(""))
+        .stdout(Stdio::null())
+        .output()
+        .expect("strace is installed by `make test`");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("ptrace") && said.contains("not permitted") {
+        host::unchecked("strace", &said);
+        world.ok(line);
+        return None;
+    }
+    assert!(output.status.success(), "{line}: {said}");
+    let of_thread = |thread: fs::DirEntry| {
+        let text = fs::read_to_string(thread.path()).unwrap();
+        text.lines().filter(|line| line.contains("sync(")).count() as u64
+    };
+    fs::read_dir(traces.path()).unwrap().map(|thread| of_thread(thread.unwrap())).max()
+}
+
+/// Returns the whole flushes per operation of a target: by the record of its steady pass, and as strace sees
+/// them in both passes of its worker.
+fn flushes(world: &World, target: &str) -> (u64, Option<u64>) {
+    const COUNT: u64 = 600;
+    let line = format!(
+        "run {target} --update --keys {COUNT} --count {COUNT} --size 100 --batch 1 --rounds 1 \
+         --json r.json"
+    );
+    let traced = traced(world, &line);
+    let record = world.record("r.json");
+    let sample = record.samples.last().unwrap();
+    let flushes = sample.cost.flushes.expect("Linux counts");
+    assert_eq!(sample.operations, COUNT, "{target}");
+    let first = sample.first_pass().unwrap().operations;
+    (flushes / COUNT, traced.map(|all| all / (first + COUNT)))
+}
+
+#[test]
+fn flushes_are_those_that_strace_sees() {
+    let world = World::new();
+    let library = format!("sqlite:?journal=delete&sync=full&lib={}", systems_sqlite());
+    let worker = format!("redb:?sync=immediate&worker={PROGRAM}");
+    for (target, least) in [
+        ("sqlite:?journal=delete&sync=full", 4),
+        ("sqlite:?journal=wal&sync=full", 1),
+        (&*library, 4),
+        ("files:?sync=full", 2),
+        ("lmdb:?sync=full", 1),
+        ("redb:?sync=immediate", 1),
+        (&*worker, 1),
+        ("fjall:?sync=data", 1),
+        #[cfg(feature = "rocksdb")]
+        ("rocksdb:?wal=on&sync=on", 1),
+    ] {
+        let (counted, traced) = flushes(&world, target);
+        assert!(counted >= least, "{target}: {counted}");
+        assert!(traced.is_none_or(|traced| traced == counted), "{target}: {counted} {traced:?}");
+    }
+}
+
+/// With `extra` SQLite flushes the folder after each commit, too.
+const FULL: &str = "sqlite:?journal=delete&sync=full";
+const EXTRA: &str = "sqlite:?journal=delete&sync=extra";
+const WORK: &str = "--update --keys 300 --count 300 --size 100 --batch 1 --seed 7";
+
+#[test]
+fn one_more_flush_a_commit_fails_and_one_less_passes() {
+    let world = World::new();
+    let gated = |targets: &str, more: &str| {
+        let ran = world.run(&format!("run {targets} {WORK} --fail-on {more} --json r.json"));
+        (ran.code.unwrap(), ran.err)
+    };
+    let (code, said) = gated(&format!("{FULL} {EXTRA}"), "flushes");
+    assert_eq!(code, 3, "{said}");
+    let row = "gate on flushes: fail: update, warm: sqlite journal=delete sync=extra: flushes per \
+               operation 4 → 5, in each of 3 rounds";
+    assert!(said.contains(row), "{said}");
+    let rounds = |record: &[Sample]| record.iter().map(|sample| sample.round).max();
+    assert_eq!(rounds(&world.record("r.json").samples), Some(2));
+    let (code, said) = gated(&format!("{EXTRA} {FULL}"), "flushes");
+    assert_eq!((code, said.contains("gate on flushes: pass")), (0, true), "{said}");
+    let (code, said) = gated(&format!("{FULL} {EXTRA}"), "flushes --rounds 1");
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("cannot tell: update, warm: sqlite journal=delete sync=extra: "),
+        "{said}"
+    );
+    assert!(said.contains("one round does not show whether the count repeats"), "{said}");
+}
+
+#[test]
+fn a_gate_on_counters_needs_two_targets_and_known_words() {
+    let world = World::new();
+    let said = world.refused(&format!("run files: {WORK} --fail-on flushes"));
+    assert!(said.contains("--fail-on compares targets with the baseline"), "{said}");
+    let said = world.refused("run files: sqlite: --read --fail-on flush");
+    assert!(said.contains("did you mean flushes?"), "{said}");
+}
+
+#[test]
+fn two_records_are_compared_by_their_counters() {
+    let world = World::new();
+    world.ok(&format!("run {FULL} {WORK} --rounds 3 --json old.json --explain"));
+    let old = fs::read_to_string(world.path("old.json")).unwrap();
+    let new = old.replace("\"flushes\":1200", "\"flushes\":1500");
+    assert_ne!(old, new, "300 operations of 4 flushes");
+    world.write("new.json", new);
+    let ran = world.run("compare old.json new.json --fail-on flushes,writes");
+    let row = "update, warm: sqlite journal=delete sync=full: flushes per operation 4 → 5, in each \
+               of 3 rounds";
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.words().contains("Counters that changed"), "{}", ran.out);
+    assert!(ran.words().contains(row), "{}", ran.out);
+    assert!(ran.err.contains(&format!("gate on flushes, writes: fail: {row}")), "{}", ran.err);
+    for line in ["new.json old.json --fail-on flushes", "old.json old.json --fail-on calls"] {
+        let ran = world.ok(&format!("compare {line}"));
+        assert!(ran.err.contains(": pass"), "{}", ran.err);
+    }
+    // A record of an older version has no flushes.
+    world.write("older.json", old.replace(",\"flushes\":1200", ""));
+    let ran = world.run("compare older.json old.json --fail-on flushes");
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.err.contains("cannot tell: "), "{}", ran.err);
+    assert!(ran.err.contains("flushes are not known of both"), "{}", ran.err);
+}
+
+#[test]
+fn what_repeats_itself_is_listed() {
+    let world = World::new();
+    let ran = world.ok(&format!("run {FULL} {WORK} --rounds 2 --explain"));
+    let words = ran.words();
+    let list = words.split("so that --fail-on can compare it: ").nth(1).unwrap_or_default();
+    assert!(list.starts_with("sqlite journal=delete sync=full flushes"), "{words}");
+}
