@@ -73,7 +73,7 @@ impl Process {
         let names: Vec<_> = checks.iter().map(|check| check.name).collect();
         let scratch = scratch.canonicalize().map_err(|e| Error::io(scratch.display(), e))?;
         let mut command = part::command(case)?;
-        command.args(["--checks", &names.join(",")]).env("TMPDIR", scratch);
+        command.args(["--checks", &names.join(",")]).env("TMPDIR", &scratch).env("TMP", scratch);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let failed = |error| Error::io("a process for the checks cannot be started", error);
         let (mut child, group) = ProcessGroup::start(&mut command).map_err(failed)?;
