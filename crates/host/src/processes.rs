@@ -10,7 +10,7 @@ use std::{
 
 use model::{Cost, Io};
 
-use crate::{os, text};
+use crate::{os, run_clock::all_readings, text};
 
 /// Combines two costs counter by counter: `saturating_sub` gives what was spent between them,
 /// `saturating_add` their sum. A counter that one of them lacks is `None`.
@@ -42,8 +42,8 @@ pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
 }
 
 /// Returns the counters of this process so far, all its threads together (Linux: `/proc/self/io`,
-/// see proc(5)), and what the kernel adds to them for this reading afterwards. `None` if the kernel
-/// does not count, or does not show it to this user.
+/// see proc(5)), without what its clocks read, and what the kernel adds to them for this reading
+/// afterwards. `None` if the kernel does not count, or does not show it to this user.
 pub(crate) fn own_io() -> Option<(Io, Io)> {
     if !cfg!(target_os = "linux") {
         // Elsewhere a reading is no input.
@@ -53,7 +53,8 @@ pub(crate) fn own_io() -> Option<(Io, Io)> {
     let mut buffer = [0; 512];
     let length = File::open("/proc/self/io").ok()?.read(&mut buffer).ok()?;
     let reading = Io { read_calls: 1, read_bytes: length as u64, ..Io::default() };
-    Some((parse_io(std::str::from_utf8(&buffer[..length]).ok()?)?, reading))
+    let all = parse_io(std::str::from_utf8(&buffer[..length]).ok()?)?;
+    Some((combine_io(all, all_readings(), u64::saturating_sub), reading))
 }
 
 pub(crate) fn parse_io(text: &str) -> Option<Io> {
