@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod action;
 mod advise;
 mod age;
 #[cfg(feature = "archives")]
