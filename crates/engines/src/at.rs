@@ -2,9 +2,10 @@
 //! it or an error.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io::{self, Read},
     path::Path,
+    time::{Duration, SystemTime},
 };
 
 use model::{Access, Error, Result};
@@ -31,6 +32,38 @@ pub(crate) fn length(path: &Path) -> Result<u64> {
         return Err(Error::usage("is not a file").at(path.display()));
     }
     Ok(metadata.len())
+}
+
+/// What shows that an open file has the bytes that it had: device, inode, length, and the time of the last
+/// change in seconds and nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileVersion([u64; 2], u64, [i64; 2]);
+
+/// The seconds after a change in which another one may get the same time, on any file system.
+const SAME_TIME: Duration = Duration::from_secs(2);
+
+impl FileVersion {
+    /// Returns the version of a file; `None` if the system does not report it, or the file was changed so
+    /// lately that the next change may not show.
+    pub(crate) fn read(file: &File) -> Option<Self> {
+        Self::from_metadata(&file.metadata().ok()?, SystemTime::now())
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn from_metadata(meta: &Metadata, now: SystemTime) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+
+        let [seconds, nanoseconds] = [meta.ctime(), meta.ctime_nsec()];
+        let changed = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
+        let age = now.duration_since(SystemTime::UNIX_EPOCH + changed).ok()?;
+        let version = Self([meta.dev(), meta.ino()], meta.len(), [seconds, nanoseconds]);
+        (age > SAME_TIME).then_some(version)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn from_metadata(_: &Metadata, _: SystemTime) -> Option<Self> {
+        None
+    }
 }
 
 /// Checks that a store of `engine` is at `location`.
@@ -102,4 +135,34 @@ pub(crate) fn write(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Resul
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_same_length_and_modification_time_has_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "one").unwrap();
+        let first = fs::metadata(&path).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let version = |meta: &Metadata| FileVersion::from_metadata(meta, later).unwrap();
+        assert_eq!(version(&first), version(&fs::metadata(&path).unwrap()));
+        // The clock of a file system may have steps of 10 ms.
+        thread::sleep(Duration::from_millis(100));
+        fs::write(&path, "two").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(first.modified().unwrap()).unwrap();
+        let second = file.metadata().unwrap();
+        assert_eq!(second.modified().unwrap(), first.modified().unwrap());
+        assert_ne!(version(&first), version(&second));
+        // A further change could have the same time.
+        let at_once = second.modified().unwrap();
+        assert_eq!(FileVersion::from_metadata(&second, at_once), None);
+    }
 }

@@ -94,32 +94,32 @@ fn value_start(file: &File, header: u64) -> Result<u64> {
     Ok(header + LOCAL_HEADER as u64 + further)
 }
 
-/// The entries of an archive by their names, and those that are no values.
-pub(super) struct Index {
-    /// Whether numbers, as kvtest names files, are read as names too.
-    as_names: bool,
-    entries: Table<Slot>,
+/// The entries of an archive, to be looked up.
+pub(super) struct Entries {
+    pub(super) values: Table<Slot>,
     pub(super) left_out: Vec<Entry>,
     pub(super) is_deflated: bool,
+    /// Whether all names are numbers, so that the keys are integers unless names are asked for.
+    pub(super) is_numbered: bool,
+}
+
+/// The entries of an archive by their names, while they are collected.
+pub(super) struct Index {
+    values: Table<Slot>,
+    left_out: Vec<Entry>,
+    is_deflated: bool,
 }
 
 impl Index {
-    /// Creates the index of an archive that is opened for keys of this kind.
-    pub(super) fn new(keys: KeyKind) -> Self {
-        Self { as_names: keys == KeyKind::Names, ..Self::names() }
-    }
-
-    /// Creates the index of an archive of names.
-    pub(super) fn names() -> Self {
-        let entries = Table::new(KeyKind::Names);
-        Self { as_names: true, entries, left_out: Vec::new(), is_deflated: false }
+    pub(super) fn new() -> Self {
+        Self { values: Table::new(KeyKind::Names), left_out: Vec::new(), is_deflated: false }
     }
 
     /// Adds a value. The last one of a name counts, as for tar.
     pub(super) fn add(&mut self, name: &[u8], slot: Slot) -> Result<()> {
         let name = plain_name(name);
         self.is_deflated |= slot.is_deflated;
-        if self.entries.insert(Key::Name(name), slot)?.is_some() {
+        if self.values.insert(Key::Name(name), slot)?.is_some() {
             self.leave_out(name, EntryKind::Earlier, &[]);
         }
         Ok(())
@@ -127,7 +127,7 @@ impl Index {
 
     /// Adds a value that has the same bytes as the entry `target`; it is left out as a link if there is none.
     pub(super) fn add_link(&mut self, name: &[u8], target: &[u8], meta: Meta) -> Result<()> {
-        let found = self.entries.get(&Key::Name(plain_name(target)))?.map(|slot| slot.linked(meta));
+        let found = self.values.get(&Key::Name(plain_name(target)))?.map(|slot| slot.linked(meta));
         let Some(slot) = found else {
             self.leave_out(name, EntryKind::Link, target);
             return Ok(());
@@ -146,22 +146,26 @@ impl Index {
         }
     }
 
-    /// Returns the entries: as integers if all are named as kvtest numbers files.
-    pub(super) fn finish(self) -> Result<(Table<Slot>, Vec<Entry>)> {
-        let Table::Names(names) = self.entries else { unreachable!("an index has names") };
+    /// Returns the entries under keys of the kind that is asked for: as integers only if all are named as
+    /// kvtest numbers files.
+    pub(super) fn finish(self, keys: KeyKind) -> Result<Entries> {
+        let Self { values, left_out, is_deflated } = self;
+        let Table::Names(names) = values else { unreachable!("an index has names") };
         let number = |name: &[u8]| files::parse_number(name);
         let is_numbered = !names.is_empty() && names.keys().all(|name| number(name).is_some());
-        if self.as_names && !names.is_empty() || !is_numbered {
-            return Ok((Table::Names(names), self.left_out));
+        let mut entries =
+            Entries { values: Table::new(KeyKind::Integers), left_out, is_deflated, is_numbered };
+        if keys == KeyKind::Names || !is_numbered {
+            entries.values = Table::Names(names);
+            return Ok(entries);
         }
-        let mut integers = Table::new(KeyKind::Integers);
         let mut sorted: Vec<_> =
             names.into_iter().filter_map(|(name, slot)| Some((number(&name)?, slot))).collect();
         sorted.sort_unstable_by_key(|(number, _)| *number);
         for (number, slot) in sorted {
-            integers.insert(Key::Int(number), slot)?;
+            entries.values.insert(Key::Int(number), slot)?;
         }
-        Ok((integers, self.left_out))
+        Ok(entries)
     }
 }
 

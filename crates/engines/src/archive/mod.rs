@@ -1,22 +1,23 @@
 //! `tar:FILE` and `zip:FILE` are archives: written once, from start to end, and then only read. The
-//! offset of each entry is looked up in memory when the archive is opened, so that a read is one `pread`, and
-//! the inflating of an entry that is deflated.
+//! offset of each entry is in memory, read from the headers once in a process, so that a read is one `pread`,
+//! and the inflating of an entry that is deflated.
 
 mod index;
 mod inflate;
+mod kept;
 mod reading;
 mod tar;
 mod writing;
 mod zip;
 
-use std::{fs::File, path::Path};
+use std::{fs::File, path::Path, sync::Arc};
 
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine,
-    Error, Facet, OpenOptions, Result, Setting, Settings, Store,
+    Error, Facet, KeyKind, OpenOptions, Result, Setting, Settings, Store,
 };
 
-use self::{index::Index, reading::ArchiveStore, writing::NewArchive};
+use self::{index::Entries, reading::ArchiveStore, writing::NewArchive};
 use crate::{at, caught::catch, fresh};
 
 /// A kind of archive.
@@ -52,7 +53,7 @@ const CAPABILITIES: Capabilities =
 
 static TAR_DECLARATION: Declaration = Declaration {
     durability: DURABILITY,
-    limitations: &[ONCE, ORDER, "an index: each opening reads the header of each entry"],
+    limitations: &[ONCE, ORDER, "an index: each process reads the header of each entry"],
     capabilities: CAPABILITIES,
     linked: Some(("tar", "0.4.46")),
     blobs: Some(&TAR),
@@ -98,8 +99,9 @@ impl Blobs for Archive {
 
     /// Lists the entries that are not values.
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
-        let entries = self.index(location, Index::names())?.left_out;
-        let entries = entries.iter().filter(|entry| entry.is_single() && !entry.kind.is_property());
+        let (_, entries) = self.entries(location, KeyKind::Names)?;
+        let entries =
+            entries.left_out.iter().filter(|entry| entry.is_single() && !entry.kind.is_property());
         Ok(entries.map(ToString::to_string).collect())
     }
 
@@ -116,28 +118,31 @@ impl Blobs for Archive {
 
     /// Opens an archive for reading, whatever access is asked for, because it is written once.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let index = self.index(location, Index::new(options.keys))?;
-        let file = at::open(location, Access::Read)?;
-        Ok(Box::new(ArchiveStore::new(*self, location, file, index)?))
+        let (file, entries) = self.entries(location, options.keys)?;
+        Ok(Box::new(ArchiveStore::new(*self, location, file, entries)))
     }
 }
 
 impl Archive {
-    /// Looks up the entries of the archive at `location`.
-    fn index(self, location: &Path, into: Index) -> Result<Index> {
+    /// Opens the archive at `location`, and returns its entries under keys of this kind, or under names.
+    fn entries(self, location: &Path, keys: KeyKind) -> Result<(File, Arc<Entries>)> {
         let file = at::open(location, Access::Read)?;
-        let indexed = catch(location, || match self {
-            Self::Tar => tar::index(&file, into),
-            Self::Zip => zip::index(file, into),
-        });
-        indexed.map_err(|error| match compression(location) {
+        let read = || {
+            catch(location, || match self {
+                Self::Tar => tar::index(&file),
+                Self::Zip => zip::index(&file),
+            })
+        };
+        let entries = kept::entries(&file, keys, read);
+        let entries = entries.map_err(|error| match compression(location) {
             Some(how) if self == Self::Tar => Error::unsupported(format!(
                 "is compressed by {how}, so that no entry can be read without those before it; \
                  decompress it first"
             ))
             .at(location.display()),
             _ => error.at(location.display()),
-        })
+        })?;
+        Ok((file, entries))
     }
 
     /// Returns the settings of an archive, any entry of which may be deflated.

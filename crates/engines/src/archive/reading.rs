@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use kit::refusal;
@@ -13,30 +14,25 @@ use model::{
 
 use super::{
     Archive,
-    index::{Index, Slot, value_error},
+    index::{Entries, Slot, value_error},
     inflate::Inflater,
 };
-use crate::table::Table;
 
 /// An open archive.
 pub(super) struct ArchiveStore {
     archive: Archive,
     path: PathBuf,
     file: File,
-    entries: Table<Slot>,
-    left_out: Vec<Entry>,
-    is_deflated: bool,
+    entries: Arc<Entries>,
 }
 
 impl ArchiveStore {
-    pub(super) fn new(archive: Archive, path: &Path, file: File, index: Index) -> Result<Self> {
-        let is_deflated = index.is_deflated;
-        let (entries, left_out) = index.finish()?;
-        Ok(Self { archive, path: path.to_owned(), file, entries, left_out, is_deflated })
+    pub(super) fn new(archive: Archive, path: &Path, file: File, entries: Arc<Entries>) -> Self {
+        Self { archive, path: path.to_owned(), file, entries }
     }
 
     fn start_session(&self) -> ArchiveSession<'_> {
-        let inflater = self.is_deflated.then(Inflater::new);
+        let inflater = self.entries.is_deflated.then(Inflater::new);
         ArchiveSession { store: self, inflater }
     }
 
@@ -48,7 +44,7 @@ impl ArchiveStore {
 
 impl Store for ArchiveStore {
     fn keys(&self) -> KeyKind {
-        self.entries.keys()
+        self.entries.values.keys()
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
@@ -56,11 +52,11 @@ impl Store for ArchiveStore {
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
-        Ok(self.archive.in_effect(self.is_deflated))
+        Ok(self.archive.in_effect(self.entries.is_deflated))
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        Ok(self.left_out.clone())
+        Ok(self.entries.left_out.clone())
     }
 
     /// Returns the values that differ from their checksums; `None` for tar, which has none of values.
@@ -69,7 +65,7 @@ impl Store for ArchiveStore {
             return Ok(None);
         }
         let (mut session, mut value, mut damaged) = (self.start_session(), Vec::new(), Vec::new());
-        for (key, slot) in self.entries.sorted(None, u64::MAX)? {
+        for (key, slot) in self.entries.values.sorted(None, u64::MAX)? {
             if let Err(error) = session.load(slot, &mut value) {
                 damaged.push(value_error(key, &error).to_string());
             }
@@ -105,7 +101,7 @@ impl ArchiveSession<'_> {
 
 impl Session for ArchiveSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        let Some(slot) = self.store.entries.get(&key)? else { return Ok(None) };
+        let Some(slot) = self.store.entries.values.get(&key)? else { return Ok(None) };
         match slot.read(&self.store.file, into, &mut self.inflater) {
             Ok(length) => Ok(Some(length)),
             Err(error) => Err(self.store.failed(key, &error)),
@@ -113,7 +109,7 @@ impl Session for ArchiveSession<'_> {
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        Ok(self.store.entries.get(&key)?.map(|slot| slot.length))
+        Ok(self.store.entries.values.get(&key)?.map(|slot| slot.length))
     }
 
     fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
@@ -127,7 +123,7 @@ impl Session for ArchiveSession<'_> {
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let store = self.store;
         let (named, mut value) = (store.keys() == KeyKind::Names, Vec::new());
-        for (key, slot) in store.entries.sorted(scan.from, scan.limit)? {
+        for (key, slot) in store.entries.values.sorted(scan.from, scan.limit)? {
             let length = if scan.values {
                 self.load(slot, &mut value).map_err(|error| store.failed(key, &error))?
             } else {

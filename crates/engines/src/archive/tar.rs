@@ -34,8 +34,8 @@ pub(super) fn is_archive(path: &Path) -> bool {
 }
 
 /// Looks up the entries of the archive in `file`.
-pub(super) fn index(file: &File, mut into: Index) -> Result<Index> {
-    let length = length(file)?;
+pub(super) fn index(file: &File) -> Result<Index> {
+    let (length, mut into) = (length(file)?, Index::new());
     let mut archive = tar::Archive::new(file);
     let mut end = 0;
     for entry in archive.entries_with_seek().map_err(|e| not_whole(e, end))? {

@@ -27,18 +27,18 @@ pub(super) fn is_start(start: [u8; 4]) -> bool {
 }
 
 /// Looks up the entries of the archive in `file`.
-pub(super) fn index(file: File, mut into: Index) -> Result<Index> {
-    let length = length(&file)?;
+pub(super) fn index(file: &File) -> Result<Index> {
+    let (length, mut into) = (length(file)?, Index::new());
     let own = file.try_clone().map_err(|e| Error::io("its directory", e))?;
     let mut room = vec![0; RECOMMENDED_BUFFER_SIZE];
     let failed = |cause: rawzip::Error| match cause.kind() {
         rawzip::ErrorKind::IO(_) => Error::failed(cause.to_string()),
         _ => Error::corrupt(format!("is no whole zip archive: {cause}")),
     };
-    let archive = ZipArchive::from_file(file, &mut room).map_err(failed)?;
+    let archive = ZipArchive::from_file(own, &mut room).map_err(failed)?;
     let (mut entries, mut count) = (archive.entries(&mut room), 0);
     while let Some(entry) = entries.next_entry().map_err(failed)? {
-        add(&entry, &own, &mut into, length)?;
+        add(&entry, file, &mut into, length)?;
         count += 1;
     }
     let counted = archive.entries_hint();
