@@ -69,13 +69,15 @@ pub struct Setting {
     pub facets: &'static [Facet],
     /// Whether the setting changes the files of a store, not only how they are used.
     pub stored: bool,
+    /// Whether the value decides if a store can be opened at all.
+    pub opens: bool,
 }
 
 impl Setting {
     /// Declares a setting that all facets have.
     pub const fn new(name: &'static str, accepts: Accepts, help: &'static str) -> Self {
         let facets = &[Facet::Blobs, Facet::Rows, Facet::Tasks];
-        Self { name, accepts, help, facets, stored: true }
+        Self { name, accepts, help, facets, stored: true, opens: false }
     }
 
     /// Declares that a store can be opened with any value of the setting, whatever it was created
@@ -83,6 +85,12 @@ impl Setting {
     #[must_use]
     pub const fn of_use(self) -> Self {
         Self { stored: false, ..self }
+    }
+
+    /// Declares that the value decides whether a store can be opened at all.
+    #[must_use]
+    pub const fn to_open(self) -> Self {
+        Self { opens: true, ..self }
     }
 
     /// Restricts the setting to these facets.
@@ -160,15 +168,20 @@ impl Settings {
     /// Returns the settings that are part of a store's files, according to an engine's `table`.
     #[must_use]
     pub fn stored<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
-        let stored: Vec<_> = table.into_iter().filter(|setting| setting.stored).collect();
-        let is_stored = |name: &str| stored.iter().any(|setting| setting.is_named(name));
-        Self(
-            self.0
-                .iter()
-                .filter(|(name, _)| is_stored(name))
-                .map(|(k, v)| (k.clone(), v.clone()))
-                .collect(),
-        )
+        self.of(table.into_iter().filter(|setting| setting.stored))
+    }
+
+    /// Returns the settings without which a store may not open, according to an engine's `table`.
+    #[must_use]
+    pub fn to_open<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
+        self.of(table.into_iter().filter(|setting| setting.opens))
+    }
+
+    fn of<'t>(&self, table: impl Iterator<Item = &'t Setting>) -> Self {
+        let table: Vec<_> = table.collect();
+        let is_named = |name: &str| table.iter().any(|setting| setting.is_named(name));
+        let own = self.0.iter().filter(|(name, _)| is_named(name));
+        Self(own.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
     /// Checks `asked` against an engine's `table`, and returns the settings in canonical form;

@@ -42,7 +42,8 @@ static DECLARATION: Declaration = Declaration {
             // Maps consist of whole pages, of 4 KiB to 64 KiB.
             Accepts::Multiple(1 << 16, 1 << 16, MAX_MAP),
             "size of the memory map, the most that the store can grow to (mdb_env_set_mapsize)",
-        ),
+        )
+        .to_open(),
         Setting::new(
             "sync",
             Accepts::Words(&["off", "data", "full"]),

@@ -134,7 +134,8 @@ pub(crate) const LIB: Setting = Setting::new(
     "another build of SQLite, loaded from this file, or by a name of `storemark sqlite list`; after copy: \
      a copy of it",
 )
-.of_use();
+.of_use()
+.to_open();
 
 static DECLARATION: Declaration = Declaration {
     settings: &[

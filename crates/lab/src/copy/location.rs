@@ -7,8 +7,8 @@ use std::{
 };
 
 use model::{
-    Access, Action, Blobs, Entry, Error, Fill, Generated, KeyKind, OpenOptions, Removed, Result,
-    Scan, Settings, Store,
+    Access, Action, Blobs, Entry, Error, Facet, Fill, Generated, Item, KeyKind, OpenOptions,
+    Removed, Result, Scan, Settings, Store,
     units::{show_amount, show_count, show_size},
     without_password,
 };
@@ -199,7 +199,7 @@ impl StoreLocation {
         let (mut amount, mut least, mut most) = (Amount::default(), u64::MAX, 0);
         store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
-            (amount.count, amount.bytes) = (amount.count + 1, amount.bytes + item.length);
+            amount.add(&item);
             (least, most) = (least.min(item.length), most.max(item.length));
             Ok(ControlFlow::Continue(()))
         })?;
@@ -225,14 +225,15 @@ impl StoreLocation {
         OpenOptions { settings: self.settings.clone(), access, keys }
     }
 
-    /// Opens a store of this kind at `path` without any settings.
+    /// Opens a store of this kind at `path`, whatever it was created with.
     pub(super) fn open_plain(
         &self,
         path: &Path,
         access: Access,
         keys: KeyKind,
     ) -> Result<Box<dyn Store>> {
-        self.engine.open(path, &OpenOptions { settings: Settings::default(), access, keys })
+        let settings = self.settings.to_open(self.engine.settings(Facet::Blobs));
+        self.engine.open(path, &OpenOptions { settings, access, keys })
     }
 }
 
@@ -301,11 +302,16 @@ impl Amount {
         let mut amount = Self::default();
         store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
-            amount.count += 1;
-            amount.bytes += item.length;
+            amount.add(&item);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(amount)
+    }
+
+    /// Counts an item.
+    pub(crate) fn add(&mut self, item: &Item<'_>) {
+        self.count += 1;
+        self.bytes += item.length;
     }
 
     /// Returns the room for the values on disk: a quarter more than the bytes; a value with blocks

@@ -88,7 +88,7 @@ impl Partial {
     fn resumable(&self, to: &StoreLocation, keys: KeyKind) -> bool {
         let store = self.store();
         let may_grow = store.exists() && !to.engine.capabilities().written_once;
-        let opened = may_grow.then(|| to.open_plain(&store, Access::Write, keys));
+        let opened = may_grow.then(|| to.engine.open(&store, &to.options(Access::Write, keys)));
         opened.is_some_and(|store| store.is_ok_and(|store| store.close().is_ok()))
     }
 }

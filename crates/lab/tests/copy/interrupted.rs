@@ -72,6 +72,19 @@ fn assert_alone(folder: &Path, name: &str) {
 }
 
 #[test]
+fn a_copy_into_a_table_with_a_name_goes_on_too() {
+    let (folder, source, to) = made("sqlite");
+    let to = format!("{to}?table=photos");
+    let (kind, line) = interrupt(&job(&source, &to), 3000, "");
+    assert_eq!(kind, ErrorKind::Interrupted, "{line}");
+    assert!(line.contains("--resume continues with"), "{line}");
+    let (copied, said) = resume_and_listen(&source, &to);
+    assert!(copied.resumed > 0 && said.is_empty(), "{} {said}", copied.resumed);
+    assert_equal(&source, &to);
+    assert_alone(folder.path(), "copy");
+}
+
+#[test]
 fn an_interrupted_copy_goes_on_where_it_was() {
     for engine in ["files", "pack", "sqlite"] {
         let (folder, source, to) = made(engine);
