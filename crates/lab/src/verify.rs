@@ -16,7 +16,7 @@ use model::{
 
 use crate::{
     Amount, Progress, Stop, StoreLocation,
-    copy::{Readable, Suffixed},
+    copy::{LARGE, Readable, Suffixed, ValueRoom},
     dataset::push_sorted,
     progress::tick,
 };
@@ -124,16 +124,21 @@ fn verify_readable(
         )));
     }
     progress.stage("counting", None);
-    let count = Amount::measure(&*stores[0], stop)?.count;
-    for (place, store) in places.iter().zip(&stores).filter(|(place, _)| place.is_charged()) {
-        place.say_reads(Amount::measure(&**store, stop)?, progress);
+    let mut sizes = Vec::new();
+    for ((place, store), shown) in places.iter().zip(&stores).zip(shown) {
+        let size = Size::measure(&**store, stop).map_err(|error| error.within(shown))?;
+        place.say_reads(size.amount, progress);
+        sizes.push(size);
     }
+    let count = sizes[0].amount.count;
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
     let readers = [
         Reader { store: first, shown: shown[0], in_order: suffixed.is_none(), stop },
         Reader { store: &*stores[1], shown: shown[1], in_order: true, stop },
     ];
-    let mut verified = compare(readers, progress)?;
+    let is_large = sizes.iter().any(|size| size.longest > LARGE);
+    let mut verified =
+        if is_large { compare_in_turn(readers, progress) } else { compare(readers, progress) }?;
     verified.compare_entries([entries(&*stores[0])?, entries(&*stores[1])?]);
     for store in stores {
         store.close()?;
@@ -149,6 +154,28 @@ fn readable(
 ) -> Result<Readable> {
     place.check_room(scratch)?;
     place.readable(scratch, progress, stop)
+}
+
+/// How much a store has to read.
+struct Size {
+    amount: Amount,
+    /// The length of its longest value.
+    longest: u64,
+}
+
+impl Size {
+    /// Lists a store. Fails with the first value that has no room in memory.
+    fn measure(store: &dyn Store, stop: &Stop) -> Result<Self> {
+        let (mut amount, mut longest, memory) = (Amount::default(), 0, ValueRoom::measure());
+        store.session()?.scan(Scan::LENGTHS, &mut |item| {
+            stop.check()?;
+            memory.check(&item)?;
+            amount.add(&item);
+            longest = longest.max(item.length);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Self { amount, longest })
+    }
 }
 
 /// Returns what a store has in addition to values, by name and kind, with what it leads to.
@@ -228,7 +255,7 @@ fn check_readable(
         let damage = damage.iter().map(|what| format!("{shown}: {what}")).collect();
         return Ok(Checked { totals: StoreTotals::default(), damage, digest: None });
     }
-    let amount = Amount::measure(&*store, stop)?;
+    let Size { amount, .. } = Size::measure(&*store, stop).map_err(|error| error.within(shown))?;
     place.say_reads(amount, progress);
     let count = amount.count;
     progress.stage(&format!("reading {shown}"), Some(count));
@@ -236,7 +263,7 @@ fn check_readable(
     let (totals, digest) = thread::scope(|scope| {
         let reader = Reader { store: &*store, shown, in_order: true, stop };
         // The rows end with the sender, which ends with the thread.
-        let reader = scope.spawn(move || reader.hash(&sender));
+        let reader = scope.spawn(move || reader.send(&sender));
         let rows = receiver.into_iter().flatten();
         rows.zip(1..).for_each(|(_, done)| tick(progress, done));
         crate::join(reader)
@@ -251,13 +278,23 @@ fn compare(readers: [Reader<'_>; 2], progress: &dyn Progress) -> Result<Verified
     thread::scope(|scope| {
         let [(left, a), (right, b)] = readers.map(|reader| {
             let (sender, receiver) = sync_channel(4);
-            (scope.spawn(move || reader.hash(&sender)), receiver.into_iter().flatten())
+            (scope.spawn(move || reader.send(&sender)), receiver.into_iter().flatten())
         });
         let verified = merge(a, b, progress);
         // A reader that failed ends its rows early.
         let ((left, a), (right, b)) = (crate::join(left)?, crate::join(right)?);
         Ok(Verified { totals: [left, right], digests: [a, b], ..verified })
     })
+}
+
+/// Compares two stores, one read after the other, so that memory has a value of one of them at a time. All
+/// prints are in memory, some 100 bytes each.
+fn compare_in_turn(readers: [Reader<'_>; 2], progress: &dyn Progress) -> Result<Verified> {
+    let ([first, second], [mut a, mut b]) = (readers, [Vec::new(), Vec::new()]);
+    let (left, digest) = first.hash(&mut |rows| a.extend(rows))?;
+    let (right, other) = second.hash(&mut |rows| b.extend(rows))?;
+    let verified = merge(a.into_iter(), b.into_iter(), progress);
+    Ok(Verified { totals: [left, right], digests: [digest, other], ..verified })
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -296,16 +333,21 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// Sends the prints of all items in the order of their keys; returns the digest of the dataset.
-    fn hash(&self, sender: &SyncSender<Vec<Row>>) -> Result<(StoreTotals, String)> {
+    /// Sends the prints of all items, as [`Self::hash`] shows them.
+    fn send(&self, sender: &SyncSender<Vec<Row>>) -> Result<(StoreTotals, String)> {
+        // Nobody receives the rest after a failure on the other side.
+        self.hash(&mut |rows| drop(sender.send(rows)))
+    }
+
+    /// Shows the prints of all items in the order of their keys; returns the digest of the dataset.
+    fn hash(&self, show: &mut dyn FnMut(Vec<Row>)) -> Result<(StoreTotals, String)> {
         let mut whole = blake3::Hasher::new();
         let (mut rows, mut totals) = (Vec::new(), StoreTotals::default());
-        let mut send = |rows: Vec<Row>| {
+        let mut show = |rows: Vec<Row>| {
             for (key, print) in &rows {
                 absorb(&mut whole, key.as_key(), print);
             }
-            // Nobody receives the rest after a failure on the other side.
-            let _ = sender.send(rows);
+            show(rows);
         };
         self.store.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
@@ -320,14 +362,14 @@ impl Reader<'_> {
             push_sorted(&mut rows, item.key, print).map_err(|e| e.at(self.shown))?;
             if rows.len() > ROWS {
                 // The last one stays: the next key has to come after it.
-                send(rows.drain(..ROWS).collect());
+                show(rows.drain(..ROWS).collect());
             }
             Ok(ControlFlow::Continue(()))
         })?;
         if !self.in_order {
             rows.sort_unstable_by(|(key, _), (other, _)| key.cmp(other));
         }
-        send(rows);
+        show(rows);
         Ok((totals, whole.finalize().to_hex().to_string()))
     }
 }

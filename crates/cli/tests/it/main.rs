@@ -32,6 +32,7 @@ mod interrupt;
 mod interrupt_each;
 #[cfg(target_os = "linux")]
 mod kept;
+mod large_values;
 mod libraries;
 mod life;
 mod memory;

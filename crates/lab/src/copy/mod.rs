@@ -11,6 +11,7 @@ mod pump;
 mod remote;
 mod suffixed;
 mod survey;
+mod value_room;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ pub use location::{Amount, StoreLocation, generated};
 pub(crate) use location::{Readable, clone_store};
 use partial::Partial;
 pub(crate) use suffixed::Suffixed;
+pub(crate) use value_room::{LARGE, ValueRoom};
 
 /// Returns the folder that an interrupted copy to `destination` left; `None` if there is none.
 pub fn interrupted_copy(destination: &Path) -> Option<PathBuf> {
@@ -155,8 +157,8 @@ impl Copier<'_> {
         needs_room: Option<&Fill>,
     ) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
-        let source = (self.source, &*from.path);
-        let amount = survey::survey(source, to, place.engine.capabilities(), self.stop)?;
+        let can = place.engine.capabilities();
+        let amount = survey::survey((self.source, &*from.shown()), to, can, self.stop)?;
         needs_room.map_or(Ok(()), |fill| amount.check_room(fill, partial.folder()))?;
         from.say_reads(amount, self.progress);
         self.progress.detail(&format!(

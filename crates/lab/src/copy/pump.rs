@@ -1,4 +1,5 @@
-//! Moves all items: one thread reads the source, others write the destination.
+//! Moves all items: one thread reads the source, others write the destination. A large value is written by
+//! the thread that reads it, so that memory has it once.
 
 use std::{
     collections::BTreeMap,
@@ -12,10 +13,10 @@ use std::{
 
 use model::{
     Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, OwnedKey, Put, Result, Scan, Session,
-    Store,
+    Store, Visit,
 };
 
-use super::{Copied, Copier, inventory::Inventory};
+use super::{Copied, Copier, inventory::Inventory, value_room::LARGE};
 
 /// The bytes after which a batch is committed: the most that a killed copy loses.
 const BATCH_BYTES: usize = 32 << 20;
@@ -50,9 +51,19 @@ impl Copier<'_> {
                 .unzip();
             let (parcel, copied) = (Parcel::default(), Copied::default());
             let plain_modes = self.job.to.engine.capabilities().paths;
-            let done = &done;
-            let reader =
-                Reader { writers, turn: 0, spares, parcel, inventory, copied, plain_modes, done };
+            let reader = Reader {
+                copier: self,
+                to,
+                own: None,
+                writers,
+                turn: 0,
+                spares,
+                parcel,
+                inventory,
+                copied,
+                plain_modes,
+                done: &done,
+            };
             let read = self.read(reader, to);
             (read, threads.into_iter().map(crate::join).collect::<Vec<_>>())
         });
@@ -86,7 +97,7 @@ impl Copier<'_> {
         }
         self.source.session()?.scan(Scan::ALL, &mut |item| {
             self.stop.check()?;
-            Ok(reader.take(&item))
+            reader.take(&item)
         })?;
         // A failed writer returns its own error.
         let _ = reader.send();
@@ -110,7 +121,7 @@ impl Copier<'_> {
         wanted.retain(|(key, _)| !same.contains_key(key));
         source.visit_each(&wanted, &mut |item| {
             self.stop.check()?;
-            Ok(reader.take_as(&item, Some(How::Upsert)))
+            reader.take_as(&item, Some(How::Upsert))
         })?;
         let _ = reader.send();
         Ok((reader.copied, reader.inventory))
@@ -171,10 +182,13 @@ impl Copier<'_> {
         [done, same]: [&AtomicU64; 2],
     ) -> Result<()> {
         let mut session = to.session()?;
-        session.begin(Mode::Write)?;
         // Since the last commit.
-        let (mut items, mut bytes) = (0, 0);
-        for parcel in parcels {
+        let (mut items, mut bytes, mut in_batch) = (0, 0, false);
+        for mut parcel in parcels {
+            if !in_batch {
+                session.begin(Mode::Write)?;
+                in_batch = true;
+            }
             let mut written = 0;
             for (key, value, put) in parcel.items().take_while(|_| self.stop.check().is_ok()) {
                 let item = Item { meta: put.meta, ..Item::new(key, value, None) };
@@ -189,10 +203,16 @@ impl Copier<'_> {
                 }
             }
             self.progress.advance_to(done.fetch_add(written, Relaxed) + written);
+            if let Some(committed) = parcel.committed.take() {
+                session.commit()?;
+                (items, bytes, in_batch) = (0, 0, false);
+                // The reader may have failed.
+                let _ = committed.send(());
+            }
             // Once the reader has read everything, nobody waits for spares.
             let _ = spare.send(parcel.emptied());
         }
-        session.commit()
+        if in_batch { session.commit() } else { Ok(()) }
     }
 }
 
@@ -217,6 +237,10 @@ fn taken(key: Key<'_>) -> Error {
 /// The reader of the source, which packs the items to be written and hands them to the writers in
 /// turn.
 struct Reader<'a> {
+    copier: &'a Copier<'a>,
+    to: &'a dyn Store,
+    /// The session that writes large values; `None` until there is one.
+    own: Option<Box<dyn Session + 'a>>,
     writers: Vec<SyncSender<Parcel>>,
     turn: usize,
     spares: Receiver<Parcel>,
@@ -234,13 +258,13 @@ const SPECIAL: u32 = 0o7000;
 
 impl Reader<'_> {
     /// Takes up an item; returns `Break` if a writer has failed.
-    fn take(&mut self, item: &Item<'_>) -> ControlFlow<()> {
+    fn take(&mut self, item: &Item<'_>) -> Visit {
         let how = self.inventory.how(item);
         self.take_as(item, how)
     }
 
     /// Takes up an item that is to be written in this way, or that is there already.
-    fn take_as(&mut self, item: &Item<'_>, how: Option<How>) -> ControlFlow<()> {
+    fn take_as(&mut self, item: &Item<'_>, how: Option<How>) -> Visit {
         self.copied.count += 1;
         self.copied.bytes += item.length;
         if self.plain_modes && item.meta.is_some_and(|meta| meta.mode & SPECIAL != 0) {
@@ -251,13 +275,46 @@ impl Reader<'_> {
             let kind = EntryKind::SpecialBits;
             self.copied.left_out.push(Entry { name, kind, content: Vec::new() });
         }
-        if let Some(how) = how {
-            self.parcel.add(item, how);
-        } else {
-            self.copied.resumed += 1;
-            self.done.fetch_add(1, Relaxed);
+        match how {
+            Some(how) if item.length > LARGE => return self.write(item, how),
+            Some(how) => self.parcel.add(item, how),
+            None => {
+                self.copied.resumed += 1;
+                self.done.fetch_add(1, Relaxed);
+            }
         }
-        if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) }
+        Ok(if self.parcel.is_full() { self.send() } else { ControlFlow::Continue(()) })
+    }
+
+    /// Writes an item itself, once the writers have committed what they got: an engine may have one writing
+    /// transaction at a time.
+    fn write(&mut self, item: &Item<'_>, how: How) -> Visit {
+        if self.send().is_break() || !self.wait_for_commits() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let session = match &mut self.own {
+            Some(session) => session,
+            none => none.insert(self.to.session()?),
+        };
+        let put = Put { how, meta: item.meta, value_type: item.value_type };
+        if !self.copier.put(&mut **session, item, &put)? {
+            self.copied.resumed += 1;
+        }
+        self.copier.progress.advance_to(self.done.fetch_add(1, Relaxed) + 1);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Waits until all writers have committed; returns `false` if one has failed.
+    fn wait_for_commits(&self) -> bool {
+        let (committed, commits) = channel();
+        let ask = |writer: &SyncSender<Parcel>| {
+            let parcel = Parcel { committed: Some(committed.clone()), ..Parcel::default() };
+            writer.send(parcel).is_ok()
+        };
+        let asked = self.writers.iter().all(ask);
+        // A writer that fails drops its part of the channel.
+        drop(committed);
+        asked && commits.iter().count() == self.writers.len()
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -287,6 +344,8 @@ const KEEP: usize = 4 * BYTES;
 struct Parcel {
     items: Vec<Packed>,
     bytes: Vec<u8>,
+    /// Hears of the commit that the writer makes after the parcel; `None` if it goes on with its batch.
+    committed: Option<Sender<()>>,
 }
 
 struct Packed {

@@ -1,32 +1,33 @@
 //! Looks at every key of the source before anything is written: how much there is, and whether the
 //! destination can hold it.
 
-use std::{ops::ControlFlow, path::Path};
+use std::ops::ControlFlow;
 
 use model::{Error, Item, Key, Result, Scan, Store, ValueType};
 
-use super::Amount;
+use super::{Amount, value_room::ValueRoom};
 use crate::Stop;
 
-/// Counts what `source` has. Fails with the first key that `to` cannot hold.
+/// Counts what `source` has, which is called `from`. Fails with the first key that `to` cannot hold.
 pub(super) fn survey(
-    (source, from): (&dyn Store, &Path),
+    (source, from): (&dyn Store, &str),
     to: &dyn Store,
     can: model::Capabilities,
     stop: &Stop,
 ) -> Result<Amount> {
     let (mut amount, mut paths) = (Amount::default(), Paths::default());
+    let memory = ValueRoom::measure();
     source.session()?.scan(Scan::LENGTHS, &mut |item| {
         stop.check()?;
         if !can.types {
-            check_type(&item).map_err(|error| error.at(from.display()))?;
+            check_type(&item).map_err(|error| error.at(from))?;
         }
         to.check_item(item.key, item.length)?;
+        memory.check(&item).map_err(|error| error.at(from))?;
         if can.paths {
             paths.add(item.key)?;
         }
-        amount.count += 1;
-        amount.bytes += item.length;
+        amount.add(&item);
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(amount)

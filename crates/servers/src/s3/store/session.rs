@@ -22,6 +22,19 @@ const ABSENT: Header<'static> = ("if-none-match", std::borrow::Cow::Borrowed("*"
 /// A key with the length of its value, as a list has them.
 pub(super) type Listed = (OwnedKey, u64);
 
+/// The bytes of the values that are read at once, unless one alone has more.
+const AT_ONCE: u64 = 256 << 20;
+
+/// Returns how many of the next `keys` are read at once: `most`, or as many as memory should have together.
+fn at_once(keys: &[Listed], most: usize) -> usize {
+    let mut bytes: u64 = 0;
+    let fits = |(_, length): &&Listed| {
+        bytes = bytes.saturating_add(*length);
+        bytes <= AT_ONCE
+    };
+    keys.iter().take(most).take_while(fits).count().max(1)
+}
+
 /// A worker's session.
 pub(super) struct ObjectSession<'s> {
     pub(super) store: &'s ObjectStore,
@@ -102,8 +115,9 @@ impl<'s> ObjectSession<'s> {
             }
             return Ok(ControlFlow::Continue(()));
         }
-        let at_once = self.client.transfer().concurrency;
-        for some in keys.chunks(at_once) {
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(at_once(rest, self.client.transfer().concurrency));
             let found = in_parallel(some.iter(), some.len(), |(key, length)| {
                 self.value(key.as_key(), *length)
             })?;
@@ -115,6 +129,7 @@ impl<'s> ObjectSession<'s> {
                     return Ok(ControlFlow::Break(()));
                 }
             }
+            rest = others;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -231,5 +246,24 @@ impl Session for ObjectSession<'_> {
 
     fn statistics(&self) -> Vec<(&'static str, i64)> {
         self.client.statistics()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_values_are_read_at_once_as_memory_should_have() {
+        let count = |lengths: &[u64]| {
+            let keys: Vec<Listed> =
+                lengths.iter().map(|length| (OwnedKey::Int(1), *length)).collect();
+            at_once(&keys, 4)
+        };
+        assert_eq!(count(&[1; 9]), 4);
+        assert_eq!(count(&[1; 3]), 3);
+        assert_eq!(count(&[AT_ONCE, 1]), 1);
+        assert_eq!(count(&[AT_ONCE / 2, AT_ONCE / 2, 1]), 2);
+        assert_eq!(count(&[u64::MAX, u64::MAX]), 1);
     }
 }

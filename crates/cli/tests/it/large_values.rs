@@ -1,0 +1,68 @@
+//! Values that take much of the memory, or more than there is.
+#![cfg(target_os = "linux")]
+
+use std::{fs::File, process::Command};
+
+use crate::world::{Ran, World};
+
+/// The bytes of a large value.
+const LARGE: u64 = 600_000_000;
+
+/// A folder `in` with small files, and one that has so many bytes and takes no room on disk.
+fn made(bytes: u64) -> World {
+    let world = World::new();
+    for name in ["a", "film.txt", "z"] {
+        world.write(&format!("in/{name}"), name);
+    }
+    File::create(world.path("in/film")).unwrap().set_len(bytes).unwrap();
+    world
+}
+
+/// Runs a line with so many bytes of addresses.
+fn limited(world: &World, bytes: u64, line: &str) -> Ran {
+    let program = env!("CARGO_BIN_EXE_storemark");
+    let script = format!("ulimit -v {}; exec {program} {line}", bytes / 1024);
+    Command::new("sh").args(["-c", &script]).current_dir(world.path("")).output().unwrap().into()
+}
+
+#[test]
+fn memory_has_a_large_value_once() {
+    let world = made(LARGE);
+    for line in ["copy in 'zip:in.zip?method=deflated'", "verify in in.zip"] {
+        let ran = limited(&world, LARGE + LARGE / 2, line);
+        assert_eq!(ran.code, Some(0), "{line}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn a_value_that_is_larger_than_memory_is_named() {
+    let world = made(4 << 40);
+    for line in ["copy in tar:in.tar", "import in in.db", "verify in", "verify in in"] {
+        let ran = world.run(line);
+        assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{line}: {}", ran.err);
+        let why = "the value of film has 4.40 TB, and ";
+        // SQLite has a limit of its own.
+        let says = if line.starts_with("import") { "film" } else { why };
+        assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{line}: {}", ran.err);
+    }
+    assert_eq!(world.names(""), ["in"]);
+}
+
+/// An environment of LMDB with a map of the usual size does not fit into so few addresses.
+#[test]
+#[cfg(feature = "lmdb")]
+fn a_store_is_replaced_where_only_its_own_map_has_room() {
+    let world = World::new();
+    world.write("in/a", "1");
+    let copy = "copy in 'lmdb:out?map=64MiB'";
+    for (line, code) in [(copy.to_owned(), 0), (copy.to_owned(), 1), (format!("{copy} --force"), 0)]
+    {
+        let ran = limited(&world, 4 << 30, &line);
+        assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+        assert!(code == 0 || ran.err.contains("--force replaces it"), "{}", ran.err);
+        if code == 1 {
+            world.write("in/b", "2");
+        }
+    }
+    world.ok("verify in out");
+}
