@@ -146,6 +146,23 @@ fn one_value_and_empty_values_are_enough() {
 }
 
 #[test]
+#[cfg(feature = "lmdb")]
+fn a_candidate_that_cannot_have_the_data_is_left_out_by_name() {
+    let world = World::new();
+    // The keys of LMDB have 511 bytes at most.
+    let folder = ["a", "b", "c"].map(|letter| letter.repeat(200)).join("/");
+    for number in 0_u8..20 {
+        world.write(&format!("thumbs/{folder}/{number}.jpg"), vec![number; 2_000]);
+    }
+    let words = world.ok("advise thumbs --reads 100 --time 30s").words();
+    let left_out = words.split("Left out: ").nth(1).expect("something is left out");
+    assert!(
+        left_out.contains("lmdb: (") && left_out.contains("608 bytes; accepted: 1 to 511"),
+        "{words}"
+    );
+}
+
+#[test]
 fn what_cannot_be_answered_is_refused_in_a_line() {
     let world = furnished();
     fs::create_dir(world.path("empty")).unwrap();

@@ -12,7 +12,7 @@ pub(super) struct Runner {
     pub(super) about: Candidate,
     /// Its rank among the candidates of its engine, after the one that `run` measures: the first
     /// ones are tried if there is little time.
-    rank: usize,
+    pub(super) rank: usize,
     pub(super) target: ResolvedTarget<dyn Blobs>,
 }
 

@@ -151,14 +151,25 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
 /// Measures the candidates, or as many of them as there is time for. If that of a race is too short for
 /// two of them, they get nearly all that is left, because the race alone is an answer.
 fn raced(race: &Race<'_>, field: &mut Field, lengths: &[u64]) -> Result<Record> {
+    let is_time_left = || race.stop.check().is_ok();
+    let run = |field: &Field, share| race.retried(|| briefly(race, field, lengths, share));
+    halved(field, is_time_left, run)
+}
+
+/// Returns what `run` returns for the candidates and a share of the time, in which it may be overdue. Then it
+/// is called again for half of them, and for the last two with a larger share.
+fn halved<T>(
+    field: &mut Field,
+    is_time_left: impl Fn() -> bool,
+    mut run: impl FnMut(&Field, f64) -> Result<T>,
+) -> Result<T> {
     let mut share = shares::RACE;
     loop {
-        match race.retried(|| briefly(race, field, lengths, share)) {
+        match run(field, share) {
             // Its own time was over, not that of all.
-            Err(error) if error.kind() == ErrorKind::Overdue && race.stop.check().is_ok() => {
-                let half = field.runners.len() / 2;
-                match half {
-                    2.. => field.keep(half),
+            Err(error) if error.kind() == ErrorKind::Overdue && is_time_left() => {
+                match field.runners.len() {
+                    count @ 3.. => field.keep(count / 2),
                     _ if share < shares::LAST_RACE => share = shares::LAST_RACE,
                     _ => return Err(error),
                 }
@@ -199,4 +210,85 @@ fn last(field: &Field, raced: &Record, asked: &AdviseRequest) -> Vec<Runner> {
         is_now || kept.iter().any(|target| targets[*target].label == *label)
     };
     field.runners.iter().filter(stays).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use checks::Candidate;
+    use model::Generated;
+
+    use super::*;
+    use crate::copy::generated;
+
+    /// A field of candidates with these ranks, called by their places.
+    fn field(ranks: &[usize]) -> Field {
+        let data = Generated { seed: 1, count: 1, size: 1, variance: 0, random_percent: 100 };
+        let engine = generated(data).unwrap().engine;
+        let runner = |(place, rank): (usize, &usize)| {
+            let label = format!("{place}:");
+            let target = ResolvedTarget::scratch(&label, engine);
+            let about = Candidate {
+                target: label.clone(),
+                label,
+                trades: String::new(),
+                durability: String::new(),
+                extension: None,
+            };
+            Runner { about, rank: *rank, target }
+        };
+        Field { runners: ranks.iter().enumerate().map(runner).collect(), left_out: Vec::new() }
+    }
+
+    fn names(field: &Field) -> Vec<&str> {
+        field.left_out.iter().map(|one| &*one.name).collect()
+    }
+
+    /// Races candidates that take more than their time with up to this share of all; returns how many were
+    /// tried each time, and whether with the larger share.
+    fn race(field: &mut Field, too_little: f64) -> (Vec<(usize, bool)>, Result<()>) {
+        let mut tried = Vec::new();
+        let ended = halved(
+            field,
+            || true,
+            |field, share| {
+                tried.push((field.runners.len(), share > shares::RACE));
+                if share > too_little { Ok(()) } else { Err(Error::overdue()) }
+            },
+        );
+        (tried, ended)
+    }
+
+    #[test]
+    fn the_last_two_get_nearly_all_time_and_the_others_are_left_out_by_name() {
+        let mut all = field(&[0, 0, 1, 0, 3, 2]);
+        let (tried, ended) = race(&mut all, shares::RACE);
+        assert_eq!(tried, [(6, false), (3, false), (2, false), (2, true)]);
+        ended.unwrap();
+        assert_eq!(names(&all), ["4:", "5:", "2:", "3:"]);
+        assert!(all.left_out.iter().all(|one| one.why == "more --time tries it"));
+        // Two alone get it at once.
+        let mut two = field(&[0, 1]);
+        let (tried, ended) = race(&mut two, shares::RACE);
+        assert_eq!((tried, two.left_out.len()), (vec![(2, false), (2, true)], 0));
+        ended.unwrap();
+    }
+
+    #[test]
+    fn two_that_take_more_than_all_time_have_no_answer() {
+        let mut two = field(&[0, 1]);
+        let (tried, ended) = race(&mut two, 1.0);
+        assert_eq!(tried.len(), 2);
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Overdue);
+        // Nothing is tried again once all time is over.
+        let mut calls = 0;
+        let ended: Result<()> = halved(
+            &mut two,
+            || false,
+            |_, _| {
+                calls += 1;
+                Err(Error::overdue())
+            },
+        );
+        assert_eq!((calls, ended.unwrap_err().kind()), (1, ErrorKind::Overdue));
+    }
 }

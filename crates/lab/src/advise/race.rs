@@ -102,6 +102,7 @@ impl Race<'_> {
         request.change_blobs(|part| {
             part.threads = *threads;
             part.batch = self.asked.batch;
+            part.leaves_out = true;
             if self.asked.cold {
                 part.caches = vec![Cache::DataCold];
             }

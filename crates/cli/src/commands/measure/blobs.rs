@@ -50,6 +50,7 @@ pub(super) fn request(
         integrity_check: spec.ways.integrity_check,
         copies: true,
         short_of_room: spec.extras.yes,
+        leaves_out: false,
     };
     Ok((blobs, class))
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Error, ErrorKind, OpenOptions, Result, SampledFrom,
+    Error, OpenOptions, Result, SampledFrom,
     units::{duration_of, longer_option, show_count, show_duration, show_size},
 };
 
@@ -129,7 +129,7 @@ fn filling_cost(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
         let filled = fill_part((job, index), target, source, each, &mut scratches);
         let (values, filling) = match filled {
             // Making the store ready fails again, and reports it.
-            Err(error) if error.kind() == ErrorKind::Failed => continue,
+            Err(error) if job.is_tolerable(&error) => continue,
             filled => filled?,
         };
         costs.each += filling.as_secs_f64() / values.max(1) as f64;

@@ -49,7 +49,7 @@ pub(super) fn stores(
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
-        prepared.push(tolerable_failure(&target.label, own)?);
+        prepared.push(job.tolerable_failure(&target.label, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
     let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
@@ -100,7 +100,7 @@ pub(super) fn update_stores(
             inspect(job, target, &ready, dataset)?;
             Ok(ready)
         });
-        match tolerable_failure(&target.label, own)? {
+        match job.tolerable_failure(&target.label, own)? {
             Ok(ready) => targets[place].update = Some(ready),
             Err(error) => failed.push((place, error)),
         }
@@ -116,7 +116,7 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
             stores.read.iter().try_for_each(|ready| warm(job, target, ready, amount))
         };
         if let Ok(stores) = own
-            && let Err(error) = tolerable_failure(&target.label, warm(stores))?
+            && let Err(error) = job.tolerable_failure(&target.label, warm(stores))?
         {
             *own = Err(error);
         }
@@ -133,6 +133,22 @@ fn enough_keys(listed: &DatasetSummary) -> usize {
 }
 
 impl Job<'_> {
+    /// Returns whether the other targets are measured without one that cannot be made ready for this reason.
+    pub(super) fn is_tolerable(self, error: &Error) -> bool {
+        use ErrorKind::{Denied, Failed, Unsupported, Usage};
+
+        let is_own = self.part.leaves_out && matches!(error.kind(), Denied | Unsupported | Usage);
+        error.kind() == Failed || is_own
+    }
+
+    /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
+    fn tolerable_failure<T>(self, label: &str, result: Result<T>) -> Result<Result<T>> {
+        match result {
+            Err(error) if !self.is_tolerable(&error) => Err(error.within(label)),
+            other => Ok(other),
+        }
+    }
+
     /// Returns the target from whose store the data are read while they are measured; `None` if
     /// they come from elsewhere.
     fn own_source(self) -> Option<usize> {
@@ -172,11 +188,9 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         }
     };
     if dataset.entries().is_empty() {
-        let named = match &job.part.data {
-            Data::Store(place) => format!("{}: ", place.path.display()),
-            _ => String::new(),
-        };
-        return Err(Error::usage(format!("{named}holds no values to measure with")));
+        let place = job.part.data.location(&job.part.targets);
+        let name = place.map_or_else(|| "the data".to_owned(), |place| place.shown());
+        return Err(Error::usage("holds no values to measure with").at(name));
     }
     for target in job.part.targets.iter().filter(|_| is_compared) {
         if let (Some(path), false) = (&target.location, reads_a_copy(target)?) {
@@ -220,7 +234,7 @@ fn finish_all(
             Ok((finished, findings))
         };
         let finished = in_half_of_the_rest(job, shares::AFTER_CHECKING, finish);
-        match tolerable_failure(&target.label, finished)? {
+        match job.tolerable_failure(&target.label, finished)? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -351,14 +365,6 @@ fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Resul
             )))
         }
         result => result,
-    }
-}
-
-/// Keeps a failure of one target's own system as a result; any other error ends the run.
-fn tolerable_failure<T>(label: &str, result: Result<T>) -> Result<Result<T>> {
-    match result {
-        Err(error) if error.kind() != ErrorKind::Failed => Err(error.within(label)),
-        other => Ok(other),
     }
 }
 

@@ -56,6 +56,8 @@ pub struct BlobsRequest {
     pub copies: bool,
     /// Go on where a file system seems to have too little room.
     pub short_of_room: bool,
+    /// Leave out a target that cannot have the data, as one that failed: the user did not name it.
+    pub leaves_out: bool,
 }
 
 impl Request {
@@ -88,6 +90,7 @@ impl Request {
             integrity_check: false,
             copies: true,
             short_of_room: false,
+            leaves_out: false,
         };
         Self::new(blobs, rounds, seed)
     }
