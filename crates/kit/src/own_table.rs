@@ -169,20 +169,26 @@ pub fn found(
 /// The most candidates that an error names.
 const NAMED: usize = 10;
 
-/// Returns the error that names each of several tables and columns as a target; `store` is what a target
-/// has before its settings.
+/// Returns the error that names the first of several tables and columns as targets; `store` is what a target
+/// has before its settings. The error of an estimate is returned instead.
 pub fn several<'n>(
     store: &str,
-    found: impl ExactSizeIterator<Item = (&'n str, &'n str, Estimate)>,
+    found: impl ExactSizeIterator<Item = Result<(&'n str, &'n str, Estimate)>>,
 ) -> Error {
     let count = found.len();
-    let one = |(table, value, estimate): (&str, &str, Estimate)| {
+    let one = |found: Result<(&str, &str, Estimate)>| {
+        let (table, value, estimate) = found?;
         let settings = settings_text([(TABLE, table), (VALUE, value)]);
-        format!("{} ({estimate})", shell_quoted(&format!("{store}?{settings}")))
+        Ok(format!("{} ({estimate})", shell_quoted(&format!("{store}?{settings}"))))
     };
     let more = if count > NAMED { ", …" } else { "" };
-    let list = found.take(NAMED).map(one).collect::<Vec<_>>().join(", ");
-    Error::usage(format!("{count} columns can have the values; name one: {list}{more}"))
+    match found.take(NAMED).map(one).collect::<Result<Vec<_>>>() {
+        Err(error) => error,
+        Ok(list) => {
+            let list = list.join(", ");
+            Error::usage(format!("{count} columns can have the values; name one: {list}{more}"))
+        }
+    }
 }
 
 /// Returns why a row whose columns `key` give no key is refused; `other` is what else they may hold.

@@ -44,26 +44,35 @@ pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
         None => schema::own_names(db)?,
     };
     for group in groups(db, &tables, asked) {
-        let mut found = Vec::new();
-        for (name, value) in group {
-            let candidate = named(db, name, &value)?;
-            let estimate = candidate.estimate(db, "1")?;
-            found.push((candidate, estimate));
-        }
-        if found.iter().any(|(_, estimate)| estimate.mean.is_some()) {
-            found.retain(|(_, estimate)| estimate.mean.is_some());
-        }
+        let group = group.into_iter().map(|(name, value)| named(db, name, &value));
+        let mut found = filled(db, group.collect::<Result<_>>()?)?;
         if found.len() > 1 {
-            let found = found.iter().map(|(Candidate { relation, value, .. }, estimate)| {
-                (&*relation.name, &**value, *estimate)
+            // Of many tables only those that are named are read for an estimate.
+            let found = found.iter().map(|candidate| {
+                let Candidate { relation, value, .. } = candidate;
+                Ok((&*relation.name, &**value, candidate.estimate(db, "1")?))
             });
             return Err(own_table::several(db.file(), found));
         }
-        if let Some((candidate, _)) = found.pop() {
+        if let Some(candidate) = found.pop() {
             return Ok(candidate);
         }
     }
     Err(none(&tables, asked))
+}
+
+/// Returns those of several candidates that have values in the rows that are looked at, or all if none has.
+fn filled(db: &Connection, mut candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
+    if candidates.len() < 2 {
+        return Ok(candidates);
+    }
+    let have: Vec<_> =
+        candidates.iter().map(|candidate| candidate.has_values(db)).collect::<Result<_>>()?;
+    if have.contains(&true) {
+        let mut have = have.into_iter();
+        candidates.retain(|_| have.next().unwrap_or(false));
+    }
+    Ok(candidates)
 }
 
 /// Returns the tables and columns of a known form, those declared for bytes, and those for text.
@@ -89,8 +98,8 @@ fn groups<'t>(
             relation.columns.iter().filter(is_asked).partition(|column| column.is_for_text());
         let (bytes, others): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|column| column.is_for_bytes());
-        let bytes = bytes.into_iter().chain(with_bytes(db, name, others));
-        of_bytes.extend(bytes.map(|column| (name, column.name.clone())));
+        let bytes = if bytes.is_empty() { with_bytes(db, name, others) } else { bytes };
+        of_bytes.extend(bytes.iter().map(|column| (name, column.name.clone())));
         of_text.extend(texts.into_iter().map(|column| (name, column.name.clone())));
     }
     [of_known, of_bytes, of_text]
@@ -143,6 +152,28 @@ fn known(relation: &Relation) -> Option<(Vec<String>, String)> {
 }
 
 impl Candidate {
+    /// Returns whether one of the rows that are looked at has a value: the first ones, as a rule, so that two
+    /// pages of a table are read.
+    fn has_values(&self, db: &Connection) -> Result<bool> {
+        let [table, column] = [&self.relation.name, &self.value].map(|name| quoted(name));
+        let has = |rows: &str| {
+            let sql = format!(
+                "SELECT EXISTS(SELECT 1 FROM (SELECT typeof({column}) AS of FROM {table} {rows} LIMIT {ROWS}) \
+                 WHERE of IN ('blob','text'))"
+            );
+            Ok::<_, Error>(db.number(&sql)? > 0)
+        };
+        if has("")? {
+            return Ok(true);
+        }
+        for rows in self.places(db, &table)?.iter().skip(1) {
+            if has(rows)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Estimates how many values it has, and of what size, in rows for which `filter` is true.
     pub(super) fn estimate(&self, db: &Connection, filter: &str) -> Result<Estimate> {
         let table = quoted(&self.relation.name);

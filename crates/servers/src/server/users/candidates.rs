@@ -70,7 +70,7 @@ pub(super) fn only<D: Catalog>(
             let found = names.iter().zip(&found);
             return Err(own_table::several(
                 &host.shown,
-                found.map(|(name, (_, value, estimate))| (&**name, value.as_str(), *estimate)),
+                found.map(|(name, (_, value, estimate))| Ok((&**name, value.as_str(), *estimate))),
             ));
         }
         if let Some((relation, value, _)) = found.pop() {
