@@ -74,6 +74,7 @@ impl FoundTarget {
         let Some(path) = self.location.as_ref().filter(|_| self.is_there()) else {
             return Ok(self);
         };
+        self.check_names()?;
         let asked = Settings(self.settings.iter().cloned().collect());
         let Some(found) = self.engine.find_values(path, &asked)? else { return Ok(self) };
         if let Some(about) = found.about {
@@ -82,6 +83,17 @@ impl FoundTarget {
         let new = found.settings.0.into_iter().filter(|(name, _)| asked.get(name).is_none());
         self.settings.extend(new);
         Ok(self)
+    }
+
+    /// Fails if the engine has no setting of a name; the values may be lists.
+    fn check_names(&self) -> Result<()> {
+        let table = self.engine.settings(Facet::Blobs);
+        let is_unknown =
+            |(name, _): &&(String, String)| name != WORKER && self.accepts(name).is_none();
+        self.settings.iter().filter(is_unknown).try_for_each(|(name, value)| {
+            let checked = Settings::check(table.iter().copied(), [(&**name, &**value)]);
+            checked.map(drop).map_err(|e| e.context(&self.text))
+        })
     }
 
     /// Reports whether the place of the store exists, as far as that is known without asking a server.

@@ -217,7 +217,7 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
         ),
         (
             "run odd.db?table=nulls&value=data",
-            "key 2 is NULL, which is no value; where=data IS NOT NULL",
+            "storemark: odd.db: nulls: data of key 2 is NULL, which is no value; where=data IS NOT NULL",
         ),
         (
             "run odd.db?table=numbers&value=data",
@@ -231,6 +231,9 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
         ("run odd.db?table=reals&value=data", "its keys are real"),
         ("run odd.db?table=search", "search is a virtual table of fts5; storemark reads tables"),
         ("run odd.db?table=nulz", "did you mean nulls?"),
+        // Before any table is looked for.
+        ("run odd.db?tabel=nulls", "odd.db?tabel=nulls: no setting \"tabel\": did you mean table?"),
+        ("verify odd.db?mmap=0,1GiB&tabel=nulls", "no setting \"tabel\": did you mean table?"),
         ("run odd.db?table=nulls&value=dat", "did you mean data?"),
         ("run odd.db?table=nulls&value=data&key=i", "nulls: no column \"i\""),
         ("run odd.db?table=nulls&value=data&where=dat", "no column \"dat\": did you mean data?"),

@@ -217,7 +217,7 @@ impl SqliteSession {
         scan: Scan<'_>,
         visit: &mut Visitor<'_>,
     ) -> Result<()> {
-        let Self { table, room, scans, get, is_utf_16, .. } = self;
+        let Self { db, table, room, scans, get, is_utf_16, .. } = self;
         let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
         let apart = users.sorts && scan.values;
         let (from, rows) = match (scan.from, &mut scans.from) {
@@ -236,8 +236,9 @@ impl SqliteSession {
         let (mut number, mut check) = ([0; 8], RowCheck::new(users));
         let value = &mut scans.value;
         rows.rows(first.into_iter().chain([limit]), |row| {
-            let item = stored::item(row, table.keys, &mut number)?;
-            let item = check.item(row, check_text(item, *is_utf_16)?)?;
+            let item = stored::item(row, table.keys, &mut number)
+                .and_then(|item| check.item(row, check_text(item, *is_utf_16)?));
+            let item = item.map_err(|error| db.add_file_name(error))?;
             if !apart {
                 return visit(item);
             }
