@@ -122,6 +122,9 @@ impl Recorder {
             command.args(["-u", "-z", "-q", "--"]).arg(&self.point);
             let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
+        // A mount namespace of another process, as a container has, may have a copy of the mount. The kernel
+        // removes the copies with the folder.
+        let _ = fs::remove_dir(&self.point);
         let until = Instant::now() + ENDING;
         while !session.guard.is_finished() && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));

@@ -8,7 +8,7 @@ use std::{
     io::{Read, Write},
     os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use model::CrashModel;
@@ -168,4 +168,35 @@ m.flush()";
     assert_eq!((early[5000], early[1]), (7, 0));
     let end = read(position("end").unwrap());
     assert_eq!((end[5000], end[1]), (7, 7));
+}
+
+/// A container that starts while a folder is recorded has a copy of the mount, and may keep it.
+#[test]
+fn a_copy_of_the_mount_in_another_namespace_does_not_keep_it_busy() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("this user may not make a mount namespace");
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let mut container = None;
+    let work = |folder: &Path, _: &Recorder| {
+        fs::write(folder.join("a"), "a").unwrap();
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", "echo started; exec sleep 600"]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = [0; 8];
+        child.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+        assert!(mounts(child.id()).contains(folder.to_str().unwrap()));
+        container = Some(child);
+    };
+    let is_recorded = recorded(scratch.path(), work).is_some();
+    let Some(mut container) = container else { return };
+    let left = mounts(container.id());
+    container.kill().unwrap();
+    container.wait().unwrap();
+    assert!(is_recorded && !left.contains(scratch.path().to_str().unwrap()), "{left}");
+}
+
+fn mounts(process: u32) -> String {
+    fs::read_to_string(format!("/proc/{process}/mounts")).unwrap()
 }
