@@ -281,3 +281,69 @@ impl Choice<'_> {
         units.end - units.start
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attributes, NodeKind, ROOT};
+
+    const FILE: Inode = 10;
+    /// 16 sectors of 512 bytes, two blocks of 4 KiB.
+    const LENGTH: usize = 8192;
+
+    /// Returns a file that is on the disk, and a write to it that no flush followed.
+    fn record(folder: &tempfile::TempDir) -> Record {
+        let mut record = Record::create(&folder.path().join("spool")).unwrap();
+        let entry = (ROOT, "a".into());
+        let (kind, attributes) = (NodeKind::File, Attributes::default());
+        record.add(Operation::Create { inode: FILE, entry, kind, attributes });
+        record.add_write(FILE, 0, &[1; LENGTH]).unwrap();
+        record.set_prepared();
+        record.add_write(FILE, 0, &[2; LENGTH]).unwrap();
+        record
+    }
+
+    /// Returns the losses of many seeds at the end of the record.
+    fn losses(record: &Record, model: CrashModel) -> Vec<Loss> {
+        let cut = record.operations().len();
+        (0..100).map(|seed| Loss::choose(record, cut, model, seed)).collect()
+    }
+
+    #[test]
+    fn a_torn_write_is_lost_in_parts_and_never_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = record(&folder);
+        let write = record.prepared();
+        for (model, unit) in [(CrashModel::Torn512, 512), (CrashModel::Torn4096, 4096)] {
+            let parts = LENGTH / unit;
+            let losses = losses(&record, model);
+            for loss in &losses {
+                let torn = loss.units.values().filter(|lost| **lost == write).count();
+                assert_eq!((loss.unit, torn), (unit as u64, loss.units.len()), "{loss:?}");
+                assert!((1..parts).contains(&torn) && loss.sizes.is_empty(), "{loss:?}");
+            }
+            let is_lost = |part: usize| {
+                losses.iter().any(|loss| loss.units.contains_key(&(FILE, part as u64)))
+            };
+            assert!((0..parts).all(is_lost), "each part is lost in some state");
+        }
+    }
+
+    #[test]
+    fn a_write_that_was_flushed_is_not_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = record(&folder);
+        record.add(Operation::Flush { inode: FILE, data_only: true });
+        for model in [CrashModel::Torn512, CrashModel::Torn4096, CrashModel::Kill] {
+            assert!(losses(&record, model).iter().all(Loss::is_empty), "{model}");
+        }
+    }
+
+    #[test]
+    fn ordered_loses_all_blocks_or_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let losses = losses(&record(&folder), CrashModel::Ordered);
+        let counts: BTreeSet<_> = losses.iter().map(|loss| loss.units.len()).collect();
+        assert_eq!(counts, BTreeSet::from([0, 1, 2]));
+    }
+}
