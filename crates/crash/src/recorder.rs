@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use crate::{
-    Operation, Record,
+    Attributes, Operation, ROOT, Record,
     filesystem::RecordedFolder,
     shared::{ACKNOWLEDGEMENTS, OUTPUT, Shared},
 };
@@ -48,7 +48,11 @@ impl Recorder {
         fs::create_dir(&point)?;
         let own = (geteuid().as_raw(), rustix::process::getegid().as_raw());
         let (user, group) = owner.unwrap_or(own);
-        let record = Record::create(&work.join("recorded.spool"))?;
+        let mut record = Record::create(&work.join("recorded.spool"))?;
+        // The owner of each state's folder.
+        let attributes =
+            Attributes { user: Some(user), group: Some(group), ..Attributes::default() };
+        record.add(Operation::Attributes { inode: ROOT, attributes });
         let shared = Arc::new(Mutex::new(Shared::new(record, &bytes, user, group)));
         let mut config = Config::default();
         config.mount_options = vec![

@@ -246,6 +246,8 @@ mod tests {
             for kept in engine.declaration().durability {
                 let says = kept.how.contains("or a killed process");
                 assert_eq!(kept.lost_if_killed, says, "{} {}", engine.name(), kept.class);
+                let says = kept.how.contains("a killed server");
+                assert_eq!(kept.lost_if_server_killed, says, "{} {}", engine.name(), kept.class);
             }
         }
     }

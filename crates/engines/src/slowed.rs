@@ -143,6 +143,7 @@ impl Blobs for Slowed {
         fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
     fn replace_by_paths(&self, location: &Path, settings: &Settings, to: &Path, suffix: Option<&str>) -> Result<Option<Vec<String>>>;
         fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
+        fn repair(&self, location: &Path) -> Option<String>;
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

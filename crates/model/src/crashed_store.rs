@@ -13,6 +13,8 @@ pub struct CrashedStore {
     pub durability: Durability,
     /// Whether it was created and flushed before the recording started.
     pub established: bool,
+    /// Whether a server does its work, which each check of a state starts.
+    pub server: bool,
     /// What was recorded, and the states.
     #[serde(flatten)]
     pub result: CrashResult,

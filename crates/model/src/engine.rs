@@ -121,19 +121,24 @@ impl Declaration {
     /// Returns the strongest durability class whose settings are all among those in effect, `None`
     /// if there is none.
     pub fn class_of(&self, in_effect: &Settings) -> Durability {
-        let is_kept = |kept: &&DurabilitySettings| {
-            kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
-        };
-        let kept = self.durability.iter().filter(is_kept).map(|kept| kept.class);
-        kept.max().unwrap_or(Durability::None)
+        self.kept(in_effect).map(|kept| kept.class).max().unwrap_or(Durability::None)
     }
 
     /// Returns whether a killed process loses commits with the settings in effect.
     pub fn is_lost_if_killed(&self, in_effect: &Settings) -> bool {
-        let is_kept = |kept: &&DurabilitySettings| {
-            kept.settings.iter().all(|(name, word)| in_effect.is(name, word))
-        };
-        self.durability.iter().filter(is_kept).any(|kept| kept.lost_if_killed)
+        self.kept(in_effect).any(|kept| kept.lost_if_killed)
+    }
+
+    /// Returns whether a killed server loses commits with the settings in effect.
+    pub fn is_lost_if_server_killed(&self, in_effect: &Settings) -> bool {
+        self.kept(in_effect).any(|kept| kept.lost_if_server_killed)
+    }
+
+    /// Returns the durability classes whose settings are all among those in effect.
+    fn kept(&self, in_effect: &Settings) -> impl Iterator<Item = &'static DurabilitySettings> {
+        self.durability
+            .iter()
+            .filter(move |kept| kept.settings.iter().all(|(name, word)| in_effect.is(name, word)))
     }
 
     /// Returns a sentence on the first of `settings` that belongs to a class below `class`, or
@@ -280,6 +285,20 @@ pub trait EngineFacts {
             let name = self.name();
             format!("{name} lets one process write, alone; {name}:?{setting}={word} lets several")
         })
+    }
+
+    /// Returns why the power cannot be cut, by simulation, under a store of values; `None` if it can.
+    fn power_cut_refusal(&self) -> Option<&'static str> {
+        let Capabilities { persistent, retains, remote, written_once, .. } = self.capabilities();
+        match () {
+            () if remote => {
+                Some("runs already; the power is cut only under servers that storemark starts")
+            }
+            () if !persistent || !retains => Some("keeps nothing on disk"),
+            () if written_once => Some("is written once, without commits"),
+            () if self.declared().reference => Some("is only compared with, and promises nothing"),
+            () => None,
+        }
     }
 
     /// Returns this engine as a store of rows, or `None` if it stores none.
@@ -494,6 +513,12 @@ pub trait Blobs: Engine {
         Ok(Vec::new())
     }
 
+    /// Repairs the store at `location`, which does not open, in place with the tool of its engine. Returns
+    /// the command; `None` if there is none, it is not installed, or it fails.
+    fn repair(&self, _location: &Path) -> Option<String> {
+        None
+    }
+
     /// Creates an empty store at `location`.
     ///
     /// # Errors
@@ -593,6 +618,8 @@ pub struct DurabilitySettings {
     pub how: &'static str,
     /// Whether commits are lost if the process that made them is killed, without a power cut.
     pub lost_if_killed: bool,
+    /// Whether commits are lost if the server that does the work is killed, without a power cut.
+    pub lost_if_server_killed: bool,
 }
 
 impl DurabilitySettings {
@@ -600,6 +627,12 @@ impl DurabilitySettings {
     #[must_use]
     pub const fn lost_if_killed(self) -> Self {
         Self { lost_if_killed: true, ..self }
+    }
+
+    /// Returns the same for a server that keeps commits in its memory.
+    #[must_use]
+    pub const fn lost_if_server_killed(self) -> Self {
+        Self { lost_if_server_killed: true, ..self }
     }
 }
 
@@ -610,7 +643,13 @@ impl Durability {
         settings: &'static [(&'static str, &'static str)],
         how: &'static str,
     ) -> DurabilitySettings {
-        DurabilitySettings { class: self, settings, how, lost_if_killed: false }
+        DurabilitySettings {
+            class: self,
+            settings,
+            how,
+            lost_if_killed: false,
+            lost_if_server_killed: false,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ Examples:
   storemark crash                            all embedded stores, in each durability class
   storemark crash sqlite: lmdb: --durability durable
   storemark crash sqlite:?journal=delete&sync=full --states 200
+  storemark crash mariadb: postgres: valkey: --states 100
   storemark crash --check ./check.sh -- ./writer.py
   storemark crash --check ./check.sh --models ordered,torn --states 200 -- ./writer.py
   storemark crash --check ./check.sh --json - -- ./writer.py {}
@@ -41,9 +42,10 @@ pub(crate) struct CrashOptions {
     /// in it, without quotes, is the folder of the state, or else its last argument is
     #[arg(long, value_name = "COMMAND", requires = "program", help_heading = "Check")]
     pub(crate) check: Option<String>,
-    /// How many different states are checked, all models together
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Check")]
-    pub(crate) states: u64,
+    /// How many different states are checked, all models together; default: 1000, or 40 of a server,
+    /// because each starts one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Check")]
+    states: Option<u64>,
     /// What is lost: kill (nothing: the program is killed), ordered (the end of a journal, and blocks
     /// of unflushed data), torn (parts of a write, of 512 bytes and of 4 KiB), strict (all that was not
     /// flushed itself); default: all
@@ -87,6 +89,14 @@ pub(crate) struct CrashOptions {
     pub(crate) program: Vec<OsString>,
 }
 
+impl CrashOptions {
+    /// Returns how many states are checked.
+    fn states(&self, of_server: bool) -> u64 {
+        let default = if of_server { report::pages::SERVER_STATES } else { 1000 };
+        self.states.unwrap_or(default)
+    }
+}
+
 /// The models that a word of `--models` means.
 #[derive(Clone, Debug)]
 pub(crate) struct Models(Vec<CrashModel>);
@@ -109,7 +119,7 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 fn check_stores(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, Vec::new())?;
     let json = files::try_json(options.json.as_deref(), STORES_HEAD)?;
-    let crash = |listener: &Listener| stores::run(&options.stores, &request, listener, stop);
+    let crash = |listener: &Listener| stores::run(options, &request, listener, stop);
     let stores = Listener::during(options.talk, crash)?;
     let page = report::pages::crashed_stores(&stores);
     let is_broken = stores.iter().any(CrashedStore::is_broken);
@@ -159,7 +169,7 @@ fn request(options: &CrashOptions, check: Vec<OsString>) -> Result<CrashRequest>
         owner: None,
         only: only(options, &models, seed)?,
         models,
-        states: options.states,
+        states: options.states(false),
         seed: seed.unwrap_or_else(fresh_seed),
         scratch,
         check_limit: options.time_limit,

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::{servers::without, world::World};
 
 const STOREMARK: &str = env!("CARGO_BIN_EXE_storemark");
 
@@ -67,7 +67,24 @@ fn each_class_loses_what_it_does_not_promise() {
     for store in crashed(line, 0).unwrap() {
         assert_eq!(store["durability"], "none");
         assert!(sum(&store, "torn") + sum(&store, "unopened") > 0, "{store:#}");
+        let is_sqlite = store["target"].as_str().unwrap().starts_with("sqlite");
+        // LMDB and files come with no tool that repairs them.
+        let repaired = if is_sqlite { sum(&store, "unopened") } else { 0 };
+        assert!(sum(&store, "repaired") <= repaired, "{store:#}");
     }
+}
+
+/// Fewer states than usual, because each starts a server.
+#[test]
+fn a_server_is_started_on_each_state_and_keeps_what_it_acknowledged() {
+    if without("postgres") {
+        return;
+    }
+    let Some(stores) = crashed("postgres: --durability durable --states 8", 0) else { return };
+    let [store] = stores.as_slice() else { panic!("{stores:#?}") };
+    assert_eq!((&store["server"], &store["established"]), (&true.into(), &true.into()));
+    assert_eq!((sum(store, "most_lost"), sum(store, "unopened")), (0, 0), "{store:#}");
+    assert!(sum(store, "states") > 3 && store["acknowledged"] == 40, "{store:#}");
 }
 
 /// Runs `program` (a script of a shell) under power cuts; each state has to satisfy the script `check`.
@@ -167,6 +184,8 @@ fn the_power_is_cut_only_under_stores_that_can_lose_it() {
         ("crash memory:", "keeps nothing on disk (accepted: "),
         ("crash tar:", "is written once"),
         ("crash pack:", "promises nothing"),
+        ("crash mysql://root@localhost/test", "name only the engine"),
+        ("crash valkey: --stores new", "is a server, whose installation is not flushed"),
         ("crash sqlite:some.db", "name only the engine and settings"),
         ("crash sqlite:?sync=none", "sync=none"),
         ("crash lmdb:?sync=off --durability durable", "sync=off gives none"),

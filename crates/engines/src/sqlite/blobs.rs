@@ -16,7 +16,7 @@ use super::{
     Sqlite,
     database::{self, Database, Header},
     ffi::{Connection, LINKED, Open},
-    inspect, library, maintenance,
+    inspect, library, maintenance, repair,
     session::SqliteSession,
     table::SqlTable,
     users,
@@ -82,6 +82,10 @@ impl Blobs for Sqlite {
             return Ok(None);
         }
         read_schema(location, |db| db.with_short_waits(|db| users::only_read(db, settings)))
+    }
+
+    fn repair(&self, location: &Path) -> Option<String> {
+        repair::repair(location)
     }
 
     fn replace_by_paths(

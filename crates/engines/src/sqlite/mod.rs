@@ -10,6 +10,7 @@ mod key_columns;
 mod library;
 mod maintenance;
 mod os;
+mod repair;
 mod rows;
 mod session;
 mod statements;

@@ -27,17 +27,13 @@ pub fn check_commits(
         return CommitsFound { opened: true, ..CommitsFound::default() };
     }
     let atomic = request.engine.capabilities().atomic_batches;
-    let killed = killed && !request.engine.declaration().is_lost_if_killed(&request.settings);
+    let (engine, settings) = (request.engine.declaration(), &request.settings);
+    let may_lose = engine.is_lost_if_killed(settings) || engine.is_lost_if_server_killed(settings);
+    let killed = killed && !may_lose;
     let promise = Promise { class, atomic, killed, before, acknowledged };
     let history = History::new(request.seed, acknowledged + 1);
-    let checked = request.engine.open(&request.location, &request.options()).and_then(|store| {
-        let seen = read(store.as_ref(), &history, acknowledged + 1)?;
-        let found = judge(&history, &seen, promise);
-        let sound = still_works(store.as_ref()).and_then(|()| store.close());
-        Ok((found, sound))
-    });
     let broken = |what: &str, error| (class > Durability::None).then(|| format!("{what}: {error}"));
-    match checked {
+    match examine(request, &history, promise) {
         Ok((found, Ok(()))) => found,
         Ok((found, Err(error))) => {
             let reason = found.reason.or_else(|| broken("is damaged", error));
@@ -45,9 +41,37 @@ pub fn check_commits(
         }
         Err(error) => CommitsFound {
             reason: broken("does not open", error),
+            repaired: repair(request, &history, promise),
             ..CommitsFound::unopened(acknowledged)
         },
     }
+}
+
+/// Opens the store, compares its values, and returns the result with that of working on with it.
+fn examine(
+    request: &CommitsRequest,
+    history: &History,
+    promise: Promise,
+) -> Result<(CommitsFound, Result<()>)> {
+    let store = request.engine.open(&request.location, &request.options())?;
+    let seen = read(store.as_ref(), history, promise.acknowledged + 1)?;
+    let found = judge(history, &seen, promise);
+    let sound = still_works(store.as_ref()).and_then(|()| store.close());
+    Ok((found, sound))
+}
+
+/// Repairs a store that does not open, and describes how, and what that saves; `None` if it cannot be.
+fn repair(request: &CommitsRequest, history: &History, promise: Promise) -> Option<String> {
+    let command = request.engine.repair(&request.location)?;
+    Some(match examine(request, history, promise) {
+        Ok((CommitsFound { lost, acked, torn, wrong, .. }, _)) => {
+            let damaged = torn + wrong;
+            let damaged =
+                if damaged == 0 { String::new() } else { format!(", {damaged} values damaged") };
+            format!("{command}: {} of {acked} commits saved{damaged}", acked - lost)
+        }
+        Err(_) => format!("{command}: does not open afterwards either"),
+    })
 }
 
 /// Reads all values.

@@ -6,6 +6,8 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use crash::{Loss, Record, State};
@@ -161,15 +163,17 @@ impl Checker<'_> {
     }
 }
 
-/// Removes a state. What a process that is just being killed still holds is removed with the scratch
-/// folder.
+/// How long a process that is just ending may still write to a state: a server ends some seconds after
+/// the check that started it was killed.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// Removes a state. What is then still there is removed with the scratch folder.
 pub(super) fn remove(state: &Path) {
-    for _ in 0..10 {
-        match fs::remove_dir_all(state) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-            }
-            _ => return,
-        }
+    let until = Instant::now() + ENDING;
+    while let Err(error) = fs::remove_dir_all(state)
+        && error.kind() != io::ErrorKind::NotFound
+        && Instant::now() < until
+    {
+        thread::sleep(Duration::from_millis(10));
     }
 }

@@ -23,8 +23,12 @@ pub fn crashed_stores(stores: &[CrashedStore]) -> Page {
     let tables = tables.map(|(title, stores)| table(title, &stores).into());
     let broken =
         Lines::new("The first state that broke each promise", stores.iter().flat_map(broken));
-    let said = Lines::new("", SAID.map(Line::dim));
-    Page::new(tables.chain(broken.unless_empty().map(Into::into)).chain([said.into()]))
+    let repaired =
+        Lines::new("What a repair saves, in the first state", stores.iter().filter_map(repaired));
+    let servers = stores.iter().any(|store| store.server).then(said_of_servers);
+    let said = Lines::new("", SAID.map(str::to_owned).into_iter().chain(servers).map(Line::dim));
+    let lines = [broken, repaired].into_iter().filter_map(Lines::unless_empty);
+    Page::new(tables.chain(lines.map(Into::into)).chain([said.into()]))
 }
 
 const SAID: [&str; 4] = [
@@ -38,11 +42,20 @@ const SAID: [&str; 4] = [
      damaged sectors and errors are not among them.",
 ];
 
+/// How many states of a server are checked unless the user asks for another number.
+pub const SERVER_STATES: u64 = 40;
+
+fn said_of_servers() -> String {
+    format!(
+        "Each state of a server is a start of it, so that {SERVER_STATES} are checked (--states). A server \
+         writes in the background: the next recording has other states."
+    )
+}
+
 fn table(title: &str, stores: &[&CrashedStore]) -> Table {
     let count = |of: fn(&ModelResult) -> u64| {
         move |store: &&CrashedStore| store.models(false).map(of).sum::<u64>()
     };
-    let repaired = stores.iter().any(|store| repair(store).is_some());
     Table::for_rows(title, stores)
         .with(Column::text(""), |store| store.target.as_str())
         .with(Column::text("class"), |store| store.durability.to_string())
@@ -53,7 +66,6 @@ fn table(title: &str, stores: &[&CrashedStore]) -> Table {
         .with(Column::number("torn", "states"), count(|row| row.torn + row.wrong))
         .with(Column::number("back", "states"), count(|row| row.returned))
         .with(Column::number("shut", "states"), count(|row| row.unopened))
-        .with_if(repaired, Column::text("repair"), |store| repair(store))
         .into_table()
 }
 
@@ -68,8 +80,15 @@ fn most_lost(store: &CrashedStore) -> String {
     }
 }
 
-fn repair(store: &CrashedStore) -> Option<String> {
-    store.models(false).find_map(|row| row.repair.clone())
+/// Returns a line about the first repair of states that do not open; `None` if there is none.
+fn repaired(store: &CrashedStore) -> Option<Line> {
+    let repair = store.models(false).find_map(|row| row.repair.as_ref())?;
+    Some(Line::dim(format!("{} {} ({}): {repair}", store.target, store.durability, made(store))))
+}
+
+/// Returns how a store was made.
+fn made(store: &CrashedStore) -> &'static str {
+    if store.established { "established" } else { "new" }
 }
 
 fn verdict(store: &CrashedStore, strict: bool) -> Cell {
@@ -92,7 +111,7 @@ fn broken(store: &CrashedStore) -> Vec<Line> {
 }
 
 fn broken_state(store: &CrashedStore, state: &BrokenState) -> Vec<Line> {
-    let made = if store.established { "established" } else { "new" };
+    let made = made(store);
     let BrokenState { cut, model, seed, reason, at, missing, .. } = state;
     let tone = if *model == CrashModel::Strict { Tone::Dim } else { Tone::Bad };
     let class = store.durability;
@@ -104,5 +123,5 @@ fn broken_state(store: &CrashedStore, state: &BrokenState) -> Vec<Line> {
     );
     let missing = missing.iter().map(|missing| Line::dim(missing.clone()));
     let lines = [Line::new("", head).tone(tone)].into_iter().chain(missing);
-    lines.chain([Line::dim(again)]).collect()
+    lines.chain((!store.server).then(|| Line::dim(again))).collect()
 }

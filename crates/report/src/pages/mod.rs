@@ -22,7 +22,7 @@ pub use self::{
     advice::advice,
     calibration::calibration,
     crash::crash,
-    crashed_stores::crashed_stores,
+    crashed_stores::{SERVER_STATES, crashed_stores},
     doctor::doctor,
     engines::{durability, engine, engines, targets},
     study::{study_claims, study_end, study_head, study_step},

@@ -41,12 +41,14 @@ const VARIABLE: Setting = Setting::new(
 );
 
 const CLASSES: &[DurabilitySettings] = &[
-    Durability::None.kept_by(
-        &[("sync", "none")],
-        "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
-         server still flushes in the background, and its files when they grow: a power cut may \
-         leave no readable table",
-    ),
+    Durability::None
+        .kept_by(
+            &[("sync", "none")],
+            "InnoDB: no commit writes the log or waits for a flush, and pages are written once; the \
+             server still flushes in the background, and its files when they grow: a power cut may \
+             leave no readable table, a killed server may undo the last commits",
+        )
+        .lost_if_server_killed(),
     Durability::Consistent.kept_by(
         &[("sync", "second")],
         "InnoDB: log written with pwrite(2) at each commit, fdatasync(2) of it once a second; \

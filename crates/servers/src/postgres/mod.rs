@@ -46,15 +46,20 @@ const LONG_NAMES: &str =
     "names longer than 2,692 bytes (an entry of its index must fit a third of a page)";
 
 const CLASSES: &[DurabilitySettings] = &[
-    Durability::None.kept_by(
-        &[("sync", "off")],
-        "WAL and pages written without any flush: a power cut may leave no readable database",
-    ),
-    Durability::Consistent.kept_by(
-        &[("sync", "async")],
-        "WAL flushed with fdatasync(2) in the background, within 0.6 s of the commit: a power cut \
-         may undo the last commits",
-    ),
+    Durability::None
+        .kept_by(
+            &[("sync", "off")],
+            "WAL written in the background, without any flush of it or of pages: a power cut may leave \
+             no readable database, a killed server may undo the last commits",
+        )
+        .lost_if_server_killed(),
+    Durability::Consistent
+        .kept_by(
+            &[("sync", "async")],
+            "WAL written and flushed with fdatasync(2) in the background, within 0.6 s of the commit: a \
+             power cut or a killed server may undo the last commits",
+        )
+        .lost_if_server_killed(),
     Durability::Durable
         .kept_by(&[("sync", "on")], "WAL flushed with fdatasync(2) before the commit returns"),
 ];

@@ -109,6 +109,11 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
         Ok(Vec::new())
     }
 
+    /// Repairs a private store, as [`Blobs::repair`] does.
+    fn repair(_location: &Path) -> Option<String> {
+        None
+    }
+
     /// Returns the class of an existing server, as [`Servers::class_at`] does.
     fn class_at(address: &str, settings: &Settings) -> Result<Durability>;
 
@@ -227,6 +232,10 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
         let store = S::open(location, &options)?;
         let others = store.other_contents()?;
         Box::new(store).close().map(|()| others)
+    }
+
+    fn repair(&self, location: &Path) -> Option<String> {
+        if self.is_private() { S::repair(location) } else { None }
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

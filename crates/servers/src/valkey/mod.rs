@@ -33,16 +33,19 @@ const CLASSES: &[DurabilitySettings] = &[
         &[("sync", "off")],
         "no log: values are in memory until the store is closed; a power cut or a killed server \
          leaves those of the last time that it was closed",
-    ),
+    )
+    .lost_if_server_killed(),
     Durability::Consistent.kept_by(
         &[("sync", "everysec")],
         "log written with write(2) before the reply, fdatasync(2) of it once a second in the \
          background: a power cut may undo the last second, or two if the drive is slow; the next \
-         start drops a command or a batch that is cut off at the end of the log",
+         start drops a command or a batch that is cut off at the end of the log, and refuses a log \
+         with a hole until valkey-check-aof --fix cuts it off there",
     ),
     Durability::Durable.kept_by(
         &[("sync", "always")],
-        "log written with write(2) and flushed with fdatasync(2) before the reply",
+        "log written with write(2) and flushed with fdatasync(2) before the reply; if the write under \
+         way is torn, the next start may refuse the log until valkey-check-aof --fix cuts it off there",
     ),
 ];
 

@@ -1,6 +1,12 @@
 //! The server that is installed here, and its arguments.
 
-use std::{ffi::OsString, sync::OnceLock};
+use std::{
+    ffi::OsString,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
 
 use model::{Facet, Result, Settings};
 
@@ -82,6 +88,20 @@ pub(super) fn server_arguments(
     arguments.extend(["--replicaof", "no", "one", "--pidfile"].map(OsString::from));
     arguments.push(folder.pid_file().into());
     Ok(arguments)
+}
+
+/// Has the log at the path of a store cut off where it cannot be read, and returns the command; `None` if it
+/// fails.
+pub(super) fn repair(store: &Path) -> Option<String> {
+    let program = software().program(&["valkey-check-aof", "redis-check-aof"]).ok()?;
+    let manifest = "data/appendonlydir/appendonly.aof.manifest";
+    let mut command = Command::new(&program);
+    command.arg("--fix").arg(store.join(manifest)).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+    // It asks whether it may. One that has ended does not read the answer.
+    let _ = child.stdin.take().map(|mut answer| answer.write_all(b"y\n"));
+    let name = program.file_name()?.to_string_lossy();
+    child.wait().ok()?.success().then(|| format!("{name} --fix {manifest}"))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use model::{
     Result, Settings, settings_text,
 };
 
+use super::CrashOptions;
 use crate::{
     commands::commits::STORE,
     listener::Listener,
@@ -25,7 +26,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct StoresOptions {
     /// The stores under which the power is cut: engines with their settings (sqlite:,
-    /// sqlite:?journal=delete); default: all embedded ones
+    /// sqlite:?journal=delete), or servers that storemark starts (postgres:); default: all embedded ones
     #[arg(value_name = "TARGETS", conflicts_with = "check")]
     targets: Vec<OsString>,
     /// The class that every store is set up for: none, consistent or durable; default: each of them, or
@@ -69,40 +70,62 @@ struct CutStore {
 /// Cuts the power under each store, in each class and kind, and returns what is left. `like` has all but
 /// the programs and the prepared folder.
 pub(super) fn run(
-    options: &StoresOptions,
+    options: &CrashOptions,
     like: &CrashRequest,
     listener: &Listener,
     stop: &Stop,
 ) -> Result<Vec<CrashedStore>> {
-    let is_asked =
-        |kind: &&str| options.stores.is_empty() || options.stores.iter().any(|asked| asked == kind);
-    let kinds: Vec<_> = [NEW, ESTABLISHED].into_iter().filter(is_asked).collect();
-    let stores = stores(options)?;
-    if like.only.is_some() && stores.len() * kinds.len() > 1 {
+    let stores = stores(&options.stores)?;
+    let kinds = stores.iter().map(|(target, _)| kinds(target, &options.stores));
+    let kinds = kinds.collect::<Result<Vec<_>>>()?;
+    if like.only.is_some() && kinds.iter().map(Vec::len).sum::<usize>() > 1 {
         let what = "makes one state: name one target, its --durability and one of --stores";
         return Err(Error::usage(what).at("--cut"));
     }
     let mut found = Vec::new();
-    for (target, class) in stores {
+    for ((target, class), kinds) in stores.into_iter().zip(kinds) {
+        let states = options.states(is_server(target.engine));
+        let scratch = host::enterable(&like.scratch, target.engine.account());
+        if scratch != like.scratch {
+            let (asked, used) = (like.scratch.display(), scratch.display());
+            listener.detail(&format!("the server's user cannot enter {asked}: {used} is used"));
+        }
+        let like = CrashRequest { states, scratch, ..like.clone() };
         let store = CutStore::prepare(&target, class, &like.scratch)?;
-        for kind in &kinds {
+        for kind in kinds {
             let name = format!("{} {} ({kind})", store.target, store.class);
             listener.part(&name);
             listener.detail(&name);
-            let established = *kind == ESTABLISHED;
-            let request = store.request(options.commits, established, like)?;
+            let established = kind == ESTABLISHED;
+            let request = store.request(options.stores.commits, established, &like)?;
             let result = lab::crash(&request, listener, stop).map_err(|e| e.context(&name))?;
             let (target, durability) = (store.target.clone(), store.class);
-            found.push(CrashedStore { target, durability, established, result });
+            let server = is_server(store.engine);
+            found.push(CrashedStore { target, durability, established, server, result });
         }
     }
     Ok(found)
 }
 
+/// Returns the kinds of stores of a target: of a server only an established one, because nothing flushes
+/// the files of a server that is being installed.
+fn kinds(target: &FoundTarget, options: &StoresOptions) -> Result<Vec<&'static str>> {
+    let asked =
+        |kind: &&str| options.stores.is_empty() || options.stores.iter().any(|asked| asked == kind);
+    let can = |kind: &&str| *kind == ESTABLISHED || !is_server(target.engine);
+    let kinds: Vec<_> = [NEW, ESTABLISHED].into_iter().filter(asked).filter(can).collect();
+    if !kinds.is_empty() {
+        return Ok(kinds);
+    }
+    let what = "is a server, whose installation is not flushed: use --stores established";
+    Err(Error::usage(what).at(&target.text))
+}
+
 /// Returns each target with the class that it is set up for; `None` if its own settings decide.
 fn stores(options: &StoresOptions) -> Result<Vec<(FoundTarget, Option<Durability>)>> {
-    let engines = registry::all_blobs().filter(|engine| uncuttable(*engine).is_none());
-    let all = engines.map(|engine| OsString::from(format!("{}:", engine.name())));
+    let engines = registry::all_blobs().filter(|engine| engine.power_cut_refusal().is_none());
+    let embedded = engines.filter(|engine| !is_server(*engine));
+    let all = embedded.map(|engine| OsString::from(format!("{}:", engine.name())));
     let texts = if options.targets.is_empty() { all.collect() } else { options.targets.clone() };
     let with_classes = texts.iter().map(|text| {
         let target = named(text)?;
@@ -141,28 +164,19 @@ fn named(text: &OsStr) -> Result<FoundTarget> {
         )
         .at(&target.text));
     }
-    match uncuttable(target.engine) {
+    match target.engine.power_cut_refusal() {
         None => Ok(target),
         Some(why) => {
-            let able = registry::all_blobs().filter(|engine| uncuttable(*engine).is_none());
+            let able = registry::all_blobs().filter(|engine| engine.power_cut_refusal().is_none());
             let names = able.map(EngineFacts::name).collect::<Vec<_>>().join(", ");
             Err(Error::usage(format!("{why} (accepted: {names})")).at(&target.text))
         }
     }
 }
 
-/// Returns why the power cannot be cut under a store of `engine`; `None` if it can.
-fn uncuttable(engine: &dyn Blobs) -> Option<&'static str> {
-    let can = engine.capabilities();
-    match () {
-        () if engine.declared().servers.is_some() => {
-            Some("is a server; the power is cut only under stores of this program")
-        }
-        () if !can.persistent || !can.retains => Some("keeps nothing on disk"),
-        () if can.written_once => Some("is written once, without commits"),
-        () if engine.declared().reference => Some("is only compared with, and promises nothing"),
-        () => None,
-    }
+/// Returns whether a server does the work of `engine`.
+fn is_server(engine: &dyn Blobs) -> bool {
+    engine.declared().servers.is_some()
 }
 
 impl CutStore {
@@ -177,7 +191,7 @@ impl CutStore {
             settings.set(threshold, THRESHOLD);
         }
         let prepared = Scratch::new_in(scratch)?;
-        let location = folder(&prepared)?.join(STORE);
+        let location = folder(&prepared, engine)?.join(STORE);
         let request = CommitsRequest {
             engine,
             settings: settings.clone(),
@@ -219,7 +233,8 @@ impl CutStore {
         Ok(CrashRequest {
             program: command("write-commits").collect(),
             check: command("check-commits").chain(class).collect(),
-            prepared: established.then(|| folder(&self.prepared)).transpose()?,
+            prepared: established.then(|| folder(&self.prepared, self.engine)).transpose()?,
+            owner: self.engine.account(),
             ..like.clone()
         })
     }
@@ -240,7 +255,7 @@ fn arguments(
     [target, "{}".to_owned()].into_iter().chain(numbers).map(OsString::from).collect()
 }
 
-/// Returns the folder of a store below a scratch folder.
-fn folder(scratch: &Scratch) -> Result<PathBuf> {
-    scratch.folder("established", None)
+/// Returns the folder of a store below a scratch folder, which belongs to the user of its server.
+fn folder(scratch: &Scratch, engine: &dyn Blobs) -> Result<PathBuf> {
+    scratch.folder("established", engine.account())
 }

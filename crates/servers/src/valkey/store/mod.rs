@@ -13,7 +13,7 @@ use model::{
 use super::{
     connection::{ValkeyClient, other_failure},
     peer,
-    program::{VALKEY, software},
+    program::{self, VALKEY, software},
     stored::Stored,
 };
 
@@ -126,6 +126,10 @@ impl ServerStore for ValkeyStore {
             })?;
             Ok(others)
         })
+    }
+
+    fn repair(location: &Path) -> Option<String> {
+        program::repair(location)
     }
 
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
