@@ -82,6 +82,8 @@ pub struct Candidate {
     /// How it provides the durability class, and what a power cut leaves; empty if that is not
     /// known.
     pub durability: String,
+    /// The command that cuts the power under such a store, by simulation; `None` if none can.
+    pub power_cut: Option<String>,
     /// The extension of a new store's name; `None` if a path does not name one.
     pub extension: Option<String>,
 }

@@ -130,6 +130,7 @@ sentences! {
 sentences! {
     target(target): "Target: {target}";
     durability(class, how): "Durability {class}: {how}.";
+    power_cut(command): "Cut its power, by simulation: {command}";
     move_data(source, target): "Move: storemark copy {source} {target}";
     move_and_open(source, target): "Move, and open it with these settings: storemark copy {source} {target}";
     check_data(source, target): "Check: storemark verify {source} {target}";

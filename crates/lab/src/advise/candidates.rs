@@ -1,7 +1,9 @@
 //! The candidates: the present store, and what the engines declare to be worth trying.
 
 use checks::{Candidate, LeftOut, Threshold};
-use model::{Blobs, Engine, Error, Facet, Result, Settings, Try, units::show_size};
+use model::{
+    Blobs, Durability, Engine, Error, Facet, Result, Settings, Try, shell_quoted, units::show_size,
+};
 
 use super::AdviseRequest;
 use crate::ResolvedTarget;
@@ -167,6 +169,13 @@ fn present(asked: &AdviseRequest, now: &Settings) -> Runner {
         target: text,
         trades: "what is there now".to_owned(),
         durability: durability(asked, engine),
+        // Settings of a store of the user's may name what is in it.
+        power_cut: target
+            .settings
+            .0
+            .is_empty()
+            .then(|| power_cut(asked, engine, &format!("{}:", engine.name())))
+            .flatten(),
         extension: extension(engine),
     };
     Runner { about, rank: 0, target }
@@ -187,11 +196,12 @@ fn tried(
     let pairs: Vec<_> = written.filter(|pair| !pair.is_empty()).collect();
     let target = target(engine, &pairs)?;
     let name = engine.name();
-    let text = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
-    let text = format!("{name}:{text}");
+    let settings = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
+    let text = format!("{name}:{settings}");
     let rank = if asked.usual.contains(&text.as_str()) { 0 } else { rank + 1 };
     let about = Candidate {
         label: target.label.clone(),
+        power_cut: power_cut(asked, engine, &text),
         target: text,
         trades: one.trades.to_owned(),
         durability: durability(asked, engine),
@@ -217,6 +227,15 @@ pub(super) fn target(
 fn durability(asked: &AdviseRequest, engine: &dyn Engine) -> String {
     let kept = engine.durability_settings(asked.durability);
     kept.map_or_else(String::new, |kept| kept.how.to_owned())
+}
+
+/// Returns the command that cuts the power under a new store; `None` if it promises nothing, or the power
+/// cannot be cut here.
+fn power_cut(asked: &AdviseRequest, engine: &dyn Engine, target: &str) -> Option<String> {
+    let class = asked.durability;
+    let can = cfg!(target_os = "linux") && engine.power_cut_refusal().is_none();
+    (can && class > Durability::None)
+        .then(|| format!("storemark crash {} --durability {class}", shell_quoted(target)))
 }
 
 /// Returns the extension of a new store's name; a folder of files has none of its own.

@@ -85,6 +85,7 @@ fn gains(decision: &Decision<'_>) -> Vec<String> {
         moves::target(decision),
         trade_off(decision),
         durability(decision),
+        power_cut(decision),
         next(decision),
     ];
     says.into_iter().flatten().chain(moves::commands(decision)).collect()
@@ -118,6 +119,12 @@ fn durability(decision: &Decision<'_>) -> Option<String> {
     let class = decision.plan.durability?;
     let how = &decision.candidate(decision.choice.chosen)?.durability;
     (!how.is_empty()).then(|| sentences::durability(class, how))
+}
+
+/// Returns the command that shows what a power cut leaves in such a store; `None` if none does.
+fn power_cut(decision: &Decision<'_>) -> Option<String> {
+    let candidate = decision.candidate(decision.choice.chosen)?;
+    candidate.power_cut.as_ref().map(sentences::power_cut)
 }
 
 /// Names the store that comes next, and when it would win; `None` if there is no other.
