@@ -75,6 +75,8 @@ pub struct CrashResult {
     pub acknowledged: u64,
     /// The states of each model.
     pub models: Vec<ModelResult>,
+    /// Each state, in the order in which they were made.
+    pub states: Vec<CutState>,
     /// The first state that broke the promise in a model of what real file systems lose.
     pub first: Option<BrokenState>,
     /// The first state that broke the promise in the model `strict`.
@@ -154,6 +156,23 @@ impl ModelResult {
             overdue: 0,
         }
     }
+}
+
+/// A state that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CutState {
+    /// The number of operations before the cut.
+    pub cut: u64,
+    /// The number of acknowledgements before the cut.
+    pub acknowledged: u64,
+    /// The model.
+    pub model: CrashModel,
+    /// The seed of what was lost.
+    pub seed: u64,
+    /// Whether the promise was kept.
+    pub kept: bool,
+    /// Acknowledged commits that are lost; 0 if the checker does not count them.
+    pub lost: u64,
 }
 
 /// A state that broke the promise.

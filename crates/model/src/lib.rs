@@ -50,7 +50,7 @@ pub use access_list::mode_without_list;
 pub use cache::{Cache, Residency};
 pub use cache_state::State;
 pub use counter::Counter;
-pub use crash::{BrokenState, CrashModel, CrashResult, ModelResult};
+pub use crash::{BrokenState, CrashModel, CrashResult, CutState, ModelResult};
 pub use crashed_store::CrashedStore;
 pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
 pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Volume};

@@ -38,7 +38,7 @@ pub use compare::{
 pub use csv::{csv, csv_columns};
 pub use gate::{counted_row, gated_row};
 pub use hdr::{HDR_HEAD, hdr};
-pub use html::{HTML_HEAD, html, html_study, no_charts};
+pub use html::{HTML_HEAD, html, html_crash, html_crashed_stores, html_study, no_charts};
 pub use json::{ComparisonData, ReportData};
 pub use pages::study_claims;
 pub use read::{read, read_header};

@@ -25,7 +25,7 @@ use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
 Examples:
   storemark crash                            all embedded stores, in each durability class
   storemark crash sqlite: lmdb: --durability durable
-  storemark crash sqlite:?journal=delete&sync=full --states 200
+  storemark crash sqlite:?journal=delete&sync=full --states 200 --html lost.html
   storemark crash mariadb: postgres: valkey: --states 100
   storemark crash --check ./check.sh -- ./writer.py
   storemark crash --check ./check.sh --models ordered,torn --states 200 -- ./writer.py
@@ -80,6 +80,9 @@ pub(crate) struct CrashOptions {
     /// Write one JSON object to FILE (- for standard output, instead of the page)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
+    /// Write a page with a chart of what was lost over the moment of the cut to FILE
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: Talk,
 
@@ -119,11 +122,14 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 fn check_stores(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, Vec::new())?;
     let json = files::try_json(options.json.as_deref(), STORES_HEAD)?;
+    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     let crash = |listener: &Listener| stores::run(options, &request, listener, stop);
     let stores = Listener::during(options.talk, crash)?;
     let page = report::pages::crashed_stores(&stores);
     let is_broken = stores.iter().any(CrashedStore::is_broken);
+    let drawn = html.map(|html| (html, report::html_crashed_stores(&stores)));
     json.print(&output::json(&CrashedStores { stores })?, &output::page(&page))?;
+    write(drawn)?;
     if is_broken { Err(Failure::GATE) } else { Ok(()) }
 }
 
@@ -139,13 +145,23 @@ const STORES_HEAD: &str = "{\n  \"stores\"";
 fn check_program(options: &CrashOptions, check: &str, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, shell(check))?;
     let json = files::try_json(options.json.as_deref(), HEAD)?;
+    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
     let crash = |listener: &Listener| lab::crash(&request, listener, stop);
     let result = Listener::during(options.talk, crash)?;
     let again = |state: &model::BrokenState| again(options, check, state);
     let name = request.program[0].to_string_lossy();
     let page = report::pages::crash(&name, &result, &again);
     json.print(&output::json(&result)?, &output::page(&page))?;
+    write(html.map(|html| (html, report::html_crash(&name, &result, &again))))?;
     if result.holds() { Ok(()) } else { Err(Failure::GATE) }
+}
+
+/// Writes the page that was asked for.
+fn write(page: Option<(files::PageFile, String)>) -> Result<(), Failure> {
+    match page {
+        Some((file, page)) => file.write(&page).map_err(Failure::PartWay),
+        None => Ok(()),
+    }
 }
 
 /// The start of the JSON of this command.

@@ -74,6 +74,30 @@ fn each_class_loses_what_it_does_not_promise() {
     }
 }
 
+#[test]
+fn a_page_shows_what_was_lost_over_the_moment_of_the_cut() {
+    let world = World::new();
+    let line = "crash sqlite:?journal=wal&sync=normal --stores established --states 30 --models ordered \
+                --commits 40 --seed 1 -q --html lost.html --json lost.json";
+    let ran = world.run(line);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let json = std::fs::read_to_string(world.path("lost.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let store = &json["stores"][0];
+    if !recorded(store) {
+        return;
+    }
+    let states = store["states"].as_array().unwrap();
+    let most = states.iter().map(|state| state["lost"].as_u64().unwrap()).max();
+    assert_eq!((states.len() as u64, most), (sum(store, "states"), Some(sum(store, "most_lost"))));
+    let page = std::fs::read_to_string(world.path("lost.html")).unwrap();
+    for part in ["data-chart=\"power-cuts-1\"", "\"kind\":\"points\"", "commits lost"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let refused = "crash sqlite: --states 1 --html -";
+    world.refuses([(refused, "name a file")]);
+}
+
 /// Fewer states than usual, because each starts a server.
 #[test]
 fn a_server_is_started_on_each_state_and_keeps_what_it_acknowledged() {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{BrokenState, CrashModel, CrashResult, Result};
+use model::{BrokenState, CrashModel, CrashResult, CutState, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -119,6 +119,14 @@ pub(super) fn check_killed(
         let verdict = checker.verdict(CrashModel::Kill, lines, &files)?;
         result.acknowledged = result.acknowledged.max(acknowledged.len() as u64);
         add(&mut models[0], &verdict);
+        result.states.push(CutState {
+            cut: number,
+            acknowledged: acknowledged.len() as u64,
+            model: CrashModel::Kill,
+            seed: request.seed,
+            kept: verdict.holds,
+            lost: verdict.details.lost,
+        });
         if !verdict.holds && result.first.is_none() {
             result.first = Some(BrokenState {
                 cut: number,

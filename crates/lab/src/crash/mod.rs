@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Account, BrokenState, CrashModel, CrashResult, Error, Result};
+use model::{Account, BrokenState, CrashModel, CrashResult, CutState, Error, Result};
 
 use self::{
     checker::Checker,
@@ -129,10 +129,22 @@ fn summary(
         flushes: operations.iter().filter(|operation| operation.is_flush()).count() as u64,
         acknowledged: record.acknowledged(operations.len()).count() as u64,
         models,
+        states: states.iter().map(|state| cut_state(record, state)).collect(),
         first,
         first_strict,
         ..CrashResult::default()
     })
+}
+
+fn cut_state(record: &crash::Record, state: &Checked) -> CutState {
+    CutState {
+        cut: state.cut as u64,
+        acknowledged: record.acknowledged(state.cut).count() as u64,
+        model: state.model,
+        seed: state.seed,
+        kept: state.verdict.holds,
+        lost: state.verdict.details.lost,
+    }
 }
 
 fn broken_state(

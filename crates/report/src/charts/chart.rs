@@ -50,6 +50,8 @@ pub(crate) enum Kind {
     Bars,
     /// A line for each series.
     Lines,
+    /// A dot for each point, placed as those of lines.
+    Points,
     /// A row of cells for each series.
     Matrix,
 }
@@ -159,7 +161,8 @@ impl Chart {
         tables: impl IntoIterator<Item = Table>,
     ) -> Self {
         // Runs may be in any order.
-        for series in self.series.iter_mut().filter(|_| self.kind == Kind::Lines) {
+        let is_sorted = matches!(self.kind, Kind::Lines | Kind::Points);
+        for series in self.series.iter_mut().filter(|_| is_sorted) {
             series.points.sort_by(|one, other| one.at.total_cmp(&other.at));
         }
         Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }

@@ -5,6 +5,7 @@ mod chart;
 pub(crate) mod over_time;
 mod part;
 pub(crate) mod parts;
+pub(crate) mod power_cuts;
 pub(crate) mod space;
 pub(crate) mod study;
 pub(crate) mod sweep;

@@ -1,19 +1,16 @@
-//! The page: a head that allows nothing from elsewhere, the answer, the charts of each chapter, and
-//! the details.
+//! The page of records: the answer, the charts of each chapter, and the details.
 
-use std::{io::Read, sync::LazyLock};
-
-use base64::{Engine, prelude::BASE64_STANDARD};
 use checks::MergedFinding;
-use flate2::read::GzDecoder;
 use itertools::Itertools;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use model::Severity;
-use serde_json::json;
-use sha2::{Digest, Sha256};
 use spec::study::Study;
 
-use super::{HTML_HEAD, chart, details, findings, table};
+use super::{
+    chart, details, findings,
+    frame::{self, Drawing},
+    table,
+};
 use crate::{
     Answer, StudyStep, answer,
     charts::{Chart, Part, Side},
@@ -21,24 +18,6 @@ use crate::{
     pages::{study_answer, study_claims},
     words,
 };
-
-/// The script that draws the charts; empty if npm was missing when storemark was built.
-pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/report.js.gz"));
-    let mut script = String::new();
-    let read = GzDecoder::new(&packed[..]).read_to_string(&mut script);
-    read.expect("the build packed it");
-    script
-});
-const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.css"));
-
-/// The reason why a page has no charts, and how to get them.
-pub(super) const NO_CHARTS: &str = "without charts, because this storemark was built without npm: \
-    install Node.js 18 or newer with npm (Debian: apt-get install npm), build storemark again, and \
-    write the page from the record: storemark report RECORD --html FILE";
-
-/// The version of the data, which the script checks.
-const VERSION: u32 = 3;
 
 /// A chapter of a page: one plan, or a step of a study.
 pub(super) struct Chapter<'a> {
@@ -55,48 +34,12 @@ pub(super) fn page(
     chapters: &[Chapter<'_>],
     script: &str,
 ) -> String {
-    let drawn = !script.is_empty();
-    let head = head(title, script).into_string();
-    let body = harmless(&body(title, study, chapters, drawn).into_string());
-    let drawing = if drawn { drawing(chapters, script) } else { String::new() };
-    format!("{HTML_HEAD}\n{head}\n<body>\n{body}\n{drawing}</body></html>\n")
-}
-
-/// Returns the script that draws the charts, and their data.
-fn drawing(chapters: &[Chapter<'_>], script: &str) -> String {
-    let data = data(chapters);
-    format!(
-        "<script type=\"application/json\" id=\"storemark-data\">{data}</script>\n\
-         <script>{script}</script>\n"
-    )
-}
-
-/// Returns the head of the page, with a policy under which only this script runs, only this style
-/// applies, and nothing is loaded.
-fn head(title: &str, script: &str) -> Markup {
-    let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(script),
-        hash(STYLE)
-    );
-    html! {
-        head {
-            meta charset="utf-8";
-            meta http-equiv="Content-Security-Policy" content=(policy);
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            // Without it browsers request an icon.
-            link rel="icon" href="data:,";
-            title { (harmless(title)) " – storemark" }
-            style { (PreEscaped(STYLE)) }
-        }
-    }
-}
-
-/// Returns the hash by which a policy allows a text.
-fn hash(text: &str) -> String {
-    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+    let drawing = Drawing {
+        charts: chapters.iter().flat_map(|chapter| &chapter.charts).collect(),
+        targets: labels(chapters, false),
+        limits: labels(chapters, true),
+    };
+    frame::page(title, body(title, study, chapters, !script.is_empty()), &drawing, script)
 }
 
 fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: bool) -> Markup {
@@ -105,7 +48,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
         a.skip href="#main" { "Skip to the charts" }
         header {
             h1 { (title) }
-            @if !drawn { p.undrawn { "This page is " (NO_CHARTS) "." } }
+            (frame::undrawn(drawn))
             @if let ([Chapter { part: Some(part), .. }], None) = (chapters, study) {
                 (answered(part)) (details::unlike_environments(part))
             }
@@ -222,15 +165,6 @@ fn in_run(chapter: &Chapter<'_>, drawn: bool) -> Markup {
     }
 }
 
-/// Returns the data of the charts as JSON that cannot end the element it is in.
-fn data(chapters: &[Chapter<'_>]) -> String {
-    let charts: Vec<_> = chapters.iter().flat_map(|chapter| &chapter.charts).collect();
-    let (targets, limits) = (labels(chapters, false), labels(chapters, true));
-    let data =
-        json!({ "version": VERSION, "targets": targets, "limits": limits, "charts": charts });
-    harmless(&data.to_string()).replace('<', "\\u003c")
-}
-
 /// Returns the labels of all targets in the plans' order, so that a target has the same colour in
 /// all charts; with `limits` only those of references, which are no stores to choose.
 fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
@@ -239,10 +173,4 @@ fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
     let targets = records.flat_map(|record| &record.header.plan.targets);
     let targets = targets.filter(|target| target.reference || !limits);
     targets.map(|target| target.label.as_str()).unique().collect()
-}
-
-/// Removes characters that change the direction of writing, because a record may come from
-/// anywhere. Other control characters have no effect in a page.
-fn harmless(text: &str) -> String {
-    text.replace(|c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'), "")
 }

@@ -1,12 +1,14 @@
 //! Writes records as one HTML file, which loads nothing and runs one script: it draws the charts.
 //!
-//! [`findings`] is what weakens the charts, [`details`] is below them, [`document`] puts the page
-//! together.
+//! [`findings`] is what weakens the charts, [`details`] is below them, [`document`] puts the page of
+//! records together, [`crash`] that of power cuts; [`frame`] is around each.
 
 mod chart;
+mod crash;
 mod details;
 mod document;
 mod findings;
+mod frame;
 mod table;
 
 use model::{Error, Result};
@@ -17,6 +19,7 @@ use crate::{
     compare::record_difference,
     experiment::experiment_report,
 };
+pub use crash::{html_crash, html_crashed_stores};
 use document::Chapter;
 
 /// The first bytes of every page.
@@ -24,7 +27,7 @@ pub const HTML_HEAD: &str = "<!DOCTYPE html><html lang=\"en\" data-by=\"storemar
 
 /// Returns why pages of this build have no charts and how to get them; `None` if they have them.
 pub fn no_charts() -> Option<&'static str> {
-    document::SCRIPT.is_empty().then_some(document::NO_CHARTS)
+    frame::SCRIPT.is_empty().then_some(frame::NO_CHARTS)
 }
 
 /// Writes a page of what one plan measured, on one or more machines.
@@ -33,7 +36,7 @@ pub fn no_charts() -> Option<&'static str> {
 ///
 /// Fails if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
-    drawn_by(&document::SCRIPT, machines)
+    drawn_by(&frame::SCRIPT, machines)
 }
 
 fn drawn_by(script: &str, machines: &[Machine<'_>]) -> Result<String> {
@@ -56,7 +59,7 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
     });
     let chapters: Vec<_> = chapters.collect();
     let title = format!("Does “{}” hold here?", study.title);
-    document::page(&title, Some(study), &chapters, &document::SCRIPT)
+    document::page(&title, Some(study), &chapters, &frame::SCRIPT)
 }
 
 /// Fails if the records are not of the same runs: next to each other they would show nothing.

@@ -11,7 +11,7 @@ import { lookOf } from "./theme.js";
 import { tooltip } from "./tooltip.js";
 import { isLong, zoom } from "./zoom.js";
 
-const KINDS = new Map(Object.entries({ dots, lines, bars, matrix }));
+const KINDS = new Map(Object.entries({ dots, lines, points: lines, bars, matrix }));
 
 const KEYS = "Arrow keys go from mark to mark.";
 

@@ -1,5 +1,5 @@
 // Lines over a numeric axis with their intervals as bands, and marks below the axis, such as the
-// place where a line crosses 1.
+// place where a line crosses 1. Or points alone.
 
 import { horizontal, vertical } from "./axis.js";
 import { dashOf } from "./colours.js";
@@ -26,7 +26,8 @@ export function lines(chart, look) {
     },
     xAxis: { ...horizontal(chart.along, scales.x, look), nameGap: 30 + foot },
     yAxis: vertical(chart.value, scales.y, look, HEIGHT - 80),
-    tooltip: { trigger: "axis", axisPointer: { type: "line", snap: true, label: { show: false } } },
+    tooltip: isPoints(chart) ? { trigger: "item" }
+      : { trigger: "axis", axisPointer: { type: "line", snap: true, label: { show: false } } },
     series: [
       ...chart.series.flatMap((series, s) => drawn(series, s, chart, scales, look)),
       ...(chart.reference == null ? [] : [reference(chart.reference, scales, look)]),
@@ -34,6 +35,8 @@ export function lines(chart, look) {
     ],
   };
 }
+
+const isPoints = ({ kind }) => kind === "points";
 
 function xScale(chart) {
   const places = chart.series.flatMap(({ points }) => points.map(({ at }) => at));
@@ -66,11 +69,13 @@ function drawn(series, index, chart, scales, look) {
   const { nth, colour, symbol } = look.target(series.target);
   const earlier = chart.series.slice(0, index).filter(({ target }) => target === series.target);
   const dash = dashOf(earlier.length + Math.floor(nth / 8));
+  const alone = isPoints(chart);
   const line = {
     id: `line ${index}`, name: series.name, type: "line", counted: true, z: 3,
-    itemStyle: { color: colour }, swatch: { symbol, dash },
-    lineStyle: { color: colour, width: 2, type: dash },
-    symbol: symbolPath(symbol), symbolSize: 9, showSymbol: series.points.length <= FEW, clip: false,
+    itemStyle: { color: colour }, swatch: { symbol, dash: alone ? null : dash },
+    lineStyle: { color: colour, width: alone ? 0 : 2, type: dash },
+    symbol: symbolPath(symbol), symbolSize: alone ? 7 : 9, clip: false,
+    showSymbol: alone || series.points.length <= FEW,
     emphasis: { disabled: true },
     data: series.points.map((point) => ({
       value: [scales.x.to(point.at), scales.y.to(point.value)],

@@ -103,6 +103,16 @@ function overTime() {
   };
 }
 
+function cuts() {
+  const places = Array.from({ length: 60 }, (_, i) => 2 * i);
+  return {
+    id: "cuts", title: "Lost over the moment", kind: "points",
+    series: seriesOf([0, 1, 3], places, (target, i) => ({ value: (i * (target + 2)) % 17 })),
+    along: { label: "commits acknowledged before the cut", unit: "count", log: false },
+    value: { label: "commits lost", unit: "count", log: false },
+  };
+}
+
 function space() {
   const series = seriesOf(all.slice(0, 8), [0, 1], (target, i) => ({ value: 1.02e9 + (target + i) * 4.3e7 }));
   // What was not measured has no bar.
@@ -154,6 +164,6 @@ export const everyKind = () => ({
   version: 3,
   targets,
   limits: [NAMES[6]],
-  charts: [ratios(), latencies(), breakEven(), overTime(), space(), written(), parts(), pages()]
+  charts: [ratios(), latencies(), breakEven(), overTime(), cuts(), space(), written(), parts(), pages()]
     .map((chart) => ({ marks: [], ...chart })),
 });

@@ -31,6 +31,10 @@ export const RUNS = [
     args: ["queue", "files:", "sqlite:", "--workers", "2", "--tasks", "3", "--rewrites", "2", "--rounds", "2"],
   },
   {
+    name: "power", charts: 1,
+    args: ["crash", "sqlite:", "--durability", "none", "--stores", "established", "--states", "30", "--seed", "1"],
+  },
+  {
     name: "machines", charts: 4, of: "plain", machines: ["attic", "cellar"],
   },
   {
