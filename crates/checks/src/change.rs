@@ -27,6 +27,9 @@ pub struct Change {
     pub detectable: Option<f64>,
     /// Whether one of the records is of one run, which does not show how runs differ.
     pub single_run: bool,
+    /// Whether one side is a single record, which does not show how records differ: the interval contains
+    /// what they differ by elsewhere.
+    pub single_record: bool,
     /// 99th percentile of latencies, new over old.
     #[serde(rename = "p99_ratio")]
     pub p99: Option<Estimate>,
@@ -38,16 +41,10 @@ pub struct Change {
 
 impl Change {
     /// Judges whether the target takes longer than before by more than `share`, with its whole
-    /// interval. A single run neither fails nor passes below the smallest change that it can show.
+    /// interval.
     pub fn gate(&self, share: f64) -> Gate {
-        let Some(ratio) = self.time.filter(|_| self.verdict.is_judged()) else {
-            return Gate::Undecided;
-        };
-        let seen = self.detectable.filter(|_| self.single_run).unwrap_or(0.0).max(share);
-        match Gate::of(&ratio, seen) {
-            Gate::Pass if seen > share => Gate::Undecided,
-            gate => gate,
-        }
+        let judged = self.time.filter(|_| self.verdict.is_judged());
+        judged.map_or(Gate::Undecided, |ratio| Gate::of(&ratio, share))
     }
 }
 
@@ -174,6 +171,7 @@ impl TargetPair<'_> {
             // Ten times as long would show at a glance.
             detectable: (detectable < 10.0).then_some(detectable),
             single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
+            single_record: self.series.iter().any(|own| own.record.records == 1),
             p99: unpaired_ratio(&p99_after, &p99_before),
             verdict,
             counters: Counter::ALL

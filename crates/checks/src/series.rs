@@ -217,7 +217,8 @@ impl<'a> Series<'a> {
             return rounds;
         }
         let means = runs.values().filter_map(|run| Some(geometric_mean(run)?.point));
-        Values { values: means.collect(), unit: Unit::Run, ..Values::default() }
+        let unit = if self.record.records > 1 { Unit::Record } else { Unit::Run };
+        Values { values: means.collect(), unit, ..Values::default() }
     }
 
     pub(crate) fn writes(self) -> bool {

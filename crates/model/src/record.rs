@@ -151,6 +151,8 @@ pub struct Record {
     pub findings: Vec<Finding>,
     /// The last line; `None` if it was not written.
     pub end: Option<End>,
+    /// The number of records that it was merged from, each of which is a run; 1 for a record alone.
+    pub records: u32,
     /// Whether the histograms of all samples of a case and target were added up into the first of
     /// them; the others have none.
     pub merged: bool,
@@ -159,7 +161,8 @@ pub struct Record {
 impl Record {
     /// Creates a record that has only a header.
     pub fn new(header: Header) -> Self {
-        Self { header, stores: vec![], samples: vec![], findings: vec![], end: None, merged: false }
+        let (stores, samples, findings) = Default::default();
+        Self { header, stores, samples, findings, end: None, records: 1, merged: false }
     }
 
     /// Adds a line. A second header is ignored: a record has one.

@@ -9,8 +9,10 @@ pub enum Unit {
     /// A round. Rounds of one run follow each other, and have something in common with the one before.
     #[default]
     Round,
-    /// The mean of a run, or of a record. They are taken as independent.
+    /// The mean of a run. Runs of one record are taken as independent.
     Run,
+    /// The mean of a record, one of several that were measured minutes apart.
+    Record,
 }
 
 /// A series of figures in the order in which they were measured.

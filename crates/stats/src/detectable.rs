@@ -36,10 +36,12 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
 /// 90 % or a little more, as a share. Infinite if either has fewer than two.
 pub fn detectable_change(new: &Values, old: &Values, level: f64) -> f64 {
     let mean = |of: &Values| Mean::for_verdict(of).filter(|_| of.values.len() > 1);
-    let Some((new, old)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
+    let Some((above, below)) = mean(new).zip(mean(old)) else { return f64::INFINITY };
     // Welch's degrees of freedom vary from one sample to the next, and are no fewer than these.
-    let freedom = new.independent().min(old.independent()) - 1.0;
-    shown(level, freedom.max(1.0), new.error().hypot(old.error()))
+    let freedom = above.independent().min(below.independent()) - 1.0;
+    let change = above.plus(1.0, &below, -1.0).with_freedom(freedom.max(1.0));
+    let change = change.between_records([new, old]);
+    shown(level, change.independent() - 1.0, change.error())
 }
 
 /// Returns the difference that a mean with this standard error shows with a probability of 90 %.
@@ -53,6 +55,7 @@ fn shown(level: f64, freedom: f64, error: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copies::Unit;
 
     #[test]
     fn more_rounds_show_less() {
@@ -71,10 +74,14 @@ mod tests {
     fn two_groups_show_less_than_one_of_as_many_pairs() {
         let (new, old) = ([1.0, 1.02, 0.98, 1.01, 0.99], [1.0, 0.98, 1.02, 0.99, 1.01]);
         let of = |values: &[f64]| Values::from(values.to_vec());
-        let share = detectable_change(&of(&new), &of(&old), LEVEL);
-        assert!(share > detectable(&new, 5) && share < 2.0 * detectable(&new, 5), "{share}");
+        let several = |values: &[f64]| Values { unit: Unit::Record, ..of(values) };
+        let share = detectable_change(&several(&new), &several(&old), LEVEL);
+        assert!(share < 2.0 * detectable(&new, 5), "{share}");
+        assert!(detectable_change(&of(&new), &of(&old), LEVEL) > share, "of single runs");
         assert!(detectable_change(&of(&[1.0]), &of(&old), LEVEL).is_infinite());
-        assert!(detectable_change(&of(&[2.0; 3]), &of(&[1.0; 3]), LEVEL).abs() < 1e-12);
+        let record =
+            |value: f64| Values { values: vec![value; 3], unit: Unit::Record, ..Values::default() };
+        assert!(detectable_change(&record(2.0), &record(1.0), LEVEL).abs() < 1e-12);
     }
 
     #[test]

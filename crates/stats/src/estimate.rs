@@ -139,6 +139,27 @@ pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
 /// measured for longer.
 const WANDER: f64 = 6.0;
 
+/// How much a record's ratio to a control differs from that of another record of the same program, which
+/// was measured minutes before or after, beyond what the runs of both show: a standard deviation, on the
+/// logarithm. Thirty records of four runs differed by 1.4 %, of which their runs show 0.5 %
+/// (`docs/method-proof.md`).
+pub const RECORDS_APART: f64 = 0.013;
+
+/// How much the runs of these records differed. A record of one run does not show it.
+const RUNS_APART: f64 = 0.01;
+
+/// The degrees of freedom of [`RECORDS_APART`].
+const RECORDS_FREEDOM: f64 = 29.0;
+
+/// Returns the variance between records of which the values of one show nothing.
+fn unseen_variance(values: &Values) -> f64 {
+    match values.unit {
+        Unit::Record => 0.0,
+        Unit::Run => RECORDS_APART.powi(2),
+        Unit::Round => RECORDS_APART.powi(2) + RUNS_APART.powi(2),
+    }
+}
+
 /// The mean of logarithms, and how sure it is.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean {
@@ -209,6 +230,11 @@ impl Mean {
         self.freedom + 1.0
     }
 
+    /// Replaces the degrees of freedom.
+    pub(crate) fn with_freedom(self, freedom: f64) -> Self {
+        Self { freedom, ..self }
+    }
+
     /// Returns the standard deviation of the `n` logarithms themselves.
     pub(crate) fn deviation(&self, n: usize) -> f64 {
         (self.variance * self.independent().min(n as f64)).sqrt()
@@ -232,6 +258,16 @@ impl Mean {
             freedom: 1.0 / (part(0, self.freedom) + part(1, other.freedom)),
             wander: f64::INFINITY,
         }
+    }
+
+    /// Adds what differs between records to the mean of a change between two `sides`. Several records of a
+    /// side show it themselves.
+    pub(crate) fn between_records(&self, sides: [&Values; 2]) -> Self {
+        let (variance, freedom) = (sides.map(unseen_variance).iter().sum(), RECORDS_FREEDOM);
+        if variance == 0.0 {
+            return *self;
+        }
+        self.plus(1.0, &Self { value: 0.0, variance, freedom, wander: f64::INFINITY }, 1.0)
     }
 
     /// Returns half of the interval's width, with `t` of the whole degrees of freedom.

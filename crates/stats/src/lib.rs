@@ -41,7 +41,7 @@ mod verdict;
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
 pub use copies::{Unit, Values};
 pub use detectable::{detectable, detectable_change};
-pub use estimate::{Estimate, geometric_mean, paired_ratio, unpaired_ratio};
+pub use estimate::{Estimate, RECORDS_APART, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
 pub use proportion::proportion;
 pub use scaling::{Knee, knee};

@@ -1,16 +1,24 @@
 //! Quantiles of Student's t distribution.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// The degrees of freedom from which on t is the normal quantile to four decimals. The quantile of the
+/// library is wrong by as much for more, and does not end for the most that a number holds.
+const MANY: usize = 100_000;
 
 /// Returns the t within which a variable with `df` degrees of freedom is with probability `level`,
-/// on both sides of zero.
+/// on both sides of zero; for very many the normal quantile.
 ///
 /// # Panics
 ///
 /// If `df` is 0.
 pub(crate) fn two_sided_t(level: f64, df: usize) -> f64 {
+    let up_to = f64::midpoint(level, 1.0);
+    if df >= MANY {
+        return Normal::standard().inverse_cdf(up_to);
+    }
     let student = StudentsT::new(0.0, 1.0, df as f64).expect("a spread needs two values");
-    student.inverse_cdf(f64::midpoint(level, 1.0))
+    student.inverse_cdf(up_to)
 }
 
 #[cfg(test)]
@@ -61,6 +69,16 @@ mod tests {
     #[test]
     fn tends_to_the_normal_quantile() {
         assert_close(0.95, 10_000, 1.959_964 + 2.372_3e-4, 1e-6);
+    }
+
+    /// The spread is known then.
+    #[test]
+    fn with_endless_degrees_of_freedom_it_is_the_normal_quantile() {
+        for df in [MANY, usize::MAX] {
+            assert_close(0.95, df, 1.959_963_985, 1e-8);
+            assert_close(0.99, df, 2.575_829_304, 1e-8);
+        }
+        assert_close(0.95, MANY - 1, 1.959_963_985, 3e-5);
     }
 
     /// With one and two degrees of freedom the quantile has a closed form.

@@ -132,11 +132,12 @@ pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
 }
 
 /// Judges a table of changes, each given by the values of the new record and by those of the old
-/// one: as many as were measured, and judged once.
+/// one: as many as were measured, and judged once. The interval of a change from or to a single record
+/// contains what two records of one program differ by ([`RECORDS_APART`](crate::RECORDS_APART)).
 pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
     let ratio = |[new, old]: &[Values; 2]| {
         let [above, below] = [Mean::for_verdict(new)?, Mean::for_verdict(old)?];
-        let mean = above.plus(1.0, &below, -1.0);
+        let mean = above.plus(1.0, &below, -1.0).between_records([new, old]);
         Some(Ratio { mean, rounds: mean, n: new.values.len().min(old.values.len()) })
     };
     judge_ratios(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
@@ -255,8 +256,8 @@ mod tests {
     #[test]
     fn changes_are_judged_by_two_groups() {
         let [fast, slow] = [1.0, 1.1].map(|middle| ratios(middle, 0.01));
-        let of_runs = |values| Values { values, unit: Unit::Run, ..Values::default() };
-        let [fast, slow] = [fast, slow].map(of_runs);
+        let records = |values| Values { values, unit: Unit::Record, ..Values::default() };
+        let [fast, slow] = [fast, slow].map(records);
         let pairs = [[&slow, &fast], [&fast, &slow], [&fast, &fast]];
         let table = pairs.map(|pair| pair.map(Values::clone));
         let shown = |table: &[[Values; 2]]| {

@@ -83,7 +83,7 @@ fn each_form_is_run() {
     let line = format!("calibrate {TINY} --runs 1 --json out.jsonl");
     let out = world.ok(&line).out;
     let forms = ["one store", "two copies", "four targets", "updates", "cold reads", "two threads"];
-    let names = forms.into_iter().chain(["2 % slower", "5 % slower", "--fail-above 5%"]);
+    let names = forms.into_iter().chain(["2 % slower", "5 % slower", "--fail-above 10%"]);
     let written = lines(&world, "out.jsonl");
     for (name, run) in names.zip(&written[0]["forms"].as_array().unwrap().clone()) {
         let line = written.iter().find(|line| line["form"] == *run).unwrap();

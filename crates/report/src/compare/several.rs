@@ -32,6 +32,7 @@ fn add(one: &mut Record, more: Record, run: u32) {
         one.samples.iter_mut().for_each(|sample| sample.run = 0);
     }
     one.header.plan.rounds.runs = run + 1;
+    one.records = run + 1;
     let next = one.samples.iter().map(|sample| sample.round + 1).max().unwrap_or(0);
     for sample in more.samples {
         one.samples.push(Sample { run, round: next + sample.round, ..sample });

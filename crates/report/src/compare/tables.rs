@@ -121,6 +121,14 @@ pub(crate) fn control(comparison: &Comparison) -> Option<String> {
     })
 }
 
+/// Says why changes are not shown that several records a side would show; `None` if none is open, or each
+/// side has several.
+pub(crate) fn single_record(comparison: &Comparison) -> Option<String> {
+    let is_open = |change: &Change| change.single_record && change.verdict == Verdict::Inconclusive;
+    let share = || figure(stats::RECORDS_APART * 100.0);
+    comparison.gated().any(|(_, change)| is_open(change)).then(|| sentences::single_record(share()))
+}
+
 /// Lists what the new record lacks in one line; `None` if it lacks nothing.
 pub(crate) fn lost(comparison: &Comparison, all: bool) -> Option<String> {
     let lost: Vec<_> = comparison.lost().collect();

@@ -69,7 +69,7 @@ fn half_width(mean: f64) -> String {
 fn gate_table(tallies: &[Tally<'_>]) -> Table {
     let gates = |says| move |tally: &Tally<'_>| share(tally, tally.gates(says));
     Table::for_rows("two records of the same, compared", tallies)
-        .with(Column::text(""), |_| "--fail-above 5%")
+        .with(Column::text(""), |_| "--fail-above 10%")
         .with(Column::number("pairs", ""), |tally| tally.count().to_string())
         .with(Column::number("pass", ""), gates(Gate::Pass))
         .with(Column::number("fail", ""), gates(Gate::Fail))

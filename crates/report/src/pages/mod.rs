@@ -104,7 +104,8 @@ fn differences(comparison: &Comparison, detail: Detail) -> Option<Lines> {
 /// lacks.
 pub fn comparison_head(comparison: &Comparison, names: [&str; 2], detail: Detail) -> Page {
     let control = compared::control(comparison).filter(|_| !comparison.same);
-    let counts = Some(compared::counts(comparison)).into_iter().chain(control);
+    let single = compared::single_record(comparison);
+    let counts = Some(compared::counts(comparison)).into_iter().chain(single).chain(control);
     let counts = counts.map(|text| Line::new("", text));
     let lost = compared::lost(comparison, detail.all).map(|text| Line::new("! ", text));
     let title = format!("{} against {}", names[1], names[0]);

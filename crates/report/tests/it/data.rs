@@ -72,7 +72,8 @@ fn a_comparison_meets_its_schema() {
     let told = comparison(&[typical()], &[new], None).unwrap();
     let told = met(&schema, &ComparisonData::new(&told));
     assert_eq!(told["rows"].as_array().unwrap().len(), 3);
-    assert_eq!(told["rows"][2]["verdict"], "same");
+    assert_eq!(told["rows"][2]["verdict"], "inconclusive");
+    assert_eq!(told["rows"][2]["single_record"], true);
     assert_eq!(told["environments"][0]["what"], "kernel");
     assert_eq!(told["findings"][0]["record"], "new");
 }
