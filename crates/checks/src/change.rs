@@ -1,6 +1,6 @@
 //! How the time of each target changed from an old record to a new one.
 
-use model::{Case, Counter, record::Record};
+use model::{Case, Counter, Judge, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
@@ -156,7 +156,7 @@ impl TargetPair<'_> {
 
     fn change(&self, [old, new]: &[Values; 2], (verdict, judged): (Verdict, Judgement)) -> Change {
         let [old_us, new_us] = self.series.map(|series| series.unit_times().mean());
-        let [p99_before, p99_after] = self.series.map(Series::unit_p99s);
+        let [p99_before, p99_after] = self.series.map(|series| series.unit_figures(Judge::P99));
         let detectable = detectable_change(new, old, judged.level);
         let [before, after] = self.series;
         let plan = &after.record.header.plan;

@@ -11,7 +11,7 @@ pub(crate) mod sweep;
 pub(crate) mod workers;
 
 use hdrhistogram::Histogram;
-use model::{Cache, Case, Latency, Plan, PlannedTarget, Sample, record::Record};
+use model::{Cache, Case, Judge, Latency, Plan, PlannedTarget, Sample, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, Values, geometric_mean};
@@ -19,7 +19,7 @@ use stats::{Estimate, Values, geometric_mean};
 use crate::{
     histogram,
     series::Series,
-    verdict::{Judged, Verdict, judgements},
+    verdict::{Judged, Verdict, judgements, judgements_on},
 };
 
 /// The figures of one target under one workload in one cache state, over all rounds. A figure is
@@ -63,6 +63,22 @@ pub struct Figures {
     /// How the schedule was kept; `None` without a schedule.
     #[serde(skip)]
     pub paced: Option<Schedule>,
+    /// The verdict on `ratio`.
+    pub verdict: Verdict,
+    /// The verdict on another figure than the time; absent unless one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedFigure>,
+}
+
+/// A verdict on a percentile of the latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JudgedFigure {
+    /// The percentile.
+    pub figure: Judge,
+    /// Geometric mean of the percentile of each round, in microseconds.
+    pub us: Option<Estimate>,
+    /// That percentile divided by the baseline's, paired by round, with the interval that decides.
+    pub ratio: Option<Estimate>,
     /// The verdict on `ratio`.
     pub verdict: Verdict,
 }
@@ -120,9 +136,34 @@ pub fn figures(record: &Record) -> Vec<Figures> {
     let rows = cases.flat_map(|case| {
         let judged = judgements(record, case).into_iter().enumerate();
         let rows = judged.map(|(target, judged)| row(Series::new(record, case, target), judged));
-        without_false_limits(&record.header.plan, rows.collect())
+        let mut rows = without_false_limits(&record.header.plan, rows.collect());
+        let judged = judged_figures(record, case);
+        rows.iter_mut().zip(judged).for_each(|(row, judged)| row.judged = Some(judged));
+        rows
     });
     rows.collect()
+}
+
+/// Returns the verdict on the figure that the plan asks for, of each target; empty if that is the time.
+fn judged_figures(record: &Record, case: Case) -> Vec<JudgedFigure> {
+    let plan = &record.header.plan;
+    let figure = plan.rounds.judge;
+    if figure.is_time() {
+        return Vec::new();
+    }
+    let all = judgements_on(figure, record, case).into_iter().enumerate();
+    let judged = |(target, (verdict, ratio))| {
+        let us = Series::new(record, case, target).unit_figures(figure).mean();
+        let verdict = if is_limit(plan, target) { Verdict::of_reference(verdict) } else { verdict };
+        JudgedFigure { figure, us, ratio, verdict }
+    };
+    all.map(judged).collect()
+}
+
+/// Reports whether a target is a limit of the machine. A build that is loaded again is judged: a
+/// difference as large as that between the two shows nothing.
+fn is_limit(plan: &Plan, target: usize) -> bool {
+    plan.is_reference(target) && plan.same_build(target).is_none()
 }
 
 /// Splits figures into the rows of each case.
@@ -170,9 +211,7 @@ fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
     let us_per_op = series.unit_times().mean();
     let cpu = |part| Some(sum(&samples, part) * us_per_cpu_ns(&samples, us_per_op.as_ref())?);
     let plan = &record.header.plan;
-    // A build that is loaded again is judged: a difference as large as that between the two shows nothing.
-    let is_limit = plan.is_reference(target) && plan.same_build(target).is_none();
-    let verdict = if is_limit { verdict.of_reference() } else { verdict };
+    let verdict = if is_limit(plan, target) { verdict.of_reference() } else { verdict };
     let is_baseline = target == plan.baseline;
     let ratios = if is_baseline { Values::default() } else { series.ratios_to(series.baseline()) };
     let warm = Series { case: Case { cache: Cache::Warm, ..case }, ..series };
@@ -193,6 +232,7 @@ fn row(series: Series<'_>, (verdict, ratio): Judged) -> Figures {
         over_warm: if case.cache == Cache::Warm { None } else { series.ratio_to(warm) },
         paced: paced(&samples),
         verdict,
+        judged: None,
     }
 }
 

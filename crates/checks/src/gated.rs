@@ -1,12 +1,12 @@
 //! What a gate says of each target of a run.
 
-use model::{Case, record::Record};
+use model::{Case, Judge, record::Record};
 use stats::Estimate;
 
 use crate::{
     gate::Gate,
     series::Series,
-    verdict::{Verdict, judgements},
+    verdict::{Verdict, judgements_on},
 };
 
 /// The verdict of a gate on one target in one case of a run.
@@ -16,7 +16,9 @@ pub struct GatedTarget {
     pub case: Case,
     /// Index into the plan's targets.
     pub target: usize,
-    /// Time divided by the baseline's, with the interval that decides.
+    /// The figure that is judged.
+    pub figure: Judge,
+    /// The figure divided by the baseline's, with the interval that decides.
     pub ratio: Option<Estimate>,
     /// The verdict on the ratio.
     pub verdict: Verdict,
@@ -24,17 +26,18 @@ pub struct GatedTarget {
     pub gate: Gate,
 }
 
-/// Judges each target of a run against the baseline, whose time it may exceed by `share`. References
-/// are no choice, and are left out.
+/// Judges each target of a run against the baseline, whose time, or the percentile that the plan names, it
+/// may exceed by `share`. References are no choice, and are left out.
 pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
     let plan = &record.header.plan;
     let is_gated = |target: usize| target != plan.baseline && !plan.is_reference(target);
+    let figure = plan.rounds.judge;
     let of_case = |case| {
-        let all = judgements(record, case).into_iter().enumerate();
+        let all = judgements_on(figure, record, case).into_iter().enumerate();
         all.filter(|(target, _)| is_gated(*target)).map(move |(target, (verdict, ratio))| {
             let judged = ratio.filter(|_| verdict.is_judged());
             let gate = judged.map_or(Gate::Undecided, |ratio| Gate::of(&ratio, share));
-            GatedTarget { case, target, ratio, verdict, gate }
+            GatedTarget { case, target, figure, ratio, verdict, gate }
         })
     };
     gated_cases(record).flat_map(of_case).collect()

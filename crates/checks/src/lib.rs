@@ -63,7 +63,7 @@ pub use experiment::{
     rows::{RowCell, RowFigures, RowGroup, row_groups, without_style},
 };
 pub use figures::{
-    Figures, Percentiles, Schedule, cases,
+    Figures, JudgedFigure, Percentiles, Schedule, cases,
     explained::{Aspect, Difference, Explained, differences, explained},
     figures,
     hosts::{HostFigures, host_figures},

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Durability, Finding, FindingKind, Sample,
+    Durability, Finding, FindingKind, Judge, Sample,
     record::{Header, Record},
     rows::{DELAYED_ROWS, RowOperation},
 };
@@ -107,7 +107,7 @@ fn of_interval(record: &Record, row: &Figures, ended: bool) -> Vec<Finding> {
     let left_out = left_out(rounds, ran.len());
     // A reference is no choice, and needs no verdict.
     let judged = !plan.is_reference(row.target);
-    let open = ended && judged && !is_settled(series, (row.verdict, row.ratio));
+    let open = ended && judged && !is_settled(series, Judge::Time, (row.verdict, row.ratio));
     let wide = too_wide(interval, plan.rounds.precision).filter(|_| open);
     let sizes = ratio_depends_on_size(series, row.ratio.as_ref()).filter(|_| judged);
     let slices = ratio_depends_on_slices(series).filter(|_| judged);

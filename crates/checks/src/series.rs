@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Case, Durability, Paced, Rounds, Sample, StoreFacts, record::Record};
+use model::{Case, Durability, Judge, Latency, Paced, Rounds, Sample, StoreFacts, record::Record};
 use stats::{Estimate, Unit, Values, geometric_mean};
 
 /// The option that sets how many clients there are.
@@ -112,11 +112,37 @@ impl<'a> Series<'a> {
         if wall.values.is_empty() { self.unit_times() } else { wall }
     }
 
-    /// Returns the values of the interval of the 99th percentile of the latencies.
-    pub fn unit_p99s(self) -> Values {
+    /// Returns the values of the interval of a figure, in microseconds; empty if it was not measured.
+    pub fn unit_figures(self, figure: Judge) -> Values {
+        match figure {
+            Judge::Time => self.unit_times(),
+            Judge::P50 | Judge::P99 => self.units(self.percentiles(figure)),
+        }
+    }
+
+    /// Returns a percentile of the latencies of each trial that has it, in microseconds. The time is
+    /// none.
+    fn percentiles(self, figure: Judge) -> impl Iterator<Item = (&'a Sample, f64)> {
         let latencies = self.samples().filter_map(|s| Some((s, s.latency()?)));
-        let latencies = latencies.filter(|(_, latency)| latency.operations > 0);
-        self.units(latencies.map(|(s, latency)| (s, latency.p99_ns as f64 / 1e3)))
+        let ns = move |latency: &Latency| match figure {
+            Judge::Time => 0,
+            Judge::P50 => latency.p50_ns,
+            Judge::P99 => latency.p99_ns,
+        };
+        latencies
+            .filter(move |(_, latency)| latency.operations > 0 && ns(latency) > 0)
+            .map(move |(sample, latency)| (sample, ns(latency) as f64 / 1e3))
+    }
+
+    /// Returns a figure divided by that of `other`, one value for each round that has both; of several
+    /// runs the mean of each.
+    pub fn figure_ratios_to(self, figure: Judge, other: Self) -> Values {
+        let by_round =
+            |of: Self| of.percentiles(figure).map(|(s, value)| (s.round, value)).collect();
+        match figure {
+            Judge::Time => self.ratios_to(other),
+            Judge::P50 | Judge::P99 => self.units(self.by_round(by_round(self), by_round(other))),
+        }
     }
 
     /// Returns its time divided by that of `other`, paired by round.
@@ -147,15 +173,7 @@ impl<'a> Series<'a> {
 
     /// Returns the median of its latencies divided by that of `other`, paired by round.
     pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
-        self.units(self.by_round(self.medians(), other.medians())).mean()
-    }
-
-    fn medians(self) -> BTreeMap<u32, f64> {
-        let median = |sample: &Sample| {
-            let latency = sample.latency().filter(|latency| latency.operations > 0)?;
-            Some((sample.round, latency.p50_ns as f64))
-        };
-        self.samples().filter_map(median).collect()
+        self.figure_ratios_to(Judge::P50, other).mean()
     }
 
     /// Divides a figure by that of another series in each round that has both.

@@ -1,6 +1,8 @@
 //! The verdicts on the ratios of a case, and the targets that need more rounds for one.
 
-use model::{Case, Plan, Rounds, record::Record};
+use std::collections::BTreeSet;
+
+use model::{Case, Judge, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
@@ -85,14 +87,22 @@ impl Verdict {
 /// targets that were not measured.
 pub(crate) type Judged = (Verdict, Option<Estimate>);
 
-/// Returns the verdict on each target of the plan in a case. The interval of a ratio is the one that
-/// decides, also if the run looked at it again and again.
+/// Returns the verdict on the time of each target of the plan in a case.
 pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
+    judgements_on(Judge::Time, record, case)
+}
+
+/// Returns the verdict on a figure of each target of the plan in a case. The interval of a ratio is the
+/// one that decides, also if the run looked at it again and again.
+pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<Judged> {
     let plan = &record.header.plan;
     let baseline = Series::new(record, case, plan.baseline);
     let all = || (0..plan.targets.len()).map(|target| baseline.with_target(target));
-    let known: Vec<_> = all().map(|series| unjudged_for(series, baseline)).collect();
-    let ratios = |series: Series<'_>| series.ratios_to(baseline);
+    let ratios = |series: Series<'_>| series.figure_ratios_to(figure, baseline);
+    let lacks =
+        |series: Series<'_>| ratios(series).values.is_empty().then_some(Verdict::NotMeasured);
+    let known_for = |series| unjudged_for(series, baseline).or_else(|| lacks(series));
+    let known: Vec<_> = all().map(known_for).collect();
     let table = all().zip(&known).map(|(series, known)| match known {
         Some(_) => Values::default(),
         None => ratios(series),
@@ -101,7 +111,8 @@ pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
     let verdict =
         |((series, known), judged): ((Series<'_>, Option<Verdict>), Judgement)| match known {
             None => {
-                let judged = match extrapolation::factor(series, baseline) {
+                let factor = extrapolation::factor(series, baseline);
+                let judged = match factor.filter(|_| figure.is_time()) {
                     Some(factor) => judged.extended(factor),
                     None => judged,
                 };
@@ -170,17 +181,31 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
-    let all = judgements(record, case).into_iter().enumerate();
-    let others = all.filter(|(target, _)| alone || *target != plan.baseline);
-    let open =
-        others.filter(|(target, judged)| needs_rounds(Series::new(record, case, *target), *judged));
-    open.map(|(target, _)| target).collect()
+    let mut open = BTreeSet::new();
+    for figure in wanted(plan) {
+        let all = judgements_on(figure, record, case).into_iter().enumerate();
+        let others = all.filter(|(target, _)| alone || *target != plan.baseline);
+        let needs = |(target, judged): (usize, Judged)| {
+            needs_rounds(Series::new(record, case, target), figure, judged).then_some(target)
+        };
+        open.extend(others.filter_map(needs));
+    }
+    open.into_iter().collect()
 }
 
-fn needs_rounds(series: Series<'_>, judged: Judged) -> bool {
+/// Returns the figures on which verdicts are wanted. A gate is about one.
+fn wanted(plan: &Plan) -> Vec<Judge> {
+    match plan.rounds {
+        Rounds { judge, fail_above: Some(_), .. } => vec![judge],
+        Rounds { judge: Judge::Time, .. } => vec![Judge::Time],
+        Rounds { judge, .. } => vec![Judge::Time, judge],
+    }
+}
+
+fn needs_rounds(series: Series<'_>, figure: Judge, judged: Judged) -> bool {
     let (verdict, _) = judged;
     let record = series.record;
-    let Some(interval) = asked(series) else {
+    let Some(interval) = asked(series, figure) else {
         // A target that is not tried in the first round of its case never is, and one that was never in
         // its state will hardly be.
         let tried = series.tried();
@@ -190,7 +215,7 @@ fn needs_rounds(series: Series<'_>, judged: Judged) -> bool {
     };
     interval.n < FIRST_LOOK
         || verdict == Verdict::TooFewRounds
-        || !is_settled(series, judged)
+        || !is_settled(series, figure, judged)
         || !is_rate_known(series)
 }
 
@@ -208,27 +233,28 @@ fn is_rate_known(series: Series<'_>) -> bool {
     !is_of_clients(series.record) || is_narrow()
 }
 
-/// Returns the interval that a run is to narrow: the ratio, or for the baseline or a single target
-/// its time. It is the interval of a single judgement, by which the run decides whether it is
-/// narrow.
-fn asked(series: Series<'_>) -> Option<Estimate> {
+/// Returns the interval that a run is to narrow: the ratio of a figure, or for the baseline or a single
+/// target the figure itself. It is the interval of a single judgement, by which the run decides whether
+/// it is narrow.
+fn asked(series: Series<'_>, figure: Judge) -> Option<Estimate> {
     let plan = &series.record.header.plan;
     if plan.targets.len() == 1 || series.target == plan.baseline {
-        return series.unit_times().mean();
+        return series.unit_figures(figure).mean();
     }
-    series.ratio_to(series.baseline())
+    series.figure_ratios_to(figure, series.baseline()).mean()
 }
 
 /// Reports whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict
 /// is not enough if more precision was asked for than the range called the same. A gate needs neither:
 /// it is settled once the ratio is known to be within its limit or above it.
-pub(crate) fn is_settled(series: Series<'_>, (verdict, ratio): Judged) -> bool {
+pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Judged) -> bool {
     let plan = &series.record.header.plan;
-    if let (Some(share), Some(ratio), true) = (plan.rounds.fail_above, ratio, verdict.is_judged()) {
+    let limit = plan.rounds.fail_above.filter(|_| figure == plan.rounds.judge);
+    if let (Some(share), Some(ratio), true) = (limit, ratio, verdict.is_judged()) {
         return Gate::of(&ratio, share) != Gate::Undecided;
     }
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
         && plan.rounds.precision >= SAME;
-    let is_narrow = || asked(series).is_some_and(|of| of.half_width() <= narrow(plan));
+    let is_narrow = || asked(series, figure).is_some_and(|of| of.half_width() <= narrow(plan));
     shown || verdict == Verdict::Saturated || is_narrow()
 }

@@ -336,6 +336,9 @@ pub struct Rounds {
     /// judges the run. It stops once every ratio is known to be within the limit or above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<f64>,
+    /// The figure that a verdict is wanted on, besides the time, and that the gate is about.
+    #[serde(default, skip_serializing_if = "Judge::is_time")]
+    pub judge: Judge,
 }
 
 impl Rounds {
@@ -346,7 +349,8 @@ impl Rounds {
     /// measured is known within 3 %.
     pub const fn within(seconds: f64) -> Self {
         let (min, precision) = (Self::FOR_A_VERDICT, 0.03);
-        Self { min, max: None, precision, seconds, runs: 1, fail_above: None }
+        let judge = Judge::Time;
+        Self { min, max: None, precision, seconds, runs: 1, fail_above: None, judge }
     }
 
     /// Returns exactly `rounds` rounds, which should end within so many seconds.
@@ -357,6 +361,32 @@ impl Rounds {
     /// Returns the least number of rounds of all runs together.
     pub fn min_total(&self) -> u32 {
         self.min.saturating_mul(self.runs)
+    }
+}
+
+words! {
+    /// A figure of a trial that verdicts are about.
+    pub enum Judge as "figure to judge" {
+        /// The time of an operation.
+        Time = "time",
+        /// The median of the latencies.
+        P50 = "p50",
+        /// The 99th percentile of the latencies.
+        P99 = "p99",
+    }
+}
+
+impl Judge {
+    /// Returns whether it is the time, on which there is always a verdict.
+    pub fn is_time(&self) -> bool {
+        *self == Self::Time
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the enum is declared with its words")]
+impl Default for Judge {
+    fn default() -> Self {
+        Self::Time
     }
 }
 

@@ -16,7 +16,7 @@ pub fn gated_row(run: &Record, gated: &GatedTarget) -> String {
     let [target, baseline] = [gated.target, plan.baseline].map(|of| words::label(plan, of));
     let target = format!("{}: {target}", case_name(run, gated.case));
     match gated.ratio.filter(|_| gated.verdict.is_judged()) {
-        Some(ratio) => sentences::gated(target, baseline, with_interval(&ratio)),
+        Some(ratio) => sentences::gated(target, gated.figure, baseline, with_interval(&ratio)),
         None => format!("{target}: {}", words::change_verdict(gated.verdict, None)),
     }
 }

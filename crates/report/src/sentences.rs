@@ -110,7 +110,7 @@ sentences! {
     single_record(share): "cannot tell smaller changes: two records of one program, minutes apart, differ by {share} % (standard deviation), which the intervals contain; compare folders of several records a side, taken in turns";
     changed(change, ratio, least): "{change}: time new ÷ old {ratio}, sees changes from {least} % on";
     changed_unseen(change, ratio): "{change}: time new ÷ old {ratio}, sees no change";
-    gated(target, baseline, ratio): "{target}: time ÷ that of {baseline} {ratio}";
+    gated(target, figure, baseline, ratio): "{target}: {figure} ÷ that of {baseline} {ratio}";
     counted(target, counter, from, to, rounds): "{target}: {counter} per operation {from} → {to}, in each of {rounds} rounds";
     counted_waveringly(target, counter, least, most, rounds): "{target}: {counter} per operation differ from round to round, by {least} to {most} in {rounds} rounds; not compared";
     counted_once(target, counter): "{target}: {counter}: one round does not show whether the count repeats";

@@ -3,7 +3,7 @@
 use model::{Durability, Error, Generated, Result};
 
 use crate::{
-    common::{ColdStart, Output, Running},
+    common::{ColdStart, JudgeOption, Output, Running},
     options::options,
     value::{GivenValue, Kind, Size, given_value, given_values},
 };
@@ -33,6 +33,7 @@ options! {
         durability: Option<GivenValue<Durability>> = "CLASS" [help_heading = "Workload"],
         ..cold: ColdStart,
         ..running: Running,
+        ..judged: JudgeOption,
         ..shown: Output,
     }
 }

@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::{
-    common::{HdrOption, Output, Placing, Running, caches},
+    common::{HdrOption, JudgeOption, Output, Placing, Running, caches},
     generated::{DEFAULT_DATA, DataSource},
     options::options,
     shared_setting::SharedSetting,
@@ -200,6 +200,7 @@ options! {
         stats: bool,
         /// Exit with 3 when there is a finding above a note
         strict: bool,
+        ..judged: JudgeOption,
         ..latencies: HdrOption,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use model::{Cache, Counter, Inconclusive, Rounds};
+use model::{Cache, Counter, Inconclusive, Judge, Rounds};
 
 use crate::{
     options::options,
@@ -86,6 +86,13 @@ options! {
         fail_on: Vec<GivenValue<Counter>> = "COUNTERS",
         /// What --fail-above does when an interval contains the limit: fail (default), pass
         inconclusive: Option<GivenValue<Inconclusive>> = "HOW" [requires = "fail_above"],
+    }
+
+    /// The figure of a verdict, for commands that time operations one by one.
+    pub struct JudgeOption under "Output" {
+        /// Judge a percentile of the latencies as well, paired by round, and let --fail-above judge it
+        /// instead of the time: p50, p99
+        judge: Option<GivenValue<Judge>> = "FIGURE",
     }
 
     /// How much a command says on standard error. Results are the same.

@@ -4,7 +4,7 @@ use model::{Durability, Error, Result, units::show_count};
 use serde::Deserialize;
 
 use crate::{
-    common::{Output, Placing, Running},
+    common::{JudgeOption, Output, Placing, Running},
     options::options,
     value::{GivenValue, Size, UpTo, given_value},
 };
@@ -48,6 +48,7 @@ options! {
         durability: Option<GivenValue<Durability>> = "CLASS",
         ..placing: Placing,
         ..running: Running,
+        ..judged: JudgeOption,
         ..shown: Output,
     }
 }

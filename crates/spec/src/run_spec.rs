@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use model::{
-    Error, Result, Rounds, StudyPart, did_you_mean, record::GivenOptions, units, without_password,
+    Error, Judge, Result, Rounds, StudyPart, did_you_mean, record::GivenOptions, units,
+    without_password,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -191,7 +192,18 @@ impl RunSpec {
         // A verdict needs so many of all runs together.
         let min = max.unwrap_or(rounds.min.div_ceil(runs.max(1)));
         let fail_above = given_value(&gate.fail_above);
-        Rounds { min, max, runs, fail_above, ..rounds }
+        Rounds { min, max, runs, fail_above, judge: self.judge(), ..rounds }
+    }
+
+    /// Returns the figure that is judged. Commands without the option time nothing one by one.
+    fn judge(&self) -> Judge {
+        let option = match self {
+            Self::Run(spec) => &spec.extras.judged,
+            Self::Queue(spec) => &spec.judged,
+            Self::Age(spec) => &spec.judged,
+            Self::Rows(_) | Self::Backup(_) | Self::Life(_) => return Judge::Time,
+        };
+        given_value(&option.judge).unwrap_or_default()
     }
 
     /// Reads the options of a subcommand.

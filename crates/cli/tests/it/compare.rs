@@ -185,6 +185,29 @@ fn a_target_that_fails_before_the_rounds_is_left_out_and_the_others_are_measured
     assert!(ran.err.starts_with("storemark: lmdb map=10MiB: "), "{}", ran.err);
 }
 
+/// What a percentile is, is the machine's; that it is judged is not.
+#[test]
+fn a_percentile_is_judged_if_it_is_asked_for() {
+    let world = World::new();
+    let run = "--read --keys 200 --size 100 --rounds 6 --judge p99";
+    let ran = world.run(&format!("run lmdb: files: {run} --fail-above 0.001% --json r.json"));
+    assert!(ran.out.contains("read, warm: p99"), "{}", ran.out);
+    assert!(ran.err.contains("read, warm: files: p99 ÷ that of lmdb "), "{}", ran.err);
+    let told = world.ok("report r.json --json -").out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let judged = &told["runs"][0]["rows"][1]["judged"];
+    assert_eq!((&judged["figure"], &judged["ratio"]["rounds"]), (&"p99".into(), &6.into()));
+    world.ok("report r.json --html page.html");
+    let page = std::fs::read_to_string(world.path("page.html")).unwrap();
+    assert!(page.contains("Verdicts on a percentile of the latencies"), "{page}");
+    let plain = world.ok("run lmdb: files: --read --keys 200 --size 100 --rounds 5").out;
+    assert!(!plain.contains("read, warm: p99"), "{plain}");
+    world.refuses([
+        ("run lmdb: files: --judge p98", "accepted: time, p50, p99"),
+        ("rows sqlite: jsonl: --judge p99", "--judge"),
+    ]);
+}
+
 /// LMDB against files: whatever the machine, a file takes system calls.
 #[test]
 fn a_gate_on_a_run_passes_fails_or_cannot_judge() {

@@ -137,6 +137,23 @@ pub(super) fn hosts(part: &Part<'_>) -> Markup {
     }
 }
 
+/// Shows the verdicts on a percentile of the latencies, if they were asked for.
+pub(super) fn judged(part: &Part<'_>) -> Markup {
+    let of_run = |run: Run<'_>| {
+        let all = cases(run.figures).filter_map(move |rows| tables::judged(run.record, rows));
+        all.map(|table| Table { title: run.on(&*table.title), ..table }).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = part.runs().flat_map(of_run).collect();
+    html! {
+        @if !all.is_empty() {
+            section {
+                h2 { "Verdicts on a percentile of the latencies" }
+                @for table in &all { (table::markup(table)) }
+            }
+        }
+    }
+}
+
 /// Shows data, targets, workloads, cache states and the limits of the run.
 pub(super) fn plan(part: &Part<'_>) -> Markup {
     html! {

@@ -66,6 +66,7 @@ fn body(title: &str, study: Option<&Study>, chapters: &[Chapter<'_>], drawn: boo
         footer {
             (details::method())
             @for part in parts() {
+                (details::judged(part))
                 (details::environment(part)) (details::hosts(part)) (details::plan(part))
                 (details::requests(part)) (details::trials(part))
             }

@@ -121,7 +121,9 @@ fn run(record: &Record, detail: Detail) -> Vec<Block> {
 /// Returns the blocks of a run, whose experiment `report` shows.
 fn run_in(report: &dyn ExperimentReport, record: &Record, detail: Detail) -> Vec<Block> {
     let figures = figures(record);
-    let tables = report.page(record, &figures, detail);
+    let judged = cases(&figures).filter_map(|rows| tables::judged(record, rows)).map(Block::from);
+    let tables =
+        report.page(record, &figures, detail).into_iter().chain(judged).collect::<Vec<_>>();
     around(std::slice::from_ref(record), &[figures], tables, detail)
 }
 

@@ -2,6 +2,7 @@
 
 mod explained;
 mod hosts;
+mod judged;
 mod legend;
 mod over_time;
 mod requests;
@@ -14,6 +15,7 @@ mod times;
 pub(crate) use self::{
     explained::{explained, explained_moves, explained_sentences, explained_time},
     hosts::hosts,
+    judged::judged,
     legend::legend,
     over_time::over_time,
     requests::requests,

@@ -1,10 +1,10 @@
 //! Figures from samples.
 
 use checks::{Figures, Verdict, figures, stores};
-use model::{Durability, Operation, record::Record};
+use model::{Durability, Judge, Latency, Operation, record::Record};
 
 use crate::fixture::{
-    available, close, histogram, passes, record, sample, store, typical, workload,
+    available, close, histogram, passes, record, sample, store, typical, whole_page, workload,
 };
 
 fn row(record: &Record, target: usize) -> Figures {
@@ -133,4 +133,27 @@ fn a_store_without_files_takes_no_space() {
     record.stores = vec![store(0, Durability::None, &[])];
     record.stores[0].allocated_bytes = 0;
     assert_eq!(stores(&record)[0].on_disk_mb, None);
+}
+
+/// The 99th percentiles of SQLite are twice those of files, its times 0.78 of theirs.
+#[test]
+fn a_percentile_has_a_table_of_its_own_if_it_is_judged() {
+    let mut record = typical();
+    for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+        sample.latency_mut().unwrap().p99_ns = 8000 + 20 * u64::from(sample.round);
+    }
+    let table = "read, warm: p99";
+    assert!(!whole_page(&record, 100).contains(table));
+    record.header.plan.rounds.judge = Judge::P99;
+    let page = whole_page(&record, 100);
+    let (_, after) = page.split_once(table).unwrap();
+    let row = |name: &str| after.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("files").ends_with("baseline"), "{after}");
+    assert!(row("sqlite api=blob").ends_with("2.0× slower"), "{after}");
+    assert!(row("pack").ends_with("same within ±3 %"), "{after}");
+    // Without latencies there is nothing to judge.
+    record.samples.iter_mut().for_each(|s| *s.latency_mut().unwrap() = Latency::default());
+    let page = whole_page(&record, 100);
+    let (_, after) = page.split_once(table).unwrap();
+    assert!(after.lines().any(|line| line.starts_with("pack") && line.ends_with("not measured")));
 }
