@@ -21,6 +21,7 @@ mod gate;
 mod gated;
 /// Latency histograms as text.
 pub mod histogram;
+mod history;
 mod lead;
 mod merged;
 mod recommendation;
@@ -79,6 +80,7 @@ pub use figures::{
 };
 pub use gate::Gate;
 pub use gated::{GatedTarget, gated_targets};
+pub use history::{HistoryPlace, history_changes};
 pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use recommendation::{Recommendation, Recommended, Taken, recommendation};

@@ -1,5 +1,5 @@
-//! Estimates and verdicts as JSON, for programs: `docs/report.schema.json` and
-//! `docs/compare.schema.json` describe it.
+//! Estimates and verdicts as JSON, for programs: `docs/report.schema.json`, `docs/compare.schema.json` and
+//! `docs/history.schema.json` describe it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,10 @@ use model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Answer, ComparedCase, ComparedFinding, Comparison, Unlike, answer, compare, words};
+use crate::{
+    Answer, ComparedCase, ComparedFinding, Comparison, History, HistoryGroup, Unlike, answer,
+    compare, words,
+};
 
 /// The version of both forms. It is raised if a reader of the old one would go wrong.
 const FORM: u32 = 1;
@@ -181,6 +184,25 @@ struct ComparedRow<'a> {
     case: &'a ComparedCase,
     #[serde(flatten)]
     change: &'a Change,
+}
+
+/// The output of `storemark compare --history --json`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct HistoryData<'a> {
+    /// Version of this form.
+    form: u32,
+    /// How many lines have steps, creep and so on, in a sentence.
+    answer: String,
+    /// Records that are compared with each other; those of other machines, data and conditions are in
+    /// groups of their own.
+    groups: &'a [HistoryGroup],
+}
+
+impl<'a> HistoryData<'a> {
+    /// Returns the data of a history.
+    pub fn new(history: &'a History) -> Self {
+        Self { form: FORM, answer: crate::history::counts(history), groups: &history.groups }
+    }
 }
 
 impl<'a> ComparisonData<'a> {

@@ -13,6 +13,7 @@ pub mod csv;
 mod experiment;
 mod gate;
 mod hdr;
+mod history;
 mod html;
 mod json;
 /// Pages as Markdown.
@@ -38,8 +39,14 @@ pub use compare::{
 pub use csv::{csv, csv_columns};
 pub use gate::{counted_row, gated_row};
 pub use hdr::{HDR_HEAD, hdr};
-pub use html::{HTML_HEAD, html, html_crash, html_crashed_stores, html_study, no_charts};
-pub use json::{ComparisonData, ReportData};
+pub use history::{
+    History, HistoryFile, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep,
+    HistoryVerdict, history,
+};
+pub use html::{
+    HTML_HEAD, html, html_crash, html_crashed_stores, html_history, html_study, no_charts,
+};
+pub use json::{ComparisonData, HistoryData, ReportData};
 pub use pages::study_claims;
 pub use read::{read, read_header};
 pub use terminal::Style;

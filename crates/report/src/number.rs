@@ -128,6 +128,20 @@ pub(crate) fn factor(value: f64) -> String {
     }
 }
 
+/// Formats the day of a time in seconds since 1970, in UTC: `2026-03-30`.
+pub(crate) fn date(seconds: u64) -> String {
+    // Years start in March, so that the day that some years lack is their last (H. Hinnant, "chrono-Compatible
+    // low-level date algorithms").
+    let days = seconds / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, year) = (day - (153 * month + 2) / 5 + 1, year + era * 400);
+    let (month, year) = if month < 10 { (month + 3, year) } else { (month - 9, year + 1) };
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
 /// Formats a share of 0.03 as `±3 %`.
 pub(super) fn plus_minus(share: f64) -> String {
     format!("±{} %", (share * 1000.0).round() / 10.0)
@@ -203,6 +217,21 @@ mod tests {
         assert_eq!(common_unit("µs", 0.4, 4_000.0), Some(("µs", 1.0)));
         assert_eq!(common_unit("s", 800.0, 9_000.0), Some(("ms", 1e3)));
         assert_eq!(common_unit("µs", 0.4, 4e8), None);
+    }
+
+    #[test]
+    fn a_day_is_that_of_its_first_and_last_second() {
+        for (day, shown) in [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (20_453, "2025-12-31"),
+        ] {
+            for seconds in [day * 86_400, day * 86_400 + 86_399] {
+                assert_eq!(date(seconds), shown);
+            }
+        }
     }
 
     #[test]

@@ -117,6 +117,16 @@ sentences! {
     not_counted(target, counter): "{target}: {counter} are not known of both";
 }
 
+// A history of records.
+sentences! {
+    history_step(line, change, file, ratio): "{line}: {change} since {file}, {ratio}";
+    history_differs(step, differs): "{step}; the record before it differs in: {differs}";
+    history_creep(line, change, first, last, each): "{line}: creeps by {each} a record, {change} from {first} to {last}";
+    history_group(machine, data): "{machine}; {data}";
+    history_groups(groups): "records of other machines, data and conditions are not compared: {groups} groups";
+    history_few(least): "changes are shown from {least} records of one group on";
+}
+
 // What coincides with a verdict, how far a store scales, and what is not shown at once.
 sentences! {
     coincides(target, verdict, list): "{target}, {verdict}: this coincides with {list}";

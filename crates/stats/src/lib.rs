@@ -25,12 +25,14 @@
 #![warn(missing_docs)]
 
 mod break_even;
+mod change_points;
 mod copies;
 mod correlation;
 mod detectable;
 mod estimate;
 mod modes;
 mod proportion;
+mod random;
 mod scaling;
 mod sequential;
 mod student;
@@ -39,6 +41,7 @@ mod trend;
 mod verdict;
 
 pub use break_even::{BreakEven, Crossing, Sized, break_even};
+pub use change_points::{Changes, FEWEST_FIGURES, Step, changes};
 pub use copies::{Unit, Values};
 pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, RECORDS_APART, geometric_mean, paired_ratio, unpaired_ratio};

@@ -9,7 +9,10 @@ use std::{
 use checks::Gate;
 use clap::Args;
 use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record};
-use report::{Comparison, ComparisonData, Machine, ReportData, comparison, pages};
+use report::{
+    Comparison, ComparisonData, HistoryData, HistoryFile, Machine, ReportData, comparison,
+    pages::{self, Page},
+};
 use spec::{ExplainOption, GateOptions, HdrOption, Name, PageOption};
 
 use super::gate::{Counters, Limit};
@@ -85,14 +88,20 @@ fn read_runs(path: &Path) -> Result<Vec<Record>> {
     if !path.is_dir() {
         return read(path);
     }
+    let read = |path: PathBuf| Ok((path.display().to_string(), read(&path)?));
+    let records = in_folder(path)?.into_iter().map(read).collect::<Result<_>>()?;
+    report::as_runs(records).map_err(|e| e.context(path.display()))
+}
+
+/// Returns the files of a folder by name.
+fn in_folder(path: &Path) -> Result<Vec<PathBuf>> {
+    files::check_folder(path)?;
     let wrong = |e| Error::io(path.display(), e);
     let entries = fs::read_dir(path).map_err(wrong)?;
     let mut files: Vec<_> =
         entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>().map_err(wrong)?;
     files.sort();
-    let read = |path: PathBuf| Ok((path.display().to_string(), read(&path)?));
-    let records = files.into_iter().map(read).collect::<Result<_>>()?;
-    report::as_runs(records).map_err(|e| e.context(path.display()))
+    Ok(files)
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>> {
@@ -203,14 +212,21 @@ Examples:
   storemark compare before.json after.json --fail-above 5%     a gate: exit code 3
   storemark compare before.json after.json --markdown          for a pull request
   storemark compare before/ after/                             folders of records, taken in turns
+  storemark compare --history records/                         where the times of a folder change
 
 Exit codes with --fail-above: 0 every row passes; 3 a row fails, or is undecided; 2 no row can be
 judged, or the new record lacks what the old one has.")]
 pub(crate) struct CompareOptions {
     /// The record to compare with, or a folder of records of one plan, each of which is a run
-    pub(crate) old: PathBuf,
+    #[arg(required_unless_present = "history")]
+    pub(crate) old: Option<PathBuf>,
     /// The record to judge (- for standard input), or a folder of records
-    pub(crate) new: PathBuf,
+    #[arg(required_unless_present = "history")]
+    pub(crate) new: Option<PathBuf>,
+    /// Find where times change for good, or creep, in a folder of records over weeks: from 8 records of one
+    /// machine, data and conditions on
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["old", "fail_above", "fail_on"])]
+    pub(crate) history: Option<PathBuf>,
     /// Divide times by those of this target in the same rounds, so that what the machine does to both
     /// cancels: its name in the tables; default: the baseline of the new record
     #[arg(long, value_name = "TARGET")]
@@ -220,9 +236,13 @@ pub(crate) struct CompareOptions {
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
-    /// Write JSON (docs/compare.schema.json) to FILE (- for standard output, instead of the tables)
+    /// Write JSON (docs/compare.schema.json; of a history, docs/history.schema.json) to FILE (- for
+    /// standard output, instead of the tables)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write a page with a line for each target of a history to FILE, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Show all findings and differences, the 99th percentiles, and the changes that can be seen
     #[arg(long, short)]
     pub(crate) verbose: bool,
@@ -232,21 +252,60 @@ pub(crate) struct CompareOptions {
 }
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
-    let (old, new) = (read_runs(&options.old)?, read_runs(&options.new)?);
-    let compared = comparison(&old, &new, options.control.as_deref())?;
+    if let Some(folder) = &options.history {
+        return compare_history(folder, options);
+    }
+    if options.html.is_some() {
+        return Err(Error::usage("--html shows a history: add --history DIR").into());
+    }
+    let [old, new] = [&options.old, &options.new]
+        .map(|path| path.as_deref().expect("clap requires both without --history"));
+    let records = [read_runs(old)?, read_runs(new)?];
+    let compared = comparison(&records[0], &records[1], options.control.as_deref())?;
     let data = || output::json(&ComparisonData::new(&compared));
-    files::print(options.json.as_deref(), data, &shown(&compared, options))?;
+    let [old, new] = [old, new].map(|path| path.display().to_string());
+    let detail = pages::Detail { all: options.verbose, ..Default::default() };
+    let form = if options.quiet { pages::comparison_head } else { pages::comparison };
+    let page = form(&compared, [&old, &new], detail);
+    files::print(options.json.as_deref(), data, &shown(&page, options))?;
     let counted = gate_on_counters(&compared, &options.gate);
     gate(&compared, &options.gate)?;
     counted
 }
 
-fn shown(compared: &Comparison, options: &CompareOptions) -> String {
-    let [old, new] = [&options.old, &options.new].map(|path| path.display().to_string());
-    let detail = pages::Detail { all: options.verbose, ..Default::default() };
-    let form = if options.quiet { pages::comparison_head } else { pages::comparison };
-    let page = form(compared, [&old, &new], detail);
-    if options.markdown { page.markdown() } else { output::page(&page) }
+/// Finds where the times of the records in a folder change.
+fn compare_history(folder: &Path, options: &CompareOptions) -> Result<(), Failure> {
+    let read = |path: PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(HistoryFile { name: name.unwrap_or_default(), records: read(&path)? })
+    };
+    let files = in_folder(folder)?.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    if let Some((one, other)) = same_record(&files) {
+        return Err(Error::usage(format!("{other} is the same record as {one}"))
+            .at(folder.display())
+            .into());
+    }
+    let mut taken = Taken::measured(in_folder(folder)?);
+    let file = files::page(options.html.as_deref(), &mut taken)?;
+    let history = report::history(files, options.control.as_deref());
+    let history = history.map_err(|e| e.context(folder.display()))?;
+    let name = folder.display().to_string();
+    let form = if options.quiet { pages::history_head } else { pages::history };
+    let data = || output::json(&HistoryData::new(&history));
+    files::print(options.json.as_deref(), data, &shown(&form(&history, &name), options))?;
+    Ok(file.map_or(Ok(()), |file| file.write(&report::html_history(&history, &name)))?)
+}
+
+/// Returns the names of the first two files that hold the same record, which would count twice.
+fn same_record(files: &[HistoryFile]) -> Option<(&str, &str)> {
+    files.iter().enumerate().find_map(|(number, file)| {
+        let earlier = files[..number].iter().find(|other| other.records == file.records)?;
+        Some((earlier.name.as_str(), file.name.as_str()))
+    })
+}
+
+fn shown(page: &Page, options: &CompareOptions) -> String {
+    if options.markdown { page.markdown() } else { output::page(page) }
 }
 
 /// Judges two records by the limit of `--fail-above`. A time that is no longer measured fails too.

@@ -15,7 +15,7 @@ fn recorded() -> World {
 
 /// Copies a record with times of its own: a microsecond an operation, 1 % more or less from round to
 /// round, times what `times` says of the target.
-fn retimed(world: &World, from: &str, to: &str, times: impl Fn(u64) -> f64) {
+pub(crate) fn retimed(world: &World, from: &str, to: &str, times: impl Fn(u64) -> f64) {
     let text = std::fs::read_to_string(world.path(from)).unwrap();
     let line = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();

@@ -210,8 +210,9 @@ fn furnished() -> World {
                 .unwrap();
         }
     }
-    for folder in ["before", "after"] {
-        let record = fs::read(world.path(&format!("{folder}.json"))).unwrap();
+    for folder in ["before", "after", "records"] {
+        let name = if folder == "records" { "run" } else { folder };
+        let record = fs::read(world.path(&format!("{name}.json"))).unwrap();
         world.write(&format!("{folder}/1.json"), record);
     }
     fs::create_dir_all(world.path(".local/share/bash-completion/completions")).unwrap();

@@ -25,6 +25,7 @@ mod documented;
 mod engines;
 mod forms;
 mod help;
+mod history;
 mod hosts;
 mod html;
 mod images;

@@ -168,6 +168,11 @@ impl Chart {
         Self { title: title.into(), read, tables: tables.into_iter().collect(), ..self }
     }
 
+    /// Returns the target of each series that has one.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &str> {
+        self.series.iter().filter_map(|series| series.target.as_deref())
+    }
+
     /// Adds a point of `target` to the group called `group`, which its first point creates.
     pub(crate) fn in_group(&mut self, group: &str, target: &str, of: Option<impl Into<Interval>>) {
         let Some(value) = of else { return };

@@ -207,10 +207,6 @@ pub(crate) fn data_difference(all: &[&Plan]) -> Option<Unlike> {
 
 /// Compares the conditions under which the plans do the same work with the same data.
 pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
-    let durability = |plan: &Plan| match plan.durability {
-        Some(class) => format!("{class} for all targets"),
-        None => "each target's own".to_owned(),
-    };
     let same = "use the same --durability for all records".to_owned();
     let durability = Unlike::compare_each("durability", all, durability);
     let aspects = [
@@ -219,6 +215,18 @@ pub(crate) fn conditions(all: &[&Plan]) -> Vec<Unlike> {
         Unlike::compare_each("memory", all, memory),
     ];
     aspects.into_iter().flatten().collect()
+}
+
+/// Returns the conditions that other records of one history share.
+pub(crate) fn conditions_of(plan: &Plan) -> [String; 2] {
+    [format!("durability: {}", durability(plan)), format!("memory: {}", memory(plan))]
+}
+
+fn durability(plan: &Plan) -> String {
+    match plan.durability {
+        Some(class) => format!("{class} for all targets"),
+        None => "each target's own".to_owned(),
+    }
 }
 
 fn touched(plan: &Plan) -> String {

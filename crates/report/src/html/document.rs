@@ -168,10 +168,14 @@ fn in_run(chapter: &Chapter<'_>, drawn: bool) -> Markup {
 
 /// Returns the labels of all targets in the plans' order, so that a target has the same colour in
 /// all charts; with `limits` only those of references, which are no stores to choose.
-fn labels<'a>(chapters: &[Chapter<'a>], limits: bool) -> Vec<&'a str> {
+fn labels<'c>(chapters: &'c [Chapter<'_>], limits: bool) -> Vec<&'c str> {
     let parts = chapters.iter().filter_map(|chapter| chapter.part.as_ref());
     let records = parts.flat_map(|part| part.sides.iter().flat_map(|side| side.records));
     let targets = records.flat_map(|record| &record.header.plan.targets);
     let targets = targets.filter(|target| target.reference || !limits);
-    targets.map(|target| target.label.as_str()).unique().collect()
+    let planned = targets.map(|target| target.label.as_str());
+    // A history has no plan of its own.
+    let charts = chapters.iter().filter(|chapter| chapter.part.is_none() && !limits);
+    let drawn = charts.flat_map(|chapter| chapter.charts.iter().flat_map(Chart::targets));
+    planned.chain(drawn).unique().collect()
 }

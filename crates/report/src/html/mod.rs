@@ -15,6 +15,7 @@ use model::{Error, Result};
 use spec::study::Study;
 
 use crate::{
+    History, HistoryGroup,
     charts::{Chart, Machine, Make, Part, StudyStep},
     compare::record_difference,
     experiment::experiment_report,
@@ -60,6 +61,33 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
     let chapters: Vec<_> = chapters.collect();
     let title = format!("Does “{}” hold here?", study.title);
     document::page(&title, Some(study), &chapters, &frame::SCRIPT)
+}
+
+/// Writes a page of a history, with a chapter for each group of records; `name` is that of its folder.
+pub fn html_history(history: &History, name: &str) -> String {
+    let chapters = (1..).zip(&history.groups).map(|(group, records)| {
+        let mut charts = crate::history::charts(records);
+        for (number, chart) in (1..).zip(&mut charts) {
+            chart.id = format!("{group}-{}-{number}", chart.id);
+        }
+        if let Some(first) = charts.first_mut() {
+            first.sentences = about(records);
+        }
+        Chapter { part: None, step: None, charts }
+    });
+    let chapters: Vec<_> = chapters.collect();
+    document::page(
+        &format!("Where does the time change in {name}?"),
+        None,
+        &chapters,
+        &document::SCRIPT,
+    )
+}
+
+/// Describes the records of a group, and its changes.
+fn about(group: &HistoryGroup) -> Vec<String> {
+    let about = crate::sentences::history_group(&group.machine, &group.data);
+    [about].into_iter().chain(crate::history::found(group)).collect()
 }
 
 /// Fails if the records are not of the same runs: next to each other they would show nothing.

@@ -16,6 +16,7 @@ use checks::{
     Figures, MergedFinding, all_findings, break_evens, cases, figures, page_matrices, scalings,
 };
 use model::record::Record;
+use stats::FEWEST_FIGURES;
 
 pub(crate) use self::study::study_answer;
 pub use self::{
@@ -29,9 +30,10 @@ pub use self::{
 };
 pub use crate::table::Detail;
 use crate::{
-    Answer, Comparison, answer,
+    Answer, Comparison, History, answer,
     compare::tables as compared,
     experiment::{ExperimentReport, experiment_report},
+    history as histories, sentences,
     table::{Block, Line, Lines, Tone},
     tables, words,
 };
@@ -66,6 +68,30 @@ pub fn records(records: &[Record], detail: Detail) -> Page {
     let over_time = records.iter().filter(|_| detail.over_time);
     let over_time = over_time.flat_map(|record| self::over_time(record, detail));
     Page::new(runs.chain(sweep).chain(over_time))
+}
+
+/// Returns the page of a history; `name` is that of its folder.
+pub fn history(history: &History, name: &str) -> Page {
+    let head = history_head(history, name);
+    let groups = history.groups.iter().flat_map(|group| {
+        let changes = histories::found(group).into_iter().map(|text| Line::new("  ", text));
+        let about = Line::new("", sentences::history_group(&group.machine, &group.data));
+        let about = Lines::new("", [about.tone(Tone::Dim)].into_iter().chain(changes));
+        [Block::from(about), histories::table(group).into()]
+    });
+    Page::new(head.blocks.into_iter().chain(groups))
+}
+
+/// Returns the head of a history: its counts, and what is not compared.
+pub fn history_head(history: &History, name: &str) -> Page {
+    let groups = history.groups.len();
+    let several = (groups > 1).then(|| sentences::history_groups(groups));
+    let most = history.groups.first().map_or(0, |group| group.records.len());
+    let few = (most < FEWEST_FIGURES).then(|| sentences::history_few(FEWEST_FIGURES));
+    let lines = [Some(histories::counts(history)), several, few].into_iter().flatten();
+    Page::new([
+        Lines::new(format!("history of {name}"), lines.map(|line| Line::new("", line))).into()
+    ])
 }
 
 /// The number of differences that are shown unless all are asked for.

@@ -6,7 +6,7 @@ use schemars::Schema;
 use serde::Serialize;
 use serde_json::Value;
 use storemark_report::{
-    ComparisonData, ReportData, comparison,
+    ComparisonData, HistoryData, HistoryFile, ReportData, comparison, history,
     pages::{self, Detail},
 };
 
@@ -21,7 +21,8 @@ fn path(name: &str) -> PathBuf {
 
 fn assert_committed(name: &str, id: &str, mut schema: Schema) -> Value {
     let title = format!("storemark {id} --json");
-    schema.insert("$id".to_owned(), format!("urn:storemark:{id}:1").into());
+    let urn = id.replace(" --", ":");
+    schema.insert("$id".to_owned(), format!("urn:storemark:{urn}:1").into());
     schema.insert("title".to_owned(), title.into());
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     if std::env::var_os(BLESS).is_some() {
@@ -76,6 +77,28 @@ fn a_comparison_meets_its_schema() {
     assert_eq!(told["rows"][2]["single_record"], true);
     assert_eq!(told["environments"][0]["what"], "kernel");
     assert_eq!(told["findings"][0]["record"], "new");
+}
+
+#[test]
+fn a_history_meets_its_schema() {
+    let schema = schemars::schema_for!(HistoryData<'_>);
+    let schema = assert_committed("history.schema.json", "compare --history", schema);
+    let file = |week: u64| {
+        let mut record = typical();
+        record.header.started += week * 604_800;
+        let slower = if week < 6 { 1000 } else { 1100 };
+        for sample in record.samples.iter_mut().filter(|sample| sample.target == 1) {
+            // Weeks differ by up to 1 %.
+            sample.wall_ns = sample.wall_ns * (slower + week % 3 * 5) / 1000;
+        }
+        HistoryFile { name: format!("{week}.json"), records: vec![record] }
+    };
+    let history = history((0..12).rev().map(file).collect(), None).unwrap();
+    let data = met(&schema, &HistoryData::new(&history));
+    let [files, sqlite, pack] = [0, 1, 2].map(|line| &data["groups"][0]["lines"][line]);
+    assert_eq!((&files["verdict"], &pack["verdict"]), (&"control".into(), &"steady".into()));
+    assert_eq!((&sqlite["verdict"], &sqlite["steps"][0]["record"]), (&"steps".into(), &6.into()));
+    assert_eq!(data["groups"][0]["records"][6]["file"], "6.json");
 }
 
 #[test]
