@@ -5,6 +5,7 @@ pub(crate) mod hosts;
 pub(crate) mod latencies;
 pub(crate) mod requests;
 pub(crate) mod scaling;
+pub(crate) mod stalls;
 pub(crate) mod stores;
 pub(crate) mod study;
 pub(crate) mod sweep;

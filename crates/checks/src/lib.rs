@@ -72,6 +72,7 @@ pub use figures::{
     per, percentiles,
     requests::{RequestFigures, requests, sample_requests},
     scaling::{Scaling, ScalingPoint, scalings},
+    stalls::{StalledRounds, stalled_rounds},
     stores::{StoreFigures, stores},
     study::{Against, Here, StudyFigure, ratio_claim, study_figures},
     sum,

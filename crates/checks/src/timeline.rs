@@ -160,7 +160,7 @@ fn points(over_time: &OverTime, wall: u64) -> Vec<Point> {
 }
 
 /// The shortest stall: shorter ones are left to the percentiles.
-const SHORTEST_NS: u64 = 10_000_000;
+pub(crate) const SHORTEST_NS: u64 = 10_000_000;
 /// The factor by which a stall is longer than the longest operation of an ordinary slice.
 const FAR: u64 = 5;
 

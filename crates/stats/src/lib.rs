@@ -46,7 +46,7 @@ pub use copies::{Unit, Values};
 pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, RECORDS_APART, geometric_mean, paired_ratio, unpaired_ratio};
 pub use modes::{Modes, two_modes};
-pub use proportion::proportion;
+pub use proportion::{proportion, rule_of_three};
 pub use scaling::{Knee, knee};
 pub use sums::ratios_of_sums;
 pub use trend::{Trend, trend};

@@ -14,6 +14,13 @@ pub fn proportion(k: u64, n: u64) -> (f64, f64) {
     interval(0.95, k, n)
 }
 
+/// Returns the rule of three: what did not happen in `n` tries happens in fewer than one of so many, with
+/// 95 % confidence (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?",
+/// Journal of the American Medical Association 249, 1983).
+pub fn rule_of_three(n: u64) -> u64 {
+    n / 3
+}
+
 fn interval(level: f64, k: u64, n: u64) -> (f64, f64) {
     assert!(k <= n, "a part is no more than the whole");
     let tail = (1.0 - level) / 2.0;
@@ -60,6 +67,17 @@ mod tests {
         let end = 0.025_f64.powf(0.1);
         assert_close(proportion(0, 10), (0.0, 1.0 - end), 1e-12);
         assert_close(proportion(10, 10), (end, 1.0), 1e-12);
+    }
+
+    /// It is on the safe side of the exact bound, of which 5 % are above.
+    #[test]
+    fn the_rule_of_three_is_close_to_the_exact_bound() {
+        for n in [6, 40, 1000] {
+            let exact = 1.0 / (1.0 - 0.05_f64.powf(1.0 / n as f64));
+            let ruled = rule_of_three(n) as f64;
+            assert!(ruled <= exact && ruled > exact - 2.0 - 0.01 * exact, "{n}: {ruled} {exact}");
+        }
+        assert_eq!(rule_of_three(40), 13);
     }
 
     #[test]

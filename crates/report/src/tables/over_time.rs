@@ -1,6 +1,6 @@
 //! The table of passes over time: rates and percentiles of their slices, and where they stalled.
 
-use checks::{Figures, Passes, Stall};
+use checks::{Figures, Passes, Stall, StalledRounds};
 use model::record::Record;
 
 use super::TARGET;
@@ -46,13 +46,22 @@ fn below(label: &str, passes: &Passes, all: bool) -> Vec<Line> {
     stalls.truncate(stalls.len() - more);
     let more = (more > 0).then(|| format!("and {more} shorter stalls (--verbose shows all)"));
     let work = background_work(passes).map(|work| format!("{label}: {work}"));
+    let rare = rare(passes).filter(|_| stalls.is_empty());
+    let rare = rare.map(|rare| Line::dim(format!("{label}: {rare}")));
     let stalls = stalls.into_iter().map(|(round, stall)| {
         let Stall { start_ms, length_ms, cause } = stall;
         let cause = cause.as_deref().unwrap_or("cause not known");
         let place = format!("round {} at {:.2} s", u64::from(round) + 1, start_ms / 1e3);
         Line::new("  ", format!("{label} stalled for {length_ms:.0} ms: {place}, {cause}"))
     });
-    work.map(Line::dim).into_iter().chain(stalls).chain(more.map(Line::dim)).collect()
+    work.map(Line::dim).into_iter().chain(rare).chain(stalls).chain(more.map(Line::dim)).collect()
+}
+
+/// Says how rare stalls are if no pass had one; `None` if there are too few passes to tell.
+fn rare(passes: &Passes) -> Option<String> {
+    let rounds = passes.lines.len() as u64;
+    let more = StalledRounds { rounds, stalled: 0 }.rarer_than()?;
+    Some(format!("no stall in {rounds} passes, so in fewer than one of {more} (95 %)"))
 }
 
 /// Describes the background work: `12 × checkpoint, 0.43 s of 2.00 s`.

@@ -106,6 +106,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
         clock(record, rows),
         figures(&|row| above_p99(record, row)).map(|all| format!("time above p99: {all}")),
         late.map(|all| format!("µs that operations started late, median and p99: {all}")),
+        stalls(record, rows),
         over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
         read_ahead(&record.header.plan, rows),
         limited(record, rows),
@@ -116,6 +117,29 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Counts the rounds with a stall, and says how rare stalls are where there was none; `None` if there are
+/// too few rounds to tell.
+fn stalls(record: &Record, rows: &[Figures]) -> Option<String> {
+    let counted = |row: &Figures| {
+        let name = label(&record.header.plan, row.target);
+        Some((name, checks::stalled_rounds(record, row)?))
+    };
+    let all: Vec<_> = rows.iter().filter_map(counted).collect();
+    let (with, without): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, of)| of.stalled > 0);
+    let named =
+        with.iter().map(|(name, of)| Some(format!("{name} {} of {}", of.stalled, of.rounds)));
+    let others = if with.is_empty() { "" } else { " of each other target" };
+    // The least number of rounds shows the least.
+    let fewest = without.iter().map(|(_, of)| of).min_by_key(|of| of.rounds);
+    let none = fewest.and_then(|of| {
+        let rounds = of.rounds;
+        let more = of.rarer_than()?;
+        Some(format!("none of {rounds}{others}, so fewer than one in {more} (95 %)"))
+    });
+    let all = joined(named.chain([none]), "; ")?;
+    Some(format!("rounds with an operation of 10 ms or more: {all}"))
 }
 
 const RATES: &str = "thousands of operations/s of each worker while it works, and in all from the first start \
