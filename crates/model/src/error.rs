@@ -3,11 +3,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The result of an operation that can fail with storemark's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The kind of an error: what a caller can do about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input was wrong; nothing was done. Exit code 1.

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Library, Order, PluginFacts, Requests, Result, Variables};
+use model::{Error, ErrorKind, Library, Order, PluginFacts, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -105,8 +105,31 @@ pub(super) enum Reply<O> {
     /// The request was carried out: a pass, with a result for each worker, or anything else, with
     /// none.
     Done(Vec<O>),
-    /// It is not; why.
-    Failed(String),
+    /// It is not.
+    Failed(Failure),
+}
+
+/// The error of a worker.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Failure {
+    kind: ErrorKind,
+    /// What it says, with its place.
+    why: String,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        // A worker that was stopped by somebody else did not do its work.
+        let kind = if error.is_stopped() { ErrorKind::Failed } else { error.kind() };
+        Self { kind, why: error.to_string() }
+    }
+}
+
+impl Failure {
+    /// Returns the error that the worker had.
+    pub(super) fn into_error(self) -> Error {
+        Error::new(self.kind, self.why)
+    }
 }
 
 /// Writes `message` as a line.
@@ -151,6 +174,19 @@ mod tests {
         assert!(matches!(parse::<Parsed>(reply).unwrap(), Reply::Done(done) if done.len() == 1));
         for text in host::mutilations(reply.as_bytes()) {
             let _ = parse::<Parsed>(&String::from_utf8_lossy(&text));
+        }
+        for (error, kind) in [
+            (Error::new(ErrorKind::Busy, "another session has it").at("a.db"), ErrorKind::Busy),
+            (Error::interrupted().at("a.db"), ErrorKind::Failed),
+        ] {
+            let mut line = Vec::new();
+            send(&mut line, &Reply::<()>::Failed((&error).into())).unwrap();
+            let Reply::<()>::Failed(read) = parse(&String::from_utf8(line).unwrap()).unwrap()
+            else {
+                panic!("no failure");
+            };
+            let read = read.into_error();
+            assert_eq!((read.kind(), read.to_string()), (kind, error.to_string()));
         }
         let error = parse::<Parsed>("thread panicked").err().unwrap().to_string();
         assert!(error.contains("\"thread panicked\"") && !error.contains('\n'), "{error}");

@@ -394,6 +394,6 @@ pub(super) fn outcomes<O>(reply: Reply<O>, is_other: bool) -> Result<Vec<O>> {
             Err(Error::failed("it shows that it runs, and nothing else"))
         }
         Reply::Done(done) => Ok(done),
-        Reply::Failed(why) => Err(Error::failed(why)),
+        Reply::Failed(failure) => Err(failure.into_error()),
     }
 }

@@ -15,7 +15,8 @@ use model::{Blobs, Error, Result, Rows, give_variables};
 use super::{
     client::{Client, send_counts, unexpected},
     message::{
-        BEAT, JobRequest, PROTOCOL, ProgramFacts, Reply, VERSION, WorkerRequest, parse, send,
+        BEAT, Failure, JobRequest, PROTOCOL, ProgramFacts, Reply, VERSION, WorkerRequest, parse,
+        send,
     },
     program,
 };
@@ -80,7 +81,7 @@ pub fn serve(
         };
         match done {
             Ok(()) => client.acknowledge()?,
-            Err(error) => client.reply(&Reply::<()>::Failed(error.to_string()))?,
+            Err(error) => client.reply(&Reply::<()>::Failed((&error).into()))?,
         }
     }
     Ok(())
@@ -164,6 +165,7 @@ fn listen(input: impl BufRead, requests: Sender<String>, stop: &Stop) {
 
 /// Returns the reply of a worker process that ends because of a failure, as a line.
 pub fn failure(why: &str) -> String {
-    let reply = serde_json::to_string(&Reply::<()>::Failed(why.to_owned()));
+    let failure = Failure::from(&Error::failed(why));
+    let reply = serde_json::to_string(&Reply::<()>::Failed(failure));
     reply.expect("a sentence is JSON") + "\n"
 }

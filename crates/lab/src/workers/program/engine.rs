@@ -8,8 +8,8 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, COPY_OF, Declaration, Durability, Engine, Error, Facet, FoundValues, LIBRARY,
-    Library, OpenOptions, PluginFacts, Result, Setting, Settings, Store, WORKER,
+    Accepts, Blobs, COPY_OF, Declaration, Durability, Engine, Error, ErrorKind, Facet, FoundValues,
+    LIBRARY, Library, OpenOptions, PluginFacts, Result, Setting, Settings, Store, WORKER,
 };
 
 use super::store::ProgramStore;
@@ -126,7 +126,9 @@ fn greeting(launch: &Launch, other: &str, stop: &Stop) -> Result<ProgramFacts> {
     let reply = line.and_then(|line| parse::<Reply<()>>(&line).ok());
     let (protocol, version, program) = match reply {
         Some(Reply::Hello { protocol, version, program }) => (protocol, version, program),
-        Some(Reply::Failed(why)) => return Err(Error::usage(why)),
+        Some(Reply::Failed(failure)) => {
+            return Err(failure.into_error().with_kind(ErrorKind::Usage));
+        }
         _ => return Err(Error::usage(other)),
     };
     let facts = program.clone();

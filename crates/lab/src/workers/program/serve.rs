@@ -60,7 +60,7 @@ impl<W: Write> Calls<'_, '_, W> {
     fn reply(&mut self, done: Result<StoreReply>) -> Result<()> {
         self.client.reply(&match done {
             Ok(reply) => Reply::Done(vec![reply]),
-            Err(error) => Reply::Failed(error.to_string()),
+            Err(error) => Reply::Failed((&error).into()),
         })
     }
 
