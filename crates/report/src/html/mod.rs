@@ -80,7 +80,7 @@ pub fn html_history(history: &History, name: &str) -> String {
         &format!("Where does the time change in {name}?"),
         None,
         &chapters,
-        &document::SCRIPT,
+        &frame::SCRIPT,
     )
 }
 
