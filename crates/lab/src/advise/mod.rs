@@ -232,6 +232,7 @@ mod tests {
                 label,
                 trades: String::new(),
                 durability: String::new(),
+                power_cut: None,
                 extension: None,
             };
             Runner { about, rank: *rank, target }
