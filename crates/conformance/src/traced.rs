@@ -19,8 +19,9 @@ use crate::{
 
 const BEGIN: &str = "the update begins";
 const END: &str = "the update is acknowledged";
-/// The updates that are traced.
+/// The updates that are traced, and the deletes after them.
 const UPDATES: usize = 4;
+const DELETES: usize = 2;
 /// Calls that flush a file to its device.
 const FLUSHES: [&str; 5] = ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs"];
 /// Calls that write to a file or name it, and the manual page of each.
@@ -34,19 +35,22 @@ const WRITES: [(&str, &str); 7] = [
     ("renameat2", "rename"),
 ];
 
-/// Makes updates with marks on standard error around them: one after another has warmed up what is only
-/// done once.
+/// Makes updates and deletes with marks on standard error around them: one after another has warmed up what
+/// is only done once.
 pub(crate) fn update(case: &Case, path: &Path) -> Checked {
     let store = case.create(path)?;
     let mut session = store.session()?;
-    // In a batch, and as one of its own.
-    let mut update = |value: u8| -> Checked {
-        let batch = value.is_multiple_of(2);
+    // In a batch, and as one of its own; without a value it is a delete.
+    let mut change = |number: usize, value: Option<u8>| -> Checked {
+        let batch = number.is_multiple_of(2);
         if batch {
             session.begin(Mode::Write)?;
         }
-        let put = session.put(Key::Int(1), &[value; 100], &Put::default())?;
-        holds(put, "an update is answered with no")?;
+        let done = match value {
+            Some(value) => session.put(Key::Int(1), &[value; 100], &Put::default())?,
+            None => session.delete(Key::Int(1))?,
+        };
+        holds(done, "an update or a delete is answered with no")?;
         if batch {
             session.commit()?;
         }
@@ -54,11 +58,17 @@ pub(crate) fn update(case: &Case, path: &Path) -> Checked {
     };
     // Until the store has its files: MariaDB flushes one that grows, whatever the class, so that
     // values are small as well.
-    (0..20).try_for_each(&mut update)?;
-    for value in (100..).take(UPDATES) {
+    (0..20).try_for_each(|value| change(value.into(), Some(value)))?;
+    for (number, value) in (100..).take(UPDATES).enumerate() {
         eprintln!("{BEGIN}");
-        update(value)?;
+        change(number, Some(value))?;
         eprintln!("{END}");
+    }
+    for number in 0..DELETES {
+        eprintln!("{BEGIN}");
+        change(number, None)?;
+        eprintln!("{END}");
+        change(number, Some(1))?;
     }
     drop(session);
     Ok(store.close()?)
@@ -142,16 +152,19 @@ fn named(how: &str) -> BTreeSet<String> {
     words.filter(known).map(str::to_owned).collect()
 }
 
-/// Checks what updates did; `is_whole`: an update makes all calls that the sentence names.
+/// Checks what updates and the deletes after them did; `is_whole`: an update makes all calls that the
+/// sentence names. A delete need not write what an update writes.
 fn check(kept: &DurabilitySettings, is_whole: bool, updates: &[BTreeSet<String>]) -> Checked {
     let DurabilitySettings { class, how, .. } = kept;
     let named = named(how);
-    same("the number of updates that were traced", updates.len(), UPDATES)?;
+    same("the number of updates that were traced", updates.len(), UPDATES + DELETES)?;
     let listed = |calls: &BTreeSet<String>| match calls.len() {
         0 => "none".to_owned(),
         _ => calls.iter().cloned().collect::<Vec<_>>().join(", "),
     };
-    for calls in updates {
+    for (number, calls) in updates.iter().enumerate() {
+        let (what, is_whole) =
+            if number < UPDATES { ("an update", is_whole) } else { ("a delete", false) };
         let flushes = calls.iter().filter(|call| FLUSHES.contains(&&***call));
         let flushes: BTreeSet<_> = flushes.cloned().collect();
         let of_class = match class {
@@ -160,7 +173,7 @@ fn check(kept: &DurabilitySettings, is_whole: bool, updates: &[BTreeSet<String>]
             Durability::Durable => !flushes.is_empty() && (!is_whole || named.is_subset(calls)),
         };
         let said = format!(
-            "an update of class {class} made these calls before it was acknowledged: {}; expected, \
+            "{what} of class {class} made these calls before it was acknowledged: {}; expected, \
              as its sentence names them: {}",
             listed(calls),
             listed(&named)
@@ -226,7 +239,7 @@ mod tests {
     fn a_flush_that_is_missing_or_not_named_is_a_fault() {
         let made = |calls: &[&str]| {
             let calls: BTreeSet<_> = calls.iter().map(|call| (*call).to_owned()).collect();
-            vec![calls; UPDATES]
+            vec![calls; UPDATES + DELETES]
         };
         let durable = Durability::Durable.kept_by(&[], "pwrite(2) and fdatasync(2)");
         assert!(check(&durable, true, &made(&["pwrite", "fdatasync"])).is_ok());
@@ -237,6 +250,10 @@ mod tests {
                 "{said}"
             );
         }
+        let mut unflushed = made(&["pwrite", "fdatasync"]);
+        unflushed[UPDATES].remove("fdatasync");
+        let said = check(&durable, true, &unflushed).unwrap_err().to_string();
+        assert!(said.contains("a delete of class durable made these calls"), "{said}");
         let none = Durability::None.kept_by(&[], "fsync(2) never");
         assert!(check(&none, true, &made(&["fsync"])).is_err());
     }

@@ -30,7 +30,7 @@ enum {
     STOREMARK_NO = 1,           /* there is no such key; or `how` forbids to put it */
     STOREMARK_FAILED = -1,      /* the system, or a library, failed */
     STOREMARK_CORRUPT = -2,     /* the store is damaged */
-    STOREMARK_BUSY = -3,        /* another session has its lock for too long */
+    STOREMARK_BUSY = -3,        /* another session has its lock for longer than the store waits */
     STOREMARK_UNSUPPORTED = -4  /* the store cannot do that */
 };
 
@@ -52,7 +52,8 @@ enum {
 /* A setting of a target (`?sync=full`). */
 typedef struct {
     const char *name;    /* not store, lib or worker */
-    const char *accepts; /* words, "full|off"; or "SIZE" (4096, 10KiB), "NUMBER" or "TEXT" */
+    const char *accepts; /* words, "full|off"; or "SIZE", "NUMBER" or "TEXT". A size (4096, 10KiB) arrives, and
+                            is returned, as bytes in digits; if the library rounds it, offer words. */
     const char *help;    /* what it does, in one line */
 } storemark_setting;
 
@@ -80,8 +81,8 @@ typedef struct {
     uint32_t version;                       /* STOREMARK_STORE_VERSION */
     uint32_t can;                           /* STOREMARK_WRITERS | ... */
     const char *name, *library_version;     /* of the library: "leveldb", "1.23" */
-    const char *integrity;                  /* how damage is found when a store is read; "a checksum of each
-                                               value" if every flipped byte is; NULL: it is not */
+    const char *integrity;                  /* how every flipped byte is found when a store is read, in words:
+                                               "a checksum of each page"; NULL: not every one is */
     const storemark_setting *settings;      /* ends with a NULL name [no settings] */
     const storemark_durability *durability; /* ends with a NULL `how` [no class] */
 
@@ -99,11 +100,12 @@ typedef struct {
     /* Checks the whole store: STOREMARK_OK, or STOREMARK_CORRUPT. [It is only read.] */
     int (*check)(storemark_store *store);
 
-    /* Starts one thread's use of the store, and ends it. */
+    /* Starts one thread's use of the store, and ends it, without a batch that is open. */
     int (*session)(storemark_store *store, storemark_session **session);
     void (*end)(storemark_session *session);
     /* Starts a batch, which sees its own writes; without one, each read and write is a batch. [There are
-     * no batches.] `commit` ends it: then the durability class holds for it. `roll_back` undoes it. */
+     * no batches.] `commit` ends it, whatever it returns: then the durability class holds for it.
+     * `roll_back` undoes it. `mode` is STOREMARK_READ or STOREMARK_WRITE. */
     int (*begin)(storemark_session *session, int mode);
     int (*commit)(storemark_session *session);
     void (*roll_back)(storemark_session *session);
@@ -117,7 +119,8 @@ typedef struct {
     /* Removes a key: STOREMARK_NO if there is none. The name is a word of C++. */
     int (*remove)(storemark_session *session, const void *key, size_t key_length);
     /* Shows items in the order of their keys, from the first that is not less than `from` on; from the
-     * first of all if that is NULL. If `values` is 0, only the lengths of values are looked at. */
+     * first of all if that is NULL. If `values` is 0, only the lengths of values are looked at, and
+     * they may be NULL. The visitor calls no hook of this session. */
     int (*scan)(storemark_session *session, const void *from, size_t from_length, int values,
                 storemark_visit *visit, void *visitor);
     /* Returns why the last hook of this thread failed, in one line; never NULL. */
