@@ -116,3 +116,15 @@ fn what_is_no_history_is_refused() {
     world.write("records/copy.json", "{}\n");
     world.refuses([("compare --history records", "copy.json: this is not a record")]);
 }
+
+#[test]
+fn records_of_too_few_rounds_have_no_line_and_it_is_said_why() {
+    let world = World::new();
+    std::fs::create_dir(world.path("records")).unwrap();
+    for name in ["a", "b", "c"] {
+        let record = format!("records/{name}.json");
+        world.ok(&format!("run files: --read --keys 30 --size 1k --rounds 2 --json {record}"));
+    }
+    let out = world.ok("compare --history records").words();
+    assert!(out.contains("each record has fewer than 5 rounds"), "{out}");
+}

@@ -1,5 +1,7 @@
 //! The table of a history, and its sentences.
 
+use checks::FEWEST_ROUNDS;
+
 use super::{History, HistoryGroup, HistoryLine, HistoryRecord, HistoryStep, HistoryVerdict};
 use crate::{
     number::{date, faster_or_slower, figure, with_interval},
@@ -11,6 +13,12 @@ use crate::{
 
 /// Counts the lines: `Of 6 lines: 1 with steps, 1 creeps, 4 steady.`
 pub(crate) fn counts(history: &History) -> String {
+    if history.groups.iter().all(|group| group.lines.is_empty()) {
+        return format!(
+            "No target has a figure: each record has fewer than {FEWEST_ROUNDS} rounds, or the stores were \
+             not in their cache state."
+        );
+    }
     let lines = || history.groups.iter().flat_map(|group| &group.lines);
     let count = |verdict| lines().filter(|line| line.verdict == verdict).count();
     let judged = [
