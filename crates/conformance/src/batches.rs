@@ -170,7 +170,7 @@ fn waited(case: &Case, store: &dyn Store, open: Duration) -> Checked<bool> {
         first.commit()?;
         second.join().unwrap_or_else(|_| Err(Fault::new("a thread of the check panicked")))
     });
-    // A server counts for all its sessions, and one of them tells.
+    // A server counts for all its sessions, and one of them reports it.
     Ok([counted?, waits(&*first)].into_iter().flatten().sum::<i64>() > 0)
 }
 

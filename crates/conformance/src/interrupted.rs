@@ -45,7 +45,7 @@ pub(crate) fn write(case: &Case, path: &Path) -> Checked {
     Ok(())
 }
 
-/// Returns up to 100 kB that tell by themselves whether they are whole.
+/// Returns up to 100 kB that show by themselves whether they are whole.
 fn value(n: i64) -> Vec<u8> {
     let mut value = n.to_le_bytes().to_vec();
     value.extend(bytes(n, usize::try_from(n % 11).unwrap_or_default() * 9_000));

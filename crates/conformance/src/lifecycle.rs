@@ -186,7 +186,7 @@ pub(crate) fn a_store_is_recognised_and_its_files_are_all_there_is(
     for entry in place.folder.read_dir()? {
         let path = entry?.path();
         let is_told = files.contains(&path);
-        holds(is_told, format_args!("made {}, which it does not tell of", path.display()))?;
+        holds(is_told, format_args!("made {}, which it does not list", path.display()))?;
     }
     let inside = files.iter().all(|file| file.starts_with(&place.folder));
     holds(inside, format_args!("a file is elsewhere: {files:?}"))

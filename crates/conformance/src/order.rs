@@ -1,4 +1,4 @@
-//! Scans and lists show everything, in key order, until they are told to stop.
+//! Scans and lists show everything, in key order, until the visitor stops them.
 
 use std::ops::ControlFlow;
 

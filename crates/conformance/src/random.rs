@@ -67,7 +67,7 @@ impl Drawn {
 
 type Expected = BTreeMap<OwnedKey, Vec<u8>>;
 
-/// Applies operations to a session and the map alike.
+/// Applies operations to a session and to the map.
 fn apply(case: &Case, session: &mut dyn Session, ops: &[Op], map: &mut Expected) -> Checked {
     let mut in_batch = false;
     for (n, op) in (0..).zip(ops) {

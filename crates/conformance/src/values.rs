@@ -77,7 +77,7 @@ pub(crate) fn a_short_buffer_stays_as_it_was_and_learns_the_length(
         let is_kept = rest.iter().all(|byte| *byte == 0xAA);
         holds(
             is_kept,
-            format_args!("of {room} bytes of room, those beside the value are written to"),
+            format_args!("of {room} bytes of room, those after the value are written to"),
         )?;
     }
     Ok(())

@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// How long the kernel may keep what it was told: nothing changes but through it.
+/// How long the kernel may keep what it has read: nothing changes but through it.
 const VALID: Duration = Duration::from_secs(3600);
 
 /// The file system; its owner shares what it records.

@@ -15,7 +15,7 @@ pub struct StalledRounds {
 
 impl StalledRounds {
     /// Returns the number of rounds of which fewer than one has a stall, with 95 % confidence; `None` if
-    /// one had, or there are too few rounds to tell.
+    /// one had, or there are too few rounds to show it.
     pub fn rarer_than(self) -> Option<u64> {
         let rounds = stats::rule_of_three(self.rounds);
         (self.stalled == 0 && rounds > 1).then_some(rounds)

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::caught::StoreName;
 
-/// The store within a folder of storemark's, next to a file that tells the kind of its keys.
+/// The store within a folder of storemark's, next to a file with the kind of its keys.
 const WITHIN: &str = "store";
 
-/// Returns the file that tells the kind of keys of the store in `folder`.
+/// Returns the file with the kind of keys of the store in `folder`.
 pub(super) fn mark(folder: &Path, keys: KeyKind) -> PathBuf {
     folder.join(format!("storemark.{keys}"))
 }

@@ -209,17 +209,17 @@ fn times(
     Cost { user_ns: ns(user), system_ns: ns(system), ..Cost::default() }
 }
 
-/// Returns what this process, all its threads together, has spent so far. Page faults are not told apart
+/// Returns what this process, all its threads together, has spent so far. Page faults are not distinguished
 /// into those with and without reading, and all count as the latter.
 pub(crate) fn spent() -> Cost {
-    // SAFETY: the handle stands for this process, and the call writes four times.
+    // SAFETY: the handle is that of this process, and the call writes four times.
     let times = times(|created, ended, system, user| unsafe {
         GetProcessTimes(GetCurrentProcess(), created, ended, system, user)
     });
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut memory: PROCESS_MEMORY_COUNTERS = unsafe { mem::zeroed() };
     let size = u32::try_from(size_of_val(&memory)).expect("less than a hundred bytes");
-    // SAFETY: the handle stands for this process, and the structure has this size.
+    // SAFETY: the handle is that of this process, and the structure has this size.
     let read = unsafe { K32GetProcessMemoryInfo(GetCurrentProcess(), &raw mut memory, size) };
     let minor_faults = (read != 0).then_some(memory.PageFaultCount.into());
     Cost { minor_faults, ..times }
@@ -230,7 +230,7 @@ pub(crate) fn spent() -> Cost {
 pub(crate) fn io() -> Option<Io> {
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut found: IO_COUNTERS = unsafe { mem::zeroed() };
-    // SAFETY: the handle stands for this process, and the call writes a structure of this type.
+    // SAFETY: the handle is that of this process, and the call writes a structure of this type.
     done(unsafe { GetProcessIoCounters(GetCurrentProcess(), &raw mut found) }).ok()?;
     (found.ReadOperationCount > 0).then_some(Io {
         read_calls: found.ReadOperationCount,
@@ -244,7 +244,7 @@ pub(crate) fn io() -> Option<Io> {
 
 /// Returns what the calling thread spent so far.
 pub(crate) fn spent_by_thread() -> Cost {
-    // SAFETY: the handle stands for this thread, and the call writes four times.
+    // SAFETY: the handle is that of this thread, and the call writes four times.
     times(|created, ended, system, user| unsafe {
         GetThreadTimes(GetCurrentThread(), created, ended, system, user)
     })

@@ -57,7 +57,7 @@ fn below(label: &str, passes: &Passes, all: bool) -> Vec<Line> {
     work.map(Line::dim).into_iter().chain(rare).chain(stalls).chain(more.map(Line::dim)).collect()
 }
 
-/// Says how rare stalls are if no pass had one; `None` if there are too few passes to tell.
+/// Says how rare stalls are if no pass had one; `None` if there are too few passes to show it.
 fn rare(passes: &Passes) -> Option<String> {
     let rounds = passes.lines.len() as u64;
     let more = StalledRounds { rounds, stalled: 0 }.rarer_than()?;

@@ -120,7 +120,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
 }
 
 /// Counts the rounds with a stall, and says how rare stalls are where there was none; `None` if there are
-/// too few rounds to tell.
+/// too few rounds to show it.
 fn stalls(record: &Record, rows: &[Figures]) -> Option<String> {
     let counted = |row: &Figures| {
         let name = label(&record.header.plan, row.target);
