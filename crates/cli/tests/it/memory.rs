@@ -127,7 +127,7 @@ fn a_target_that_needs_more_than_the_limit_is_named_and_the_others_are_measured(
         return;
     }
     let world = servers::world();
-    let run = "run files: mariadb: --update --keys 100 --memory 24MiB --rounds 1 --json r.json";
+    let run = "run files: mariadb: --update --keys 100 --memory 36MiB --rounds 1 --json r.json";
     let ran = world.run(run);
     let record = world.record("r.json");
     if limit(&record).is_none() {
@@ -137,7 +137,7 @@ fn a_target_that_needs_more_than_the_limit_is_named_and_the_others_are_measured(
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("storemark: mariadb not measured to the end"), "{}", ran.err);
     let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("! mariadb: not measured: --memory 25.2 MB is too little"), "{words}");
+    assert!(words.contains("! mariadb: not measured: --memory 37.7 MB is too little"), "{words}");
     assert!(!record.samples.is_empty() && record.samples.iter().all(|s| s.target == 0));
 }
 
