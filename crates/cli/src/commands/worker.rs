@@ -28,7 +28,7 @@ fn facts() -> ProgramFacts {
     ProgramFacts { version: env!("STOREMARK_VERSION").to_owned(), engines, plugin: None }
 }
 
-/// Returns the engine with this [full name](Engine::full_name).
+/// Returns the engine with this [full name](model::Engine::full_name).
 ///
 /// # Errors
 ///
