@@ -8,10 +8,12 @@
 
 use std::ops::Range;
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
 use crate::{
     copies::Values,
     estimate::{Estimate, logs, mean, squares, unpaired_ratio},
-    random::Random,
     trend::{Trend, trend},
 };
 
@@ -126,7 +128,7 @@ impl Series {
     /// end.
     fn divided(&self, tests: [(Reach, f64); 2]) -> Vec<usize> {
         let mut ends = vec![0, self.count];
-        let mut random = Random::new(SEED);
+        let mut random = SplitMix64::seed_from_u64(SEED);
         let order: Vec<usize> = (0..self.count).collect();
         let mut next = |ends: &[usize]| {
             tests.iter().find_map(|(reach, level)| {
@@ -148,7 +150,7 @@ impl Series {
         (reach, clear): (Reach, f64),
         ends: &[usize],
         level: f64,
-        random: &mut Random,
+        random: &mut SplitMix64,
     ) -> bool {
         // So many that the smallest share that they can show is a tenth of the level.
         let orders = (10.0 / level).max(ORDERS).ceil();
@@ -156,7 +158,7 @@ impl Series {
         let mut order: Vec<usize> = (0..self.count).collect();
         let (mut tried, mut as_clear) = (0.0, 0.0);
         while tried < orders && as_clear <= most {
-            ends.windows(2).for_each(|two| random.shuffle(&mut order[two[0]..two[1]]));
+            ends.windows(2).for_each(|two| shuffle(&mut order[two[0]..two[1]], random));
             let found = self.clearest(reach, &order, ends);
             // All orders of equal values are as clear, but for rounding.
             as_clear += f64::from(found.is_some_and(|found| found.clear >= clear - 1e-12));
@@ -208,6 +210,14 @@ impl Series {
             before += sums[at][at];
         }
         best
+    }
+}
+
+/// Puts items into a random order (Fisher and Yates).
+fn shuffle<T>(items: &mut [T], random: &mut SplitMix64) {
+    for last in (1..items.len()).rev() {
+        let pick = random.next_u64() % (last as u64 + 1);
+        items.swap(last, usize::try_from(pick).expect("an index is at most `last`"));
     }
 }
 

@@ -32,7 +32,6 @@ mod detectable;
 mod estimate;
 mod modes;
 mod proportion;
-mod random;
 mod scaling;
 mod sequential;
 mod student;

@@ -2,38 +2,21 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-};
+use std::fs;
 
 use model::Sample;
 
-use crate::world::{World, systems_sqlite};
+use crate::{
+    traced::strace,
+    world::{World, systems_sqlite},
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_storemark");
 
 /// Runs `line` with its record in `r.json`. Returns the most flushes of a thread; `None` where nobody may
 /// trace.
 fn traced(world: &World, line: &str) -> Option<u64> {
-    let program = world.command(line);
-    let traces = tempfile::tempdir().unwrap();
-    let output = Command::new("strace")
-        .args(["-ff", "-qq", "-e", "trace=fsync,fdatasync,msync", "-o"])
-        .arg(traces.path().join("of"))
-        .arg(program.get_program())
-        .args(program.get_args())
-        .current_dir(world.path(""))
-        .stdout(Stdio::null())
-        .output()
-        .expect("strace is installed by `make test`");
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("ptrace") && said.contains("not permitted") {
-        host::unchecked("strace", &said);
-        world.ok(line);
-        return None;
-    }
-    assert!(output.status.success(), "{line}: {said}");
+    let traces = strace(world, line, &["-e", "trace=fsync,fdatasync,msync"])?;
     let of_thread = |thread: fs::DirEntry| {
         let text = fs::read_to_string(thread.path()).unwrap();
         text.lines().filter(|line| line.contains("sync(")).count() as u64

@@ -37,15 +37,14 @@ fn world(files: u32) -> World {
     world
 }
 
-/// Runs `line` and returns what each worker asked of files in `a.dir`, in the order in which they
-/// began: the pilot's first, then that of each trial. `None` where nobody may trace.
-fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
+/// Runs `line`, and returns a folder with a trace of each thread; `None` where nobody may trace.
+pub(crate) fn strace(world: &World, line: &str, options: &[&str]) -> Option<tempfile::TempDir> {
     let program = world.command(line);
     let traces = tempfile::tempdir().unwrap();
-    // A file for each thread, each file's path beside its descriptor.
-    let options = ["-ff", "-qq", "-ttt", "-y", "-e", "trace=%file,%desc", "-o"];
     let output = Command::new("strace")
+        .args(["-ff", "-qq"])
         .args(options)
+        .arg("-o")
         .arg(traces.path().join("of"))
         .arg(program.get_program())
         .args(program.get_args())
@@ -60,6 +59,14 @@ fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
         return None;
     }
     assert!(output.status.success(), "{line}: {said}");
+    Some(traces)
+}
+
+/// Runs `line` and returns what each worker asked of files in `a.dir`, in the order in which they
+/// began: the pilot's first, then that of each trial. `None` where nobody may trace.
+fn traced(world: &World, line: &str) -> Option<Vec<Vec<Call>>> {
+    // Each file's path follows its descriptor.
+    let traces = strace(world, line, &["-ttt", "-y", "-e", "trace=%file,%desc"])?;
     let threads = fs::read_dir(traces.path()).unwrap();
     let mut workers: Vec<Vec<Call>> = threads
         .map(|thread| fs::read_to_string(thread.unwrap().path()).unwrap())

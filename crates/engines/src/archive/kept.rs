@@ -92,11 +92,10 @@ mod tests {
         index
     }
 
-    /// Returns the version of a file that nobody else has.
-    fn version() -> FileVersion {
-        let meta = tempfile::tempfile().unwrap().metadata().unwrap();
+    /// Returns the version of a file, which no other one has as long as that is there.
+    fn version(file: &File) -> FileVersion {
         let later = SystemTime::now() + Duration::from_secs(60);
-        FileVersion::from_metadata(&meta, later).unwrap()
+        FileVersion::from_metadata(&file.metadata().unwrap(), later).unwrap()
     }
 
     fn never() -> Result<Index> {
@@ -105,7 +104,9 @@ mod tests {
 
     #[test]
     fn a_file_is_read_once_for_each_kind_of_keys() {
-        let (numbered, [ints, names]) = (version(), [KeyKind::Integers, KeyKind::Names]);
+        let files = [(); 2].map(|()| tempfile::tempfile().unwrap());
+        let ([numbered, words], [ints, names]) =
+            (files.each_ref().map(version), [KeyKind::Integers, KeyKind::Names]);
         let read = || Ok(index(&["000001", "000002"]));
         let as_integers = of_version(numbered, ints, read).unwrap();
         assert_eq!(as_integers.values.keys(), ints);
@@ -115,7 +116,6 @@ mod tests {
             assert!(Arc::ptr_eq(&first, &of_version(numbered, keys, never).unwrap()));
         }
         // Words are names for both.
-        let words = version();
         let first = of_version(words, ints, || Ok(index(&["a", "b", "c"]))).unwrap();
         assert_eq!(first.values.len(), 3);
         assert!(Arc::ptr_eq(&first, &of_version(words, names, never).unwrap()));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn only_so_many_entries_are_kept() {
-        let (version, mut all) = (version(), Vec::new());
+        let (version, mut all) = (version(&tempfile::tempfile().unwrap()), Vec::new());
         let mut add = |names: &[&str]| {
             let entries = Arc::new(index(names).finish(KeyKind::Names).unwrap());
             keep(&mut all, KeptIndex { file: version, entries }, 5);

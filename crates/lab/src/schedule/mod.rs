@@ -231,7 +231,7 @@ struct Schedule<'a> {
 impl CaseRounds {
     /// Notes how long the last round took, and returns how long the next may take. The first round may
     /// have filled stores in addition, so it counts only as long as it is the only one.
-    fn took(&mut self, round: Duration) -> Duration {
+    fn note_round(&mut self, round: Duration) -> Duration {
         self.longest = if self.next == 2 { round } else { self.longest.max(round) };
         self.longest
     }
@@ -296,7 +296,7 @@ impl Schedule<'_> {
             if !self.round(place, round)? {
                 break;
             }
-            let longest = self.cases[place].took(start.elapsed());
+            let longest = self.cases[place].note_round(start.elapsed());
             if round == 1 && self.expected.is_none() {
                 self.warn(longest);
             }

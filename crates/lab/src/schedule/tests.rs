@@ -107,7 +107,7 @@ fn the_first_round_that_also_fills_stores_says_nothing_about_the_third() {
     let mut case = CaseRounds { trials: Vec::new(), next: 0, longest: Duration::ZERO, open: true };
     let took = [20, 3, 2, 4].map(|seconds| {
         case.next += 1;
-        case.took(second * seconds)
+        case.note_round(second * seconds)
     });
     assert_eq!(took, [second * 20, second * 3, second * 3, second * 4]);
 }

@@ -108,7 +108,7 @@ impl ExperimentPart for RolesRequest {
         let mut findings = request.moved(&self.targets);
         findings.extend(self.targets.iter().filter_map(copied));
         let shorter = "a shorter --pass, or fewer roles or targets";
-        let round = self.too_long(request);
+        let round = self.overlong_round(request);
         Ok(Prepared { findings, round, ..Prepared::new(roles, plan, environment, shorter) })
     }
 
@@ -189,7 +189,7 @@ impl RolesRequest {
     }
 
     /// Returns the time of a round's passes alone, if the least number of rounds does not fit.
-    fn too_long(&self, request: &Request) -> Option<Duration> {
+    fn overlong_round(&self, request: &Request) -> Option<Duration> {
         let targets = u32::try_from(self.targets.len()).unwrap_or(u32::MAX);
         let passes = self.passes().saturating_mul(targets);
         let round = self.pass_length(request).saturating_mul(passes);
