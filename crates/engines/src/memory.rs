@@ -82,7 +82,7 @@ impl Session for MapSession<'_> {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let mut values = lock::write(self.0);
-        match (values.get_mut(key)?, put.how) {
+        match (values.get_mut(&key)?, put.how) {
             (Some(_), How::Insert) | (None, How::Update) => return Ok(false),
             (Some(old), _) => old.replace(value, put.meta),
             (None, _) => {

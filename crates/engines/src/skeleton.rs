@@ -174,7 +174,7 @@ impl Session for SkeletonSession<'_> {
     /// Writes a value. Called for each write. Returns `false`, and writes nothing, if `put.how` forbids it.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.change(|values| {
-            match (values.get_mut(key)?, put.how) {
+            match (values.get_mut(&key)?, put.how) {
                 (Some(_), How::Insert) | (None, How::Update) => return Ok(false),
                 (Some(old), _) => {
                     old.clear();

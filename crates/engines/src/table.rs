@@ -51,11 +51,18 @@ impl<V> Table<V> {
         }
     }
 
-    pub(crate) fn get_mut(&mut self, key: Key<'_>) -> Result<Option<&mut V>> {
-        match (self, key) {
-            (Self::Integers(row), Key::Int(key)) => Ok(row.get_mut(key)),
-            (Self::Names(map), Key::Name(key)) => Ok(map.get_mut(key)),
-            (table, _) => Err(wrong_kind(key, table.keys())),
+    /// Returns the value of `key` to be changed; matched by reference as in [`get`](Self::get).
+    #[inline]
+    pub(crate) fn get_mut(&mut self, key: &Key<'_>) -> Result<Option<&mut V>> {
+        match self {
+            Self::Integers(row) => match key {
+                Key::Int(key) => Ok(row.get_mut(*key)),
+                Key::Name(_) => Err(wrong_kind(*key, KeyKind::Integers)),
+            },
+            Self::Names(map) => match key {
+                Key::Name(key) => Ok(map.get_mut(*key)),
+                Key::Int(_) => Err(wrong_kind(*key, KeyKind::Names)),
+            },
         }
     }
 
