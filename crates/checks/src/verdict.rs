@@ -1,6 +1,6 @@
 //! The verdicts on the ratios of a case, and the targets that need more rounds for one.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, f64::consts::LN_2};
 
 use model::{Case, Judge, Plan, Rounds, record::Record};
 use schemars::JsonSchema;
@@ -244,9 +244,15 @@ fn asked(series: Series<'_>, figure: Judge) -> Option<Estimate> {
     series.figure_ratios_to(figure, series.baseline()).mean()
 }
 
-/// Reports whether a verdict is shown, or none ever will be, or the interval is narrow. A verdict
-/// is not enough if more precision was asked for than the range called the same. A gate needs neither:
-/// it is settled once the ratio is known to be within its limit or above it.
+/// Reports whether an interval says how much faster or slower: its ends differ by no more than twofold, or
+/// than the ratio differs from 1.
+fn says_how_much(ratio: &Estimate) -> bool {
+    (ratio.high / ratio.low).ln() <= LN_2.max(ratio.point.ln().abs())
+}
+
+/// Reports whether a verdict is shown that says how much, or none ever will be, or the interval is
+/// narrow. A verdict is not enough if more precision was asked for than the range called the same. A gate
+/// needs neither: it is settled once the ratio is known to be within its limit or above it.
 pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Judged) -> bool {
     let plan = &series.record.header.plan;
     let limit = plan.rounds.fail_above.filter(|_| figure == plan.rounds.judge);
@@ -254,7 +260,8 @@ pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Ju
         return Gate::of(&ratio, share) != Gate::Undecided;
     }
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
-        && plan.rounds.precision >= SAME;
+        && plan.rounds.precision >= SAME
+        && ratio.as_ref().is_none_or(says_how_much);
     let is_narrow = || asked(series, figure).is_some_and(|of| of.half_width() <= narrow(plan));
     shown || verdict == Verdict::Saturated || is_narrow()
 }

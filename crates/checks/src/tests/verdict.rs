@@ -258,6 +258,18 @@ fn a_ratio_that_moves_with_the_sample_is_extrapolated_or_open() {
 }
 
 #[test]
+fn a_verdict_whose_interval_says_little_is_no_end() {
+    let (few, more) = (run(12, &[(500, 130)]), run(40, &[(500, 130)]));
+    for (record, expected, says_little) in [(&few, vec![1], true), (&more, vec![], false)] {
+        let row = &figures(record)[1];
+        let ratio = row.ratio.unwrap();
+        assert_eq!(row.verdict, Verdict::Faster, "{row:?}");
+        assert_eq!(ratio.high / ratio.low > 2.0, says_little, "{row:?}");
+        assert_eq!(open(record), expected, "{row:?}");
+    }
+}
+
+#[test]
 fn a_case_that_has_not_started_is_open_though_another_one_is_over() {
     let mut record = run(20, &[(700, 10)]);
     let update = super::fixture::workload(Operation::Update, COUNT);
