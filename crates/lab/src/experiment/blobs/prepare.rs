@@ -53,11 +53,12 @@ pub(super) fn stores(
     }
     limit(&mut stores.dataset, part.max_key)?;
     let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
+    let listed = stores.dataset.summary();
     if is_listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
         stores.dataset.mix(is_whole, derive(request.seed, Use::Sample, 0));
         if job.draws_keys() {
-            stores.dataset.truncate(enough_keys(&stores.dataset.summary()));
+            stores.dataset.truncate(enough_keys(&listed));
         }
         warm_all(job, amount, &mut prepared)?;
         let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
@@ -77,6 +78,7 @@ pub(super) fn stores(
         // Operations are drawn over keys in their order.
         stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
     }
+    stores.findings.extend(missed_value(&listed, &stores.dataset.summary()));
     Ok(stores)
 }
 
@@ -124,8 +126,27 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
     Ok(())
 }
 
+/// A value with more than one in so many of all bytes decides what reading all keys costs: whether it is
+/// measured is not left to chance.
+const DECISIVE: u64 = 100;
+
+fn has_decisive_value(listed: &DatasetSummary) -> bool {
+    listed.count > 1 && listed.largest.saturating_mul(DECISIVE) > listed.bytes
+}
+
+/// Returns the finding that a value is not among the `measured` ones that decides what reading the `listed`
+/// ones costs.
+fn missed_value(listed: &DatasetSummary, measured: &DatasetSummary) -> Option<Finding> {
+    let is_missed = has_decisive_value(listed) && measured.largest < listed.largest;
+    let share = listed.largest as f64 / listed.bytes.max(1) as f64;
+    is_missed.then(|| Finding::run(FindingKind::LargeValueNotRead { bytes: listed.largest, share }))
+}
+
 /// Returns how many of the listed keys are enough to be measured.
 fn enough_keys(listed: &DatasetSummary) -> usize {
+    if has_decisive_value(listed) {
+        return usize::MAX;
+    }
     let cache = host::last_level_cache_bytes().unwrap_or(0).saturating_mul(CACHES);
     let mean = (listed.bytes / listed.count.max(1)).max(1);
     let keys = (cache / mean).clamp(FEW_KEYS, ENOUGH_KEYS);
@@ -379,4 +400,38 @@ fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
         return Err(Error::usage(format!("--max-id {max}: no key is that small")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(count: u64, bytes: u64, largest: u64) -> DatasetSummary {
+        DatasetSummary {
+            keys: KeyKind::Integers,
+            count,
+            bytes,
+            smallest: 1,
+            largest,
+            half_in: None,
+            deflated: None,
+        }
+    }
+
+    #[test]
+    fn a_value_that_decides_is_not_left_to_chance() {
+        let even = listed(10_000_000, 20_000_000_000, 3_000);
+        assert!(enough_keys(&even) < 1_000_000);
+        assert!(missed_value(&even, &listed(50_000, 100_000_000, 2_900)).is_none());
+
+        let outlier = listed(200_000, 600_000_000, 200_000_000);
+        assert_eq!(enough_keys(&outlier), usize::MAX);
+        assert!(missed_value(&outlier, &outlier).is_none());
+        let missed = missed_value(&outlier, &listed(50_000, 100_000_000, 2_499)).unwrap();
+        let expected = FindingKind::LargeValueNotRead { bytes: 200_000_000, share: 1.0 / 3.0 };
+        assert_eq!(missed.kind, expected);
+
+        let single = listed(1, 5_000, 5_000);
+        assert!(enough_keys(&single) < usize::MAX, "nothing is left to chance");
+    }
 }
