@@ -1,6 +1,6 @@
 //! `storemark conformance`: a plugin with a fault does not pass.
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use crate::{
     plugins::{compile, source},
@@ -50,6 +50,19 @@ fn the_skeletons_in_other_languages_pass_all_checks() {
         let ran = world.run("conformance plugin:./libskeleton.so");
         assert!(ran.code == Some(0) && !ran.out.contains("fails"), "{name}: {}", ran.out);
     }
+}
+
+#[test]
+fn a_launcher_starts_the_processes_of_the_checks() {
+    let world = World::new();
+    let launcher = world.path("launcher");
+    world.write("launcher", "echo \"$2\" >> \"$0.log\"; exec \"$@\"");
+    let mut command = world.command("conformance redb: --only an_empty_batch_is_fine");
+    let ran =
+        command.env("STOREMARK_LAUNCHER", format!("sh {}", launcher.display())).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let started = fs::read_to_string(world.path("launcher.log")).unwrap();
+    assert!(started.lines().any(|command| command == "check-engine"), "{started}");
 }
 
 #[test]

@@ -34,10 +34,12 @@ pub(crate) struct CheckEngineOptions {
 
 /// Returns the command that starts this program with a case.
 pub(super) fn command(case: &Case) -> Result<Command> {
-    let mut command = Command::new(program::path()?);
+    let words = program::starting("check-engine")?;
+    let (first, others) = words.split_first().expect("the program is one of the words");
+    let mut command = Command::new(first);
     let [settings, base] = [&case.settings, &case.base].map(|settings| format!("?{settings}"));
     let name = case.engine.full_name();
-    command.args(["check-engine", &name, case.keys.as_str(), &settings, &base]);
+    command.args(others).args([&*name, case.keys.as_str(), &settings, &base]);
     Ok(command)
 }
 
