@@ -15,7 +15,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::checker::{CheckFiles, Checker, Verdict};
-use crate::{Progress, join};
+use crate::{Progress, dataset::shuffle, join};
 
 /// A checked state.
 pub(super) struct Checked {
@@ -103,7 +103,8 @@ impl<'a> Search<'a> {
     fn new(checker: &'a Checker<'a>, record: &'a Record) -> Self {
         let models = &checker.request.models;
         let mut chosen = chosen_cuts(record);
-        shuffle(&mut chosen, checker.request.seed);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(checker.request.seed);
+        shuffle(&mut chosen, &mut random);
         Self {
             checker,
             record,
@@ -185,13 +186,6 @@ fn chosen_cuts(record: &Record) -> Vec<usize> {
     cuts.sort_unstable();
     cuts.dedup();
     cuts
-}
-
-fn shuffle(cuts: &mut [usize], seed: u64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for end in (1..cuts.len()).rev() {
-        cuts.swap(end, below(random.next_u64(), end + 1));
-    }
 }
 
 /// Sums up the states of each model.
