@@ -87,7 +87,10 @@ impl Taken {
         }
     }
 
-    fn take(&mut self, option: &'static str, path: &Path) -> Result<()> {
+    /// Reserves `path` for `option`.
+    ///
+    /// Fails as [`Taken::check`] does, or if another option has it.
+    pub(crate) fn take(&mut self, option: &'static str, path: &Path) -> Result<()> {
         self.check(option, path)?;
         let own = resolve_path(path);
         if let Some((other, _)) = self.named.iter().find(|(_, named)| *named == own) {
@@ -123,12 +126,13 @@ pub(crate) fn print(
     json: Option<&Path>,
     data: impl FnOnce() -> Result<String>,
     text: &str,
+    taken: &mut Taken,
 ) -> Result<()> {
     if json.is_none() {
         return output::print(text);
     }
     let data = data()?;
-    try_json(json, &head(&data))?.print(&data, text)
+    try_json(json, &head(&data), taken)?.print(&data, text)
 }
 
 /// Returns how an object starts, up to its first name, which is the command's own.
@@ -144,12 +148,16 @@ pub(crate) enum Json<'a> {
 }
 
 /// Checks that the file of `--json` can be written, for an object that starts with `head`.
-pub(crate) fn try_json<'a>(path: Option<&'a Path>, head: &str) -> Result<Json<'a>> {
+pub(crate) fn try_json<'a>(
+    path: Option<&'a Path>,
+    head: &str,
+    taken: &mut Taken,
+) -> Result<Json<'a>> {
     let form = Form { option: "--json", what: "JSON of this command", head };
     Ok(match path {
         None => Json::Nowhere,
         Some(path) if path == Path::new("-") => Json::StandardOutput,
-        Some(path) => Json::File(path, Unfinished::new(path, form, &mut Taken::default())?),
+        Some(path) => Json::File(path, Unfinished::new(path, form, taken)?),
     })
 }
 

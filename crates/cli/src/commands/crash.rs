@@ -121,8 +121,9 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 /// Fails if a store broke the promise of its class.
 fn check_stores(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, Vec::new())?;
-    let json = files::try_json(options.json.as_deref(), STORES_HEAD)?;
-    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
+    let mut taken = files::Taken::default();
+    let json = files::try_json(options.json.as_deref(), STORES_HEAD, &mut taken)?;
+    let html = files::page(options.html.as_deref(), &mut taken)?;
     let crash = |listener: &Listener| stores::run(options, &request, listener, stop);
     let stores = Listener::during(options.talk, crash)?;
     let page = report::pages::crashed_stores(&stores);
@@ -144,8 +145,9 @@ const STORES_HEAD: &str = "{\n  \"stores\"";
 
 fn check_program(options: &CrashOptions, check: &str, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, shell(check))?;
-    let json = files::try_json(options.json.as_deref(), HEAD)?;
-    let html = files::page(options.html.as_deref(), &mut files::Taken::default())?;
+    let mut taken = files::Taken::default();
+    let json = files::try_json(options.json.as_deref(), HEAD, &mut taken)?;
+    let html = files::page(options.html.as_deref(), &mut taken)?;
     let crash = |listener: &Listener| lab::crash(&request, listener, stop);
     let result = Listener::during(options.talk, crash)?;
     let again = |state: &model::BrokenState| again(options, check, state);

@@ -46,7 +46,7 @@ const QUICK: Duration = Duration::from_secs(10);
 pub(crate) fn run(options: &DoctorOptions, stop: &Stop) -> Result<(), Failure> {
     let request = request(options)?;
     let head = files::head(&output::json(&DoctorReport::default())?);
-    let json = files::try_json(options.json.as_deref(), &head)?;
+    let json = files::try_json(options.json.as_deref(), &head, &mut files::Taken::default())?;
     let doctor = |listener: &Listener| lab::doctor(&request, listener, stop);
     let (report, interrupted) = Listener::during(options.talk, doctor);
     let text = output::page(&report::pages::doctor(&report));

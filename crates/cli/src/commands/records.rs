@@ -160,7 +160,7 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
         let pages = all.iter().map(|records| output::page(&pages::records(records, detail)));
         let text = pages.collect::<Vec<_>>().join("\n");
         let data = || output::json(&ReportData::new(&all.concat()));
-        return files::print(form.json.as_deref(), data, &text);
+        return files::print(form.json.as_deref(), data, &text, &mut Taken::default());
     }
     let runs: Vec<Record> = all.into_iter().flatten().collect();
     if form.csv {
@@ -267,7 +267,8 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let detail = pages::Detail { all: options.verbose, ..Default::default() };
     let form = if options.quiet { pages::comparison_head } else { pages::comparison };
     let page = form(&compared, [&old, &new], detail);
-    files::print(options.json.as_deref(), data, &shown(&page, options))?;
+    let taken = &mut Taken::default();
+    files::print(options.json.as_deref(), data, &shown(&page, options), taken)?;
     let counted = gate_on_counters(&compared, &options.gate);
     gate(&compared, &options.gate)?;
     counted
@@ -292,7 +293,8 @@ fn compare_history(folder: &Path, options: &CompareOptions) -> Result<(), Failur
     let name = folder.display().to_string();
     let form = if options.quiet { pages::history_head } else { pages::history };
     let data = || output::json(&HistoryData::new(&history));
-    files::print(options.json.as_deref(), data, &shown(&form(&history, &name), options))?;
+    let page = shown(&form(&history, &name), options);
+    files::print(options.json.as_deref(), data, &page, &mut taken)?;
     Ok(file.map_or(Ok(()), |file| file.write(&report::html_history(&history, &name)))?)
 }
 

@@ -181,6 +181,11 @@ fn what_cannot_be_is_refused() {
         ("crash --check ./check.sh --states 0 -- ./writer.py", "--states"),
         ("crash --check ./check.sh -- ./absent.py", "./absent.py"),
         ("crash --check ./check.sh", "PROGRAM"),
+        ("crash sqlite: --json x --html ./x", "--html ./x: is the file of --json as well"),
+        (
+            "crash --check ./check.sh --json x --html x -- ./writer.py",
+            "--html x: is the file of --json as well",
+        ),
     ]);
     if !without("fuse") {
         script(&world, "fails.sh", "#!/bin/sh\necho out of luck >&2\nexit 7\n");

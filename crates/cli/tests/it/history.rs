@@ -76,6 +76,9 @@ fn a_step_is_found_with_what_changed_at_it_in_each_form() {
     let page = std::fs::read_to_string(world.path("page.html")).unwrap();
     assert!(page.contains("Where does the time change in records?"), "{page}");
     assert!(page.contains("× slower since 09.json"), "{page}");
+    let same = "compare --history records --quiet --html x --json x";
+    assert!(world.refused(same).contains("--json x: is the file of --html as well"));
+    assert!(!world.path("x").exists());
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) fn run(options: &CacheOptions) -> Result<(), Failure> {
         let elapsed = start.elapsed();
         let text = summary::text(options, &found, elapsed);
         let json = || Ok(summary::json(&found, &show, elapsed));
-        files::print(options.json.as_deref(), json, &text)?;
+        files::print(options.json.as_deref(), json, &text, &mut files::Taken::default())?;
     }
     match show.failed() {
         Some(line) => Err(Failure::PartWay(Error::failed(line))),
