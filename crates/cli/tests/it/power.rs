@@ -75,6 +75,31 @@ fn each_class_loses_what_it_does_not_promise() {
 }
 
 #[test]
+fn what_a_repair_saves_is_counted_and_shown() {
+    let world = World::new();
+    let line = "crash sqlite:?journal=wal&sync=off --stores established --states 80 --models ordered \
+                --commits 40 --seed 1 -q --json lost.json --html lost.html";
+    let ran = world.run(line);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let json = std::fs::read_to_string(world.path("lost.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let store = &json["stores"][0];
+    if !recorded(store) {
+        return;
+    }
+    assert!(sum(store, "repaired") > 0, "{store:#}");
+    let repair = store["models"][0]["repair"].as_str().unwrap();
+    let is_command = [".recover: ", ".dump: "].iter().any(|command| repair.contains(command));
+    assert!(repair.starts_with("sqlite3 DATABASE .") && is_command, "{repair}");
+    assert!(repair.contains(" commits saved") || repair.contains("does not open"), "{repair}");
+    let page = std::fs::read_to_string(world.path("lost.html")).unwrap();
+    for shown in [&ran.words(), &page] {
+        assert!(shown.contains("What a repair saves, in the first state"), "{shown}");
+        assert!(shown.contains("(established): sqlite3 DATABASE ."), "{shown}");
+    }
+}
+
+#[test]
 fn a_page_shows_what_was_lost_over_the_moment_of_the_cut() {
     let world = World::new();
     let line = "crash sqlite:?journal=wal&sync=normal --stores established --states 30 --models ordered \

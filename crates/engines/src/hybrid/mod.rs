@@ -147,6 +147,10 @@ impl Blobs for Hybrid {
         own.get(INLINE) == other.get(INLINE) && Sqlite.shares_files(own, other)
     }
 
+    fn repair(&self, location: &Path) -> Option<String> {
+        Sqlite.repair(&database(location))
+    }
+
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         fresh::folder(location, || HybridStore::create(location, options))
     }

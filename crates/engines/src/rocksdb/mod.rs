@@ -142,6 +142,11 @@ impl Blobs for RocksDb {
         store::other_contents(location)
     }
 
+    fn repair(&self, location: &Path) -> Option<String> {
+        let repaired = StoreName::intern(location).at_work(|| store::repair(location));
+        repaired.ok().map(|()| "rocksdb::RepairDB".to_owned())
+    }
+
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         options::check(&options.settings)?;
         fresh::folder(location, || RocksStore::create(location, options))

@@ -85,6 +85,14 @@ fn check_log(path: &Path) -> Result<()> {
     Err(Error::corrupt("is damaged: its write-ahead log is missing").at(&path))
 }
 
+/// Has the library make a new list of the tables that it finds in the store at `path`.
+pub(super) fn repair(path: &Path) -> Result<()> {
+    let named = Named::resolve(path)?;
+    DB::repair(&Options::default(), &named.path).map_err(|e| to_error(path, &e))?;
+    // The tables have what was in the log: as of a copy of them alone, none is looked for.
+    std::fs::remove_file(path.join("LOCK")).map_err(|e| Error::io(path.display(), e))
+}
+
 /// Returns how much each column family of the store at `path` holds, as the library estimates it.
 pub(super) fn sizes(path: &Path) -> Result<Vec<Size>> {
     check_log(path)?;

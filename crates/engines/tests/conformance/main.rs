@@ -27,6 +27,7 @@ mod page;
 mod parts;
 #[cfg(feature = "redb")]
 mod redb;
+mod repairs;
 mod rows;
 mod servers;
 mod slowed;

@@ -119,6 +119,10 @@ impl Dialect for PostgresClient {
          AND pg_table_is_visible(c.oid) \
          AND obj_description(c.oid, 'pg_class') LIKE 'storemark: %' ORDER BY 1";
 
+    fn repair(store: &Path) -> Option<String> {
+        program::repair(store)
+    }
+
     fn create_marked(&mut self, create: &str, name: &str, mark: &str) -> Answer<()> {
         let [text, mark] = [name, mark].map(|text| text.replace('\'', "''"));
         // One transaction: who sees the table sees the lock.

@@ -1,10 +1,15 @@
 //! The server that is installed here, and its arguments.
 
-use std::{ffi::OsString, sync::OnceLock};
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    path::Path,
+    sync::OnceLock,
+};
 
 use model::{Error, Facet, Result, Settings};
 
-use crate::server::{LOOPBACK, ServerFolder, Software, TCP_USER, numbers, own_variables};
+use crate::server::{LOOPBACK, ServerFolder, Software, TCP_USER, numbers, own_variables, run};
 
 /// The name of the user that owns the database.
 pub(super) const USER: &str = TCP_USER;
@@ -96,6 +101,18 @@ pub(super) fn server_arguments(
         arguments.extend([OsString::from("-c"), format!("{name}={value}").into()]);
     }
     Ok(arguments)
+}
+
+/// Has the write-ahead log of the store at `store` replaced by an empty one, so that its server starts
+/// without what is damaged, and returns the command; `None` if it fails.
+pub(super) fn repair(store: &Path) -> Option<String> {
+    let program = SOFTWARE.program(&["pg_resetwal"]).ok()?;
+    // The program takes what a killed server left for a server that runs.
+    let _ = fs::remove_file(store.join(SOFTWARE.pid));
+    let data = store.join("data");
+    let arguments = [OsStr::new("-f"), OsStr::new("-D"), data.as_os_str()];
+    run(&program, &arguments, SOFTWARE.account()).ok()?;
+    Some("pg_resetwal -f -D data".to_owned())
 }
 
 /// Checks that the installed version can open the data.

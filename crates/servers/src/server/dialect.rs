@@ -241,6 +241,11 @@ pub(crate) trait Dialect: SqlConnection + Peer {
         Ok(())
     }
 
+    /// Repairs a store of storemark's own, as [`Blobs::repair`](model::Blobs::repair) does.
+    fn repair(_store: &Path) -> Option<String> {
+        None
+    }
+
     /// The query for the encryption of a connection; its result is absent or empty if there is
     /// none.
     const ENCRYPTION: &'static str;

@@ -25,6 +25,7 @@ mod worker;
 
 pub(crate) use address::{Address, AddressForm, percent_decode};
 pub(crate) use at_end::{AtEnd, RETURN};
+pub(crate) use command::run;
 pub(crate) use dialect::{
     Answer, Connect, Dialect, EachRow, Failure, Peer, ResultRow, SqlConnection, SqlValue, Why,
     visit_rows,

@@ -156,6 +156,10 @@ impl<D: Catalog> ServerStore for TableStore<D> {
         Ok(rows.iter().filter_map(|row| row.text(0)).map(str::to_owned).collect())
     }
 
+    fn repair(location: &Path) -> Option<String> {
+        D::repair(location)
+    }
+
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
         let host = Host::<D>::connect_existing(&in_database::<D>(address, settings)?, settings)?;
         Ok(durability::<D>(&host.variables()?, settings))
