@@ -68,6 +68,20 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
         assert_eq!(world.tree().get(&path), Some(&held), "{}", path.display());
     }
     follow(&world, &ran.out);
+    #[cfg(target_os = "linux")]
+    cut_power(&world, &words);
+}
+
+/// Runs the command that cuts the power of the recommended store, with few states.
+#[cfg(target_os = "linux")]
+fn cut_power(world: &World, words: &str) {
+    let (_, command) = words.split_once("Cut its power, by simulation: storemark ").expect(words);
+    let command: Vec<_> = command.split(' ').take(4).collect();
+    let ["crash", target, "--durability", "consistent"] = command[..] else { panic!("{words}") };
+    let target = target.trim_matches('\'');
+    let few = "--states 3 --commits 5 --stores established -q";
+    let ran = world.ok(&format!("crash {target} --durability consistent {few}"));
+    assert!(ran.out.contains(target), "{target}\n{}", ran.out);
 }
 
 /// Runs the commands that the answer names.

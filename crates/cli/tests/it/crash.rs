@@ -122,6 +122,27 @@ fn planted_faults_are_found() {
     assert!(is_clean(&world));
 }
 
+/// Only the moments of a program whose check counts no commits are known.
+#[test]
+fn a_page_shows_the_moments_that_break_the_promise_and_the_command_that_makes_the_state_again() {
+    if without("fuse") {
+        return;
+    }
+    let world = world();
+    let ran = crash(&world, "folder", "--states 60 --models ordered --seed 3 --html page.html");
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    let page = fs::read_to_string(world.path("page.html")).unwrap();
+    for part in [
+        "<h1>What does a power cut leave of what ./writer.py wrote?</h1>",
+        "data-chart=\"power-cuts-1\"",
+        "At which moments does a cut break the promise?",
+        "the folder `.` was not flushed after the rename",
+        "<strong>again: </strong><code class=\"command\">storemark crash --check ./check.sh --cut ",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+}
+
 #[test]
 fn a_program_that_flushes_is_not_accused() {
     if without("fuse") {

@@ -134,6 +134,20 @@ fn a_server_is_started_on_each_state_and_keeps_what_it_acknowledged() {
     assert_eq!((&store["server"], &store["established"]), (&true.into(), &true.into()));
     assert_eq!((sum(store, "most_lost"), sum(store, "unopened")), (0, 0), "{store:#}");
     assert!(sum(store, "states") > 3 && store["acknowledged"] == 40, "{store:#}");
+    let strict = store["models"].as_array().unwrap().iter().find(|row| row["model"] == "strict");
+    assert!(strict.is_some_and(|row| row["states"].as_u64() > Some(0)), "{store:#}");
+}
+
+#[test]
+fn a_server_without_a_log_loses_what_it_acknowledged() {
+    if without("valkey") {
+        return;
+    }
+    let line = "valkey: --durability none --states 4 --models kill,ordered";
+    let Some(stores) = crashed(line, 0) else { return };
+    let [store] = stores.as_slice() else { panic!("{stores:#?}") };
+    assert_eq!((&store["server"], &store["durability"]), (&true.into(), &"none".into()));
+    assert!(sum(store, "most_lost") > 0 && sum(store, "unopened") == 0, "{store:#}");
 }
 
 /// Runs `program` (a script of a shell) under power cuts; each state has to satisfy the script `check`.
