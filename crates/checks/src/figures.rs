@@ -3,6 +3,7 @@
 pub(crate) mod explained;
 pub(crate) mod hosts;
 pub(crate) mod latencies;
+pub(crate) mod power_cuts;
 pub(crate) mod requests;
 pub(crate) mod scaling;
 pub(crate) mod stalls;

@@ -70,6 +70,7 @@ pub use figures::{
     hosts::{HostFigures, host_figures},
     latencies::{Latencies, latencies},
     per, percentiles,
+    power_cuts::power_cut_figures,
     requests::{RequestFigures, requests, sample_requests},
     scaling::{Scaling, ScalingPoint, scalings},
     stalls::{StalledRounds, stalled_rounds},

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use model::{Cache, Error, Result, Settings, TypedTarget, rows::Style, scratch_label};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     queue::TaskLoad,
-    run_spec::{Options, RunSpec},
+    run_spec::{Options, RunSpec, text, values},
 };
 
 /// A published experiment and the commands that repeat it.
@@ -162,10 +163,18 @@ pub struct StudyCommand {
 }
 
 impl StudyCommand {
+    /// The subcommand of steps that cut the power under stores. It has no [`RunSpec`].
+    const CRASH: &str = "crash";
+
+    /// Returns whether the step cuts the power under stores.
+    pub fn cuts_power(&self) -> bool {
+        self.command == Self::CRASH
+    }
+
     /// Returns the label of the target that a ratio is over if a claim names no other: the first
     /// one. `None` if the command chooses its targets itself.
     pub fn reference(&self) -> Option<String> {
-        let first = self.options.get("targets")?.as_array()?.first()?.as_str()?;
+        let first = self.options.get(TARGETS)?.as_array()?.first()?.as_str()?;
         let TypedTarget { engine, settings, .. } = TypedTarget::parse(first);
         Some(scratch_label(&engine?, &settings))
     }
@@ -176,11 +185,32 @@ impl StudyCommand {
     ///
     /// Fails if the command does not accept an option.
     pub fn spec(&self, changes: &Options) -> Result<RunSpec> {
+        RunSpec::from_options(&self.command, &self.with(changes))
+    }
+
+    /// Returns the options of the step with the changes of a quick or a full run, as a command line has
+    /// them.
+    pub fn words(&self, changes: &Options) -> Vec<String> {
+        let word = |name: &str, value: &Value| match name {
+            TARGETS => text(value),
+            _ => format!("--{name}={}", text(value)),
+        };
+        let options = self.with(changes);
+        let words = options
+            .iter()
+            .flat_map(|(name, value)| values(value).iter().map(move |value| word(name, value)));
+        words.collect()
+    }
+
+    fn with(&self, changes: &Options) -> Options {
         let mut options = self.options.clone();
         options.extend(changes.clone());
-        RunSpec::from_options(&self.command, &options)
+        options
     }
 }
+
+/// The name under which options have the targets.
+const TARGETS: &str = "targets";
 
 /// A published statement that can be compared with what is measured.
 #[derive(Clone, Debug, Deserialize)]
@@ -245,6 +275,12 @@ pub enum Figure {
     SpaceRatio,
     /// Blob size in bytes from which on the baseline is faster.
     BreakEven,
+    /// The most acknowledged commits that a state after a power cut lacks.
+    LostCommits,
+    /// States after a power cut that break the promise of the store's class.
+    BrokenStates,
+    /// States after a power cut that do not open, or in which values are damaged.
+    DamagedStates,
 }
 
 impl Claim {

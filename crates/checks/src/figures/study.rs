@@ -87,7 +87,11 @@ impl StudyFigure {
         })
     }
 
-    fn published((index, claim): (usize, &Claim), place: String, here: Option<Here>) -> Self {
+    pub(super) fn published(
+        (index, claim): (usize, &Claim),
+        place: String,
+        here: Option<Here>,
+    ) -> Self {
         Self {
             place,
             target: claim.target.clone(),
@@ -220,7 +224,12 @@ fn here(step: &StudyCommand, claim: &Claim, record: &Record, row: &Figures) -> O
         Figure::MbPerSecond => row.mb_per_s.map(Here::Estimate),
         Figure::ResidentBefore => resident(|sample| sample.before),
         Figure::ResidentAfter => resident(|sample| sample.after),
-        Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven => None,
+        Figure::Bytes
+        | Figure::SpaceRatio
+        | Figure::BreakEven
+        | Figure::LostCommits
+        | Figure::BrokenStates
+        | Figure::DamagedStates => None,
     }
 }
 

@@ -9,14 +9,16 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use lab::{CrashRequest, OneState, Stop};
 use model::{CrashModel, CrashedStore, Error, Result, shell_quoted, units};
 use serde::Serialize;
 use spec::{Name, ScratchAndSeed, Talk, given_value};
 
 use self::stores::StoresOptions;
-use crate::{exit::Failure, files, listener::Listener, output, plan::fresh_seed};
+use crate::{
+    clap_error::one_line, exit::Failure, files, listener::Listener, output, plan::fresh_seed,
+};
 
 /// Cuts the power under stores, or under a program, by simulation: runs it in a folder whose writes and
 /// flushes are recorded, makes the states that a disk may be left in, and has a command check each.
@@ -93,6 +95,14 @@ pub(crate) struct CrashOptions {
 }
 
 impl CrashOptions {
+    /// Reads the words of a command line without its program and subcommand.
+    pub(crate) fn parse(words: Vec<String>) -> Result<Self> {
+        let command = Self::augment_args(Command::new("crash").no_binary_name(true));
+        let matches = command.try_get_matches_from(words);
+        let options = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        options.map_err(|error| Error::usage(one_line(&error)))
+    }
+
     /// Returns how many states are checked.
     fn states(&self, of_server: bool) -> u64 {
         let default = if of_server { report::pages::SERVER_STATES } else { 1000 };
@@ -120,28 +130,36 @@ pub(crate) fn run(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
 
 /// Fails if a store broke the promise of its class.
 fn check_stores(options: &CrashOptions, stop: &Stop) -> Result<(), Failure> {
-    let request = request(options, Vec::new())?;
     let mut taken = files::Taken::default();
     let json = files::try_json(options.json.as_deref(), STORES_HEAD, &mut taken)?;
     let html = files::page(options.html.as_deref(), &mut taken)?;
-    let crash = |listener: &Listener| stores::run(options, &request, listener, stop);
-    let stores = Listener::during(options.talk, crash)?;
+    let stores = cut(options, stop)?;
     let page = report::pages::crashed_stores(&stores);
-    let is_broken = stores.iter().any(CrashedStore::is_broken);
-    let drawn = html.map(|html| (html, report::html_crashed_stores(&stores)));
-    json.print(&output::json(&CrashedStores { stores })?, &output::page(&page))?;
-    write(drawn)?;
-    if is_broken { Err(Failure::GATE) } else { Ok(()) }
+    json.print(&stores_json(&stores)?, &output::page(&page))?;
+    write(html.map(|html| (html, report::html_crashed_stores(&stores))))?;
+    if stores.iter().any(CrashedStore::is_broken) { Err(Failure::GATE) } else { Ok(()) }
+}
+
+/// Cuts the power under the stores that the options name, and returns what is left.
+pub(crate) fn cut(options: &CrashOptions, stop: &Stop) -> Result<Vec<CrashedStore>> {
+    let request = request(options, Vec::new())?;
+    let crash = |listener: &Listener| stores::run(options, &request, listener, stop);
+    Listener::during(options.talk, crash)
+}
+
+/// Returns the JSON of stores.
+pub(crate) fn stores_json(stores: &[CrashedStore]) -> Result<String> {
+    output::json(&CrashedStores { stores })
 }
 
 /// The JSON of stores.
 #[derive(Serialize)]
-struct CrashedStores {
-    stores: Vec<CrashedStore>,
+struct CrashedStores<'a> {
+    stores: &'a [CrashedStore],
 }
 
 /// Its start.
-const STORES_HEAD: &str = "{\n  \"stores\"";
+pub(crate) const STORES_HEAD: &str = "{\n  \"stores\"";
 
 fn check_program(options: &CrashOptions, check: &str, stop: &Stop) -> Result<(), Failure> {
     let request = request(options, shell(check))?;

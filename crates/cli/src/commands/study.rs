@@ -2,20 +2,23 @@
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use checks::{StudyFigure, studies};
 use clap::Args;
 use lab::Stop;
-use model::{Error, Result, StudyPart, units};
+use model::{CrashedStore, Error, Result, StudyPart, units};
 use report::{StudyStep, pages};
 use spec::{
     Name, Options, PageOption, RunSpec, ScratchAndSeed, Talk,
     study::{Study, StudyCommand},
 };
 
+#[cfg(target_os = "linux")]
+use super::crash::{self, CrashOptions};
 use super::measure::{self, Measured};
 use crate::{exit::Failure, files, output};
 
@@ -62,9 +65,9 @@ pub(crate) struct StudyOptions {
 pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     let Some(name) = &options.name else { return Ok(output::print(&list())?) };
     let study = studies::find(name)?;
-    check(options, study.steps.len())?;
-    let html =
-        files::page(options.page.html.as_ref().map(Name::path), &mut files::Taken::default())?;
+    check(options, study)?;
+    let mut taken = taken(options, name, study.steps.len())?;
+    let html = files::page(options.page.html.as_ref().map(Name::path), &mut taken)?;
     output::print(&output::page(&pages::study_head(study)))?;
     let done = carry_out_all(study, name, options, stop);
     let claims: Vec<_> = done.iter().map(|done| done.claims.clone()).collect();
@@ -87,14 +90,40 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
     nothing.map_or(Ok(()), |error| Err(Failure::PartWay(error)))
 }
 
-/// Refuses a step that the study lacks, and creates the folder for records.
-fn check(options: &StudyOptions, all: usize) -> Result<()> {
+/// Refuses a step that the study lacks, and what a study of power cuts has no use for, and creates the
+/// folder for records.
+fn check(options: &StudyOptions, study: &Study) -> Result<()> {
+    let all = study.steps.len();
+    let limits = [("--time", options.time.is_some()), ("--rounds", options.rounds.is_some())];
+    if let Some((option, _)) = limits.into_iter().find(|(_, is_given)| *is_given)
+        && study.steps.iter().all(StudyCommand::cuts_power)
+    {
+        let what =
+            "each step checks a number of states, however long that takes; --quick has fewer";
+        return Err(Error::usage(what).at(option));
+    }
     if let Some(step) = options.step.filter(|step| !(1..=all).contains(step)) {
         return Err(Error::usage(format!("--step {step}: accepted is 1 to {all}")));
     }
     let Some(folder) = &options.records else { return Ok(()) };
     std::fs::create_dir_all(folder)
         .map_err(|e| Error::io(format!("--records {}", folder.display()), e))
+}
+
+/// Reserves the files of records.
+fn taken(options: &StudyOptions, name: &str, steps: usize) -> Result<files::Taken> {
+    let mut taken = files::Taken::default();
+    for number in 1..=steps {
+        if let Some(path) = record(options, name, number) {
+            taken.take("--records", &path)?;
+        }
+    }
+    Ok(taken)
+}
+
+/// Returns the file for the record of a step, if records are kept.
+fn record(options: &StudyOptions, name: &str, number: usize) -> Option<PathBuf> {
+    options.records.as_ref().map(|folder| folder.join(format!("{name}-{number}.json")))
 }
 
 /// A step that was carried out.
@@ -121,8 +150,8 @@ fn carry_out_all<'a>(
     while let Some(share) = share(&steps, options, began) {
         let Some((number, part)) = steps.pop_front().filter(|_| !stop.is_set()) else { break };
         let (shown, ended) = carry_out(part, (number, share), name, options, stop);
-        let claims = (number, report::study_claims(part, &shown.records));
-        let measured = !shown.records.is_empty();
+        let claims = (number, report::study_claims(&shown));
+        let measured = shown.is_measured();
         let shown = options.page.html.is_some().then_some(shown);
         done.push(MeasuredStep { claims, measured, shown, ended });
     }
@@ -141,32 +170,85 @@ fn carry_out<'a>(
     if !options.talk.quiet {
         output::say(&format!("step {number}: {}", part.title));
     }
-    let mut gaps = Vec::new();
-    let spec = spec(part, (number, time), name, options, &mut gaps);
-    let of_study = StudyPart { name: name.to_owned(), step: number };
-    let measured =
-        spec.map_err(Failure::from).and_then(|spec| measure::measured(spec, &of_study, stop));
-    let (records, ended) = match measured {
-        Ok(Measured { records, ended }) => (records, ended),
-        Err(failure) => (Vec::new(), Err(failure)),
+    let (records, crashed, gaps) = (Vec::new(), Vec::new(), Vec::new());
+    let mut shown = StudyStep { step: part, records, crashed, gaps };
+    let ended = if part.cuts_power() {
+        cut_power(&mut shown, number, name, options, stop)
+    } else {
+        run_step(&mut shown, (number, time), name, options, stop)
     };
-    let ended = match ended.and_then(|outcomes| measure::check_complete(&outcomes)) {
-        Err(Failure::Error(why)) if records.is_empty() => {
-            gaps.push(format!("not measured: {why}"));
+    let ended = match ended {
+        Err(Failure::Error(why)) if !shown.is_measured() => {
+            shown.gaps.push(format!("not measured: {why}"));
             Ok(())
         }
         Err(Failure::Error(why) | Failure::PartWay(why)) => {
-            let some = if records.is_empty() { "" } else { "all " };
-            gaps.push(format!("not {some}measured: {why}"));
+            let some = if shown.is_measured() { "all " } else { "" };
+            shown.gaps.push(format!("not {some}measured: {why}"));
             Err(Failure::PartWay(why))
         }
         ended => ended,
     };
-    let shown = StudyStep { step: part, records, gaps };
     let detail = pages::Detail { all: options.talk.verbose, ..Default::default() };
     let page = output::page(&pages::study_step(&shown, detail));
     let printed = output::print(&format!("\n{page}")).map_err(Failure::from);
     (shown, printed.and(ended))
+}
+
+/// Measures a step.
+fn run_step(
+    shown: &mut StudyStep<'_>,
+    (number, time): (usize, Duration),
+    name: &str,
+    options: &StudyOptions,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let spec = spec(shown.step, (number, time), name, options, &mut shown.gaps)?;
+    let of_study = StudyPart { name: name.to_owned(), step: number };
+    let Measured { records, ended } = measure::measured(spec, &of_study, stop)?;
+    shown.records = records;
+    measure::check_complete(&ended?)
+}
+
+/// Cuts the power under the stores of a step.
+fn cut_power(
+    shown: &mut StudyStep<'_>,
+    number: usize,
+    name: &str,
+    options: &StudyOptions,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let json = record(options, name, number);
+    shown.crashed = crashed(shown.step, json.as_deref(), options, stop)?;
+    let why = shown.crashed.iter().find_map(|store| store.result.unrecorded.as_ref());
+    shown.gaps.extend(why.map(|why| format!("{why}: no power was cut")));
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn crashed(
+    part: &StudyCommand,
+    json: Option<&Path>,
+    options: &StudyOptions,
+    stop: &Stop,
+) -> Result<Vec<CrashedStore>> {
+    let mut own = CrashOptions::parse(part.words(size(part, options)))?;
+    own.own = options.own.clone();
+    own.talk = options.talk;
+    let json = files::try_json(json, crash::STORES_HEAD, &mut files::Taken::default())?;
+    let stores = crash::cut(&own, stop)?;
+    json.print(&crash::stores_json(&stores)?, "")?;
+    Ok(stores)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn crashed(
+    _: &StudyCommand,
+    _: Option<&Path>,
+    _: &StudyOptions,
+    _: &Stop,
+) -> Result<Vec<CrashedStore>> {
+    Err(Error::unsupported("the power is cut, by simulation, on Linux only"))
 }
 
 fn list() -> String {
@@ -176,12 +258,17 @@ fn list() -> String {
 
 /// Returns what a step asks for, in the size that is wanted.
 fn sized(step: &StudyCommand, options: &StudyOptions) -> Result<RunSpec> {
-    let as_written = Options::new();
-    step.spec(match (options.quick, options.full) {
+    step.spec(size(step, options))
+}
+
+/// Returns the changes of a step in the size that is wanted.
+fn size<'a>(step: &'a StudyCommand, options: &StudyOptions) -> &'a Options {
+    static AS_WRITTEN: LazyLock<Options> = LazyLock::new(Options::new);
+    match (options.quick, options.full) {
         (true, _) => &step.quick,
         (_, true) => &step.full,
-        _ => &as_written,
-    })
+        _ => &AS_WRITTEN,
+    }
 }
 
 /// Returns the time for the first of `steps`: the part of the remaining time that its plan has of
@@ -230,9 +317,29 @@ fn spec(
     if let Some(rounds) = options.rounds {
         running.rounds = vec![rounds.to_string().parse()?];
     }
-    let record = |folder: &PathBuf| folder.join(format!("{name}-{number}.json"));
     let shown = spec.output_mut();
-    shown.json = options.records.as_ref().map(record).map(Into::into);
+    shown.json = record(options, name, number).map(Into::into);
     shown.talk = options.talk;
     Ok(spec)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_that_cuts_the_power_has_options_of_crash() {
+        let steps = studies::all_studies().iter().flat_map(|(_, study)| &study.steps);
+        let mut count = 0;
+        for step in steps.filter(|step| step.cuts_power()) {
+            for changes in [&Options::new(), &step.quick, &step.full] {
+                let read = CrashOptions::parse(step.words(changes));
+                assert!(read.is_ok(), "{}: {read:?}", step.title);
+                count += 1;
+            }
+        }
+        assert!(count > 0);
+        let wrong = CrashOptions::parse(vec!["--state=1".to_owned()]).unwrap_err().to_string();
+        assert!(wrong.contains("did you mean --states?"), "{wrong}");
+    }
 }

@@ -24,6 +24,7 @@ fn all_are_listed_and_a_slip_is_answered() {
         "leveldb",
         "redb",
         "seaweedfs",
+        "crash-consistency",
     ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
@@ -90,6 +91,37 @@ fn an_engine_that_is_not_here_is_a_gap_and_the_rest_runs() {
         let named = said.contains(&format!("{engine} is not measured: "));
         assert!(named != said.contains(&format!("{engine} text")), "{engine}\n{said}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_published_of_power_cuts_is_next_to_what_is_found() {
+    let world = World::new();
+    let line =
+        "study crash-consistency --quick --step 1 --seed 1 --records out --html page.html -q";
+    let ran = world.ok(line);
+    if ran.words().contains("FUSE cannot be used here") {
+        assert!(ran.words().contains("not measured"), "{}", ran.out);
+        return host::unchecked("fuse", "study crash-consistency");
+    }
+    // The journal's name is not flushed, with sync=extra it is.
+    let said = ran.words();
+    for part in ["sqlite journal=delete sync=full commits lost 1 1 confirmed", "1 confirmed"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let json = std::fs::read_to_string(world.path("out/crash-consistency-1.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let stores = json["stores"].as_array().unwrap();
+    assert_eq!(stores.len(), 2, "{json}");
+    let page = std::fs::read_to_string(world.path("page.html")).unwrap();
+    for part in ["data-chart=\"study-1\"", "data-chart=\"power-cuts-1\"", "1 confirmed"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let same = "--records out --html out/crash-consistency-1.json";
+    world.refuses([
+        ("study crash-consistency --time 5s", "--time: each step checks a number of states"),
+        (&format!("study crash-consistency {same}"), "is the file of --records as well"),
+    ]);
 }
 
 #[test]

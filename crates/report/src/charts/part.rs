@@ -2,7 +2,7 @@
 
 use checks::{Figures, MergedFinding, all_findings, cases, figures};
 use itertools::Itertools;
-use model::{Case, Environment, Plan, record::Record};
+use model::{Case, CrashedStore, Environment, Plan, record::Record};
 use spec::study::StudyCommand;
 
 use crate::words;
@@ -19,10 +19,19 @@ pub struct Machine<'a> {
 pub struct StudyStep<'a> {
     /// The step.
     pub step: &'a StudyCommand,
-    /// Its records; empty if it could not run.
+    /// Its records; empty if it could not run, or cut the power.
     pub records: Vec<Record>,
+    /// The stores under which it cut the power.
+    pub crashed: Vec<CrashedStore>,
     /// The reasons why something was not measured, a sentence each.
     pub gaps: Vec<String>,
+}
+
+impl StudyStep<'_> {
+    /// Returns whether there is any result.
+    pub fn is_measured(&self) -> bool {
+        !self.records.is_empty() || !self.crashed.is_empty()
+    }
 }
 
 /// A machine's records and what is computed from them once.

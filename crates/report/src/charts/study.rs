@@ -1,6 +1,6 @@
 //! Charts of published figures next to measured ones: steps of a study, rows and tasks.
 
-use checks::{Here, StudyFigure, study_figures};
+use checks::{Here, StudyFigure, power_cut_figures, study_figures};
 use spec::study::Figure;
 use stats::Crossing;
 
@@ -41,11 +41,20 @@ pub(crate) fn study(part: &Part<'_>) -> Vec<Chart> {
     let mut rows = study_figures(step.step, &step.records);
     // Other charts of the run have what nobody published.
     rows.retain(|row| row.published.is_some() || all_ratios && row.figure == Figure::TimeRatio);
+    of_kinds(&rows)
+}
+
+/// Returns the charts of a step that cut the power.
+pub(crate) fn cut_power(step: &StudyStep<'_>) -> Vec<Chart> {
+    of_kinds(&power_cut_figures(step.step, &step.crashed))
+}
+
+fn of_kinds(rows: &[StudyFigure]) -> Vec<Chart> {
     let of = |kind| rows.iter().filter(|row| row.figure == kind).cloned().collect::<Vec<_>>();
     KINDS.iter().map(|kind| of_kind(&of(*kind), *kind)).collect()
 }
 
-const KINDS: [Figure; 9] = [
+const KINDS: [Figure; 12] = [
     Figure::TimeRatio,
     Figure::ProcessorRatio,
     Figure::Microseconds,
@@ -55,6 +64,9 @@ const KINDS: [Figure; 9] = [
     Figure::Bytes,
     Figure::SpaceRatio,
     Figure::BreakEven,
+    Figure::LostCommits,
+    Figure::BrokenStates,
+    Figure::DamagedStates,
 ];
 
 fn of_kind(rows: &[StudyFigure], kind: Figure) -> Chart {
@@ -98,6 +110,9 @@ fn axis_of(kind: Figure) -> (&'static str, Axis, f64) {
         Figure::Bytes => ("lengths of files", Axis::log("length", Unit::Bytes), 1.0),
         Figure::SpaceRatio => ("ratios of space", ratio("on disk ÷ the baseline’s"), 1.0),
         Figure::BreakEven => ("break-even sizes", Axis::log("size of blobs", Unit::Bytes), 1.0),
+        Figure::LostCommits => ("losses", Axis::linear("commits lost", Unit::Count), 1.0),
+        Figure::BrokenStates => ("promises", Axis::linear("states broken", Unit::Count), 1.0),
+        Figure::DamagedStates => ("damages", Axis::linear("states damaged", Unit::Count), 1.0),
     }
 }
 

@@ -17,13 +17,27 @@ use crate::{
 
 /// Writes the page of stores under which the power was cut.
 pub fn html_crashed_stores(stores: &[CrashedStore]) -> String {
+    let title = "What does a power cut leave of these stores?";
+    page(title, &pages::crashed_stores(stores), &charts(stores, ""))
+}
+
+/// Returns the charts of the stores that lost something; `prefix` makes their ids unique.
+pub(super) fn charts(stores: &[CrashedStore], prefix: &str) -> Vec<Chart> {
     let chart = |store: &CrashedStore| {
         let made = if store.established { "established" } else { "new" };
         let place = format!("{} {} ({made})", store.target, store.durability);
         power_cuts::chart(&store.result, &place)
     };
-    let charts = stores.iter().filter_map(chart).collect();
-    page("What does a power cut leave of these stores?", &pages::crashed_stores(stores), charts)
+    numbered(stores.iter().filter_map(chart), prefix)
+}
+
+/// Gives each chart an id of its own.
+pub(super) fn numbered(charts: impl IntoIterator<Item = Chart>, prefix: &str) -> Vec<Chart> {
+    let number = |(number, mut chart): (u32, Chart)| {
+        chart.id = format!("{prefix}{}-{number}", chart.id);
+        chart
+    };
+    (1..).zip(charts).map(number).collect()
 }
 
 /// Writes the page of a program under which the power was cut, as [`pages::crash`] has it.
@@ -33,14 +47,11 @@ pub fn html_crash(
     again: &dyn Fn(&BrokenState) -> String,
 ) -> String {
     let title = format!("What does a power cut leave of what {program} wrote?");
-    let charts = power_cuts::chart(result, "").into_iter().collect();
-    page(&title, &pages::crash(program, result, again), charts)
+    let charts = numbered(power_cuts::chart(result, ""), "");
+    page(&title, &pages::crash(program, result, again), &charts)
 }
 
-fn page(title: &str, page: &Page, mut charts: Vec<Chart>) -> String {
-    for (number, chart) in (1_u32..).zip(&mut charts) {
-        chart.id = format!("{}-{number}", chart.id);
-    }
+fn page(title: &str, page: &Page, charts: &[Chart]) -> String {
     let drawn = !SCRIPT.is_empty();
     let (answer, others) = page.blocks.split_at(page.blocks.len().min(1));
     let body = html! {
@@ -51,7 +62,7 @@ fn page(title: &str, page: &Page, mut charts: Vec<Chart>) -> String {
             @for block in answer { (shown(block)) }
         }
         main id="main" {
-            @for chart in &charts { (chart::markup(chart, false, drawn)) }
+            @for chart in charts { (chart::markup(chart, false, drawn)) }
             @for block in others { (shown(block)) }
         }
     };
@@ -60,7 +71,7 @@ fn page(title: &str, page: &Page, mut charts: Vec<Chart>) -> String {
     frame::page(title, body, &drawing, &SCRIPT)
 }
 
-fn shown(block: &Block) -> Markup {
+pub(super) fn shown(block: &Block) -> Markup {
     match block {
         Block::Table(table) => html! { section { (table::markup(table)) } },
         Block::Lines(lines) => sentences(lines),

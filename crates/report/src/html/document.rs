@@ -7,7 +7,9 @@ use model::Severity;
 use spec::study::Study;
 
 use super::{
-    chart, details, findings,
+    chart,
+    crash::shown,
+    details, findings,
     frame::{self, Drawing},
     table,
 };
@@ -15,7 +17,7 @@ use crate::{
     Answer, StudyStep, answer,
     charts::{Chart, Part, Side},
     experiment::experiment_report,
-    pages::{study_answer, study_claims},
+    pages::{stores_of_study, study_answer, study_claims},
     words,
 };
 
@@ -121,8 +123,7 @@ fn named(part: &Part<'_>, side: &Side<'_>) -> Markup {
 /// verdict.
 fn judged(chapters: &[Chapter<'_>]) -> Markup {
     let steps = (1..).zip(chapters).filter_map(|(number, chapter)| Some((number, chapter.step?)));
-    let claims: Vec<_> =
-        steps.map(|(number, step)| (number, study_claims(step.step, &step.records))).collect();
+    let claims: Vec<_> = steps.map(|(number, step)| (number, study_claims(step))).collect();
     html! {
         @if let Some((counts, all)) = study_answer(&claims) {
             p.answer { (counts) "." }
@@ -151,6 +152,7 @@ fn in_study(chapter: &Chapter<'_>, step: &StudyStep<'_>, drawn: bool) -> Markup 
             }
             @if let Some(part) = &chapter.part { (answered(part)) }
             @for chart in &chapter.charts { (chart::markup(chart, true, drawn)) }
+            @for block in stores_of_study(step) { (shown(&block)) }
             @if let Some(part) = &chapter.part { (findings::findings_section(part, true)) }
         }
     }

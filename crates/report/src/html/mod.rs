@@ -16,10 +16,11 @@ use spec::study::Study;
 
 use crate::{
     History, HistoryGroup,
-    charts::{Chart, Machine, Make, Part, StudyStep},
+    charts::{Chart, Machine, Make, Part, StudyStep, study::cut_power},
     compare::record_difference,
     experiment::experiment_report,
 };
+use crash::numbered;
 pub use crash::{html_crash, html_crashed_stores};
 use document::Chapter;
 
@@ -55,8 +56,11 @@ pub fn html_study(study: &Study, steps: &[StudyStep<'_>]) -> String {
         let machine = Machine { file: None, records: &step.records };
         let part = (!step.records.is_empty()).then(|| Part::new(&[machine], Some(step)));
         let prefix = if steps.len() > 1 { format!("{}-", place + 1) } else { String::new() };
-        let charts = part.as_ref().map(|part| charts(part, &prefix));
-        Chapter { part, step: Some(step), charts: charts.unwrap_or_default() }
+        let charts = match &part {
+            Some(part) => charts(part, &prefix),
+            None => charts_of_power_cuts(step, &prefix),
+        };
+        Chapter { part, step: Some(step), charts }
     });
     let chapters: Vec<_> = chapters.collect();
     let title = format!("Does “{}” hold here?", study.title);
@@ -111,13 +115,17 @@ fn check_same_plan(machines: &[Machine<'_>]) -> Result<()> {
 fn charts(part: &Part<'_>, prefix: &str) -> Vec<Chart> {
     let makers: &[Make] = experiment_report(part.plan()).charts(part);
     let all = makers.iter().flat_map(|make| {
-        let shown = make(part).into_iter().filter(|chart| !chart.series.is_empty());
-        (1_u32..).zip(shown).map(|(number, mut chart)| {
-            chart.id = format!("{prefix}{}-{number}", chart.id);
-            chart
-        })
+        numbered(make(part).into_iter().filter(|chart| !chart.series.is_empty()), prefix)
     });
     all.collect()
+}
+
+/// Returns the charts of a step that cut the power: what was published next to what was found, and what
+/// each store lost.
+fn charts_of_power_cuts(step: &StudyStep<'_>, prefix: &str) -> Vec<Chart> {
+    let published = cut_power(step).into_iter().filter(|chart| !chart.series.is_empty());
+    let published = published.filter(|_| !step.crashed.is_empty());
+    numbered(published, prefix).into_iter().chain(crash::charts(&step.crashed, prefix)).collect()
 }
 
 #[cfg(test)]

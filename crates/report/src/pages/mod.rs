@@ -18,7 +18,7 @@ use checks::{
 use model::record::Record;
 use stats::FEWEST_FIGURES;
 
-pub(crate) use self::study::study_answer;
+pub(crate) use self::study::{stores as stores_of_study, study_answer};
 pub use self::{
     advice::advice,
     calibration::calibration,

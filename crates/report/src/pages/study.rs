@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use checks::{StudyFigure, figures, study_figures};
+use checks::{StudyFigure, figures, power_cut_figures, study_figures};
 use itertools::Itertools;
 use model::record::Record;
-use spec::study::{Study, StudyCommand};
+use spec::study::Study;
 
-use super::{Detail, Page, around, run, together};
+use super::{Detail, Page, around, crashed_stores, run, together};
 use crate::{
     charts::StudyStep,
     experiment::{about, experiment_report, roles::costs},
@@ -32,6 +32,7 @@ pub fn study_step(done: &StudyStep<'_>, detail: Detail) -> Page {
     let gaps = done.gaps.iter().map(|gap| Line::new("! ", &**gap));
     let title = Lines::new(&*done.step.title, gaps).into();
     let rest = match done.step.command.as_str() {
+        _ if done.step.cuts_power() => power_cuts(done),
         "run" => blobs(done, detail),
         _ => done.records.iter().flat_map(|record| run(record, detail)).collect(),
     };
@@ -53,8 +54,22 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     around(&done.records, &figures, blocks, detail)
 }
 
+fn power_cuts(done: &StudyStep<'_>) -> Vec<Block> {
+    let published = tables::study(&power_cut_figures(done.step, &done.crashed));
+    [published.into()].into_iter().chain(stores(done)).collect()
+}
+
+/// Returns the blocks on the stores under which a step cut the power.
+pub(crate) fn stores(done: &StudyStep<'_>) -> Vec<Block> {
+    if done.crashed.is_empty() { Vec::new() } else { crashed_stores(&done.crashed).blocks }
+}
+
 /// Returns every published figure of a step with the one measured here.
-pub fn study_claims(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
+pub fn study_claims(done: &StudyStep<'_>) -> Vec<StudyFigure> {
+    let StudyStep { step, records, crashed, .. } = done;
+    if step.cuts_power() {
+        return power_cut_figures(step, crashed);
+    }
     let of_tables = |record: &Record| experiment_report(&record.header.plan).claims(record);
     let claims = study_figures(step, records).into_iter().filter(|row| row.published.is_some());
     records.iter().flat_map(of_tables).chain(claims).collect()

@@ -60,13 +60,22 @@ fn name(figure: Figure) -> &'static str {
         Figure::Bytes => "bytes",
         Figure::SpaceRatio => "on disk ÷",
         Figure::BreakEven => "break-even",
+        Figure::LostCommits => "commits lost",
+        Figure::BrokenStates => "states broken",
+        Figure::DamagedStates => "states damaged",
     }
+}
+
+/// Returns whether a figure is counted.
+fn is_count(of: Figure) -> bool {
+    use Figure::{BrokenStates, Bytes, DamagedStates, LostCommits};
+    matches!(of, Bytes | LostCommits | BrokenStates | DamagedStates)
 }
 
 fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| match of {
         Figure::BreakEven => size(value),
-        Figure::Bytes => whole(value),
+        of if is_count(of) => whole(value),
         _ => figure(value),
     };
     if low.total_cmp(&high).is_eq() {
@@ -81,16 +90,16 @@ fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "lengths of files are whole and positive"
+    reason = "what is counted is whole and positive"
 )]
-fn whole(bytes: f64) -> String {
-    show_count(bytes as u64)
+fn whole(count: f64) -> String {
+    show_count(count as u64)
 }
 
 fn here(of: Figure, here: &Here) -> String {
     match here {
         Here::Estimate(estimate) => with_interval(estimate),
-        Here::Exact(value) if of == Figure::Bytes => published_range(of, (*value, *value)),
+        Here::Exact(value) if is_count(of) => published_range(of, (*value, *value)),
         Here::Exact(value) => figure(*value),
         Here::Even(even) => break_even(even, "the baseline"),
     }

@@ -42,6 +42,9 @@ fn published(claim: &Claim) -> String {
         Figure::ResidentBefore | Figure::ResidentAfter => "% of the pages",
         Figure::Bytes | Figure::BreakEven => "bytes",
         Figure::SpaceRatio => "× the space",
+        Figure::LostCommits => "commit lost",
+        Figure::BrokenStates => "states that break the promise",
+        Figure::DamagedStates => "damaged state",
     };
     if high.is_infinite() {
         format!("{low} {unit} or more")

@@ -184,8 +184,13 @@ fn a_study_shows_published_figures_and_what_is_missing() {
     let mut run = typical();
     run.findings = vec![Finding::run(FindingKind::Steal { share: 0.05 })];
     let steps = [
-        StudyStep { step: &one, records: vec![run], gaps: vec![] },
-        StudyStep { step: &other, records: vec![], gaps: vec!["not measured: no root".to_owned()] },
+        StudyStep { step: &one, records: vec![run], crashed: vec![], gaps: vec![] },
+        StudyStep {
+            step: &other,
+            records: vec![],
+            crashed: vec![],
+            gaps: vec!["not measured: no root".to_owned()],
+        },
     ];
     let study = Study {
         title: "Faster".to_owned(),
