@@ -302,11 +302,7 @@ impl Filesystem for RecordedFolder {
     }
 
     fn fsync(&self, _: &Request, inode: INodeNo, _: FileHandle, data: bool, reply: ReplyEmpty) {
-        if special(inode).is_none() {
-            let operation = Operation::Flush { inode: inode.0, data_only: data };
-            self.shared().record.add(operation);
-        }
-        reply.ok();
+        reply_empty(reply, self.shared().flush(inode, data));
     }
 
     fn opendir(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {

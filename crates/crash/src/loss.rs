@@ -34,12 +34,35 @@ impl Loss {
         let mut choice = Choice { record, cut, certain, random, loss: Self::default() };
         choice.loss.unit = unit(model);
         match model {
-            CrashModel::Kill => {}
+            // What a failed flush loses is not chosen: see `of_failed_flush`.
+            CrashModel::Kill | CrashModel::Eio => {}
             CrashModel::Ordered => choice.ordered(),
             CrashModel::Strict => choice.strict(),
             CrashModel::Torn512 | CrashModel::Torn4096 => choice.torn(),
         }
         choice.loss
+    }
+
+    /// Returns what a restart loses of a whole record in which a flush failed: the blocks of the file that
+    /// it should have written, unless a write after it has the system write them again.
+    pub fn of_failed_flush(record: &Record) -> Self {
+        let unit = unit(CrashModel::Eio);
+        let mut loss = Self { unit, ..Self::default() };
+        let operations = record.operations();
+        let Some((failed, inode)) = record.failed_flush() else { return loss };
+        let is_flush = |operation: &Operation| matches!(operation, Operation::Flush { inode: flushed, .. } if *flushed == inode);
+        let flushed = operations[..failed].iter().rposition(is_flush).unwrap_or(0);
+        let flushed = flushed.max(record.prepared());
+        for number in record.contents(inode, operations.len()) {
+            for block in units_of(&operations[*number], unit) {
+                if *number > failed {
+                    loss.units.remove(&(inode, block));
+                } else if *number >= flushed {
+                    loss.units.entry((inode, block)).or_insert(*number);
+                }
+            }
+        }
+        loss
     }
 
     /// Returns whether nothing is lost.
@@ -75,6 +98,16 @@ struct Choice<'a> {
     certain: Certain,
     random: Xoshiro256PlusPlus,
     loss: Loss,
+}
+
+/// Returns the units of a file that a write changes.
+fn units_of(operation: &Operation, unit: u64) -> std::ops::Range<u64> {
+    match operation {
+        Operation::Write { offset, data, .. } if data.len > 0 => {
+            offset / unit..(offset + data.len).div_ceil(unit)
+        }
+        _ => 0..0,
+    }
 }
 
 /// How much of something uncertain is lost.
@@ -266,13 +299,7 @@ impl Choice<'_> {
     }
 
     fn units_of(&self, number: usize) -> std::ops::Range<u64> {
-        match &self.record.operations()[number] {
-            Operation::Write { offset, data, .. } if data.len > 0 => {
-                let unit = self.loss.unit;
-                offset / unit..(offset + data.len).div_ceil(unit)
-            }
-            _ => 0..0,
-        }
+        units_of(&self.record.operations()[number], self.loss.unit)
     }
 
     /// Returns the number of units that a write consists of.
@@ -337,6 +364,35 @@ mod tests {
         for model in [CrashModel::Torn512, CrashModel::Torn4096, CrashModel::Kill] {
             assert!(losses(&record, model).iter().all(Loss::is_empty), "{model}");
         }
+    }
+
+    #[test]
+    fn a_failed_flush_loses_the_blocks_that_are_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = record(&folder);
+        let write = record.prepared();
+        assert!(Loss::of_failed_flush(&record).is_empty(), "no flush failed");
+        record.add(Operation::FailedFlush { inode: FILE });
+        let lost = |record: &Record| Loss::of_failed_flush(record).units;
+        assert_eq!(lost(&record), [((FILE, 0), write), ((FILE, 1), write)].into());
+        // A later flush writes only what was written after the one that failed.
+        record.add_write(FILE, 100, &[3; 10]).unwrap();
+        record.add(Operation::Flush { inode: FILE, data_only: true });
+        assert_eq!(lost(&record), [((FILE, 1), write)].into());
+        let cut = record.operations().len();
+        let state = crate::State::new(&record, cut, &Loss::of_failed_flush(&record));
+        let files = state.read().unwrap();
+        let bytes = &files[std::path::Path::new("a")];
+        assert_eq!((bytes[0], bytes[100], bytes[4096]), (2, 3, 1));
+    }
+
+    #[test]
+    fn what_was_flushed_before_is_not_lost_with_a_failed_flush() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = record(&folder);
+        record.add(Operation::Flush { inode: FILE, data_only: true });
+        record.add(Operation::FailedFlush { inode: FILE });
+        assert!(Loss::of_failed_flush(&record).is_empty());
     }
 
     #[test]

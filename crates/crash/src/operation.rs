@@ -139,6 +139,11 @@ pub enum Operation {
         /// Whether it is fdatasync(2), which leaves out what is not needed to read the data.
         data_only: bool,
     },
+    /// The flush of a file fails: what was written since the last one is not on the disk.
+    FailedFlush {
+        /// The file.
+        inode: Inode,
+    },
     /// A folder is flushed: fsync(2) on it.
     FlushFolder {
         /// The folder.

@@ -59,6 +59,14 @@ impl Record {
         self.prepared
     }
 
+    /// Returns the number of the flush that failed, and its file; `None` if none did.
+    pub fn failed_flush(&self) -> Option<(usize, Inode)> {
+        self.operations.iter().enumerate().find_map(|(number, operation)| match operation {
+            Operation::FailedFlush { inode } => Some((number, *inode)),
+            _ => None,
+        })
+    }
+
     /// Returns the operations.
     pub fn operations(&self) -> &[Operation] {
         &self.operations

@@ -24,6 +24,10 @@ use crate::{
 /// How long the end of the file system is waited for once it is unmounted.
 const ENDING: Duration = Duration::from_secs(2);
 
+/// The folder of the files that are in the recorded one, and the file with all that was written.
+const BYTES: &str = "recorded.bytes";
+const SPOOL: &str = "recorded.spool";
+
 /// A folder whose operations are recorded while this lives.
 pub struct Recorder {
     point: PathBuf,
@@ -43,12 +47,12 @@ impl Recorder {
     /// Fails if FUSE is not available to this user.
     pub fn mount(work: &Path, owner: Option<(u32, u32)>) -> io::Result<Self> {
         let point = work.join("recorded.mount");
-        let bytes = work.join("recorded.bytes");
+        let bytes = work.join(BYTES);
         fs::create_dir(&bytes)?;
         fs::create_dir(&point)?;
         let own = (geteuid().as_raw(), rustix::process::getegid().as_raw());
         let (user, group) = owner.unwrap_or(own);
-        let mut record = Record::create(&work.join("recorded.spool"))?;
+        let mut record = Record::create(&work.join(SPOOL))?;
         // The owner of each state's folder.
         let attributes =
             Attributes { user: Some(user), group: Some(group), ..Attributes::default() };
@@ -88,6 +92,22 @@ impl Recorder {
     /// Declares that all that is in the folder is on the disk.
     pub fn set_prepared(&self) {
         self.shared().record.set_prepared();
+    }
+
+    /// Has one flush of a file fail with EIO: the one after `before` others, counted from now on.
+    pub fn fail_flush(&self, before: u64) {
+        self.shared().before_failure = Some(before);
+    }
+
+    /// Removes what a recorder that has finished left in `work`, so that another one can be mounted. Its
+    /// record can still be read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be removed.
+    pub fn clear(work: &Path) -> io::Result<()> {
+        fs::remove_dir_all(work.join(BYTES))?;
+        fs::remove_file(work.join(SPOOL))
     }
 
     /// Returns whether the program has acknowledged anything.

@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     unfinished: [Vec<u8>; 2],
     /// The first lines of the output that are no acknowledgements.
     pub(crate) output: Vec<String>,
+    /// The number of flushes of files before the one that fails; `None` if none does.
+    pub(crate) before_failure: Option<u64>,
 }
 
 impl Shared {
@@ -53,6 +55,7 @@ impl Shared {
             next_handle: 1,
             unfinished: Default::default(),
             output: Vec::new(),
+            before_failure: None,
         }
     }
 
@@ -266,6 +269,21 @@ impl Shared {
         };
         let (name, value) = (name.to_owned(), value.map(<[u8]>::to_vec));
         self.record.add(Operation::Extended { inode: inode.0, name, value });
+        Ok(())
+    }
+
+    /// Flushes a file, or fails if that is its turn.
+    pub(crate) fn flush(&mut self, inode: INodeNo, data_only: bool) -> Result<(), Errno> {
+        if special(inode).is_some() {
+            return Ok(());
+        }
+        let (inode, fails) = (inode.0, self.before_failure == Some(0));
+        self.before_failure = self.before_failure.and_then(|left| left.checked_sub(1));
+        if fails {
+            self.record.add(Operation::FailedFlush { inode });
+            return Err(Errno::EIO);
+        }
+        self.record.add(Operation::Flush { inode, data_only });
         Ok(())
     }
 

@@ -124,6 +124,7 @@ fn describe(operation: &Operation, paths: &Paths) -> String {
             format!("a change of the attributes of `{}`", inode(file))
         }
         Operation::Flush { inode: file, .. } => format!("the flush of `{}`", inode(file)),
+        Operation::FailedFlush { inode: file } => format!("the failed flush of `{}`", inode(file)),
         Operation::FlushFolder { inode: folder } => {
             format!("the flush of the folder `{}`", inode(folder))
         }

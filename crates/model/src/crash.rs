@@ -22,11 +22,19 @@ pub enum CrashModel {
     /// Only what was flushed is certain: a name by the flush of its folder, the content and the
     /// length of a file by the flush of the file. Anything else may be lost, in any combination.
     Strict,
+    /// No power cut: one flush of a file fails (EIO). The pages that it did not write stay in memory and
+    /// count as written, so that no later flush writes them; a restart loses them. ext4, XFS and btrfs
+    /// always mark such pages clean ("Can Applications Recover from fsync Failures?", 2020).
+    Eio,
 }
 
 impl CrashModel {
     /// All models, in the order of tables.
-    pub const ALL: [Self; 5] =
+    pub const ALL: [Self; 6] =
+        [Self::Kill, Self::Ordered, Self::Torn4096, Self::Torn512, Self::Strict, Self::Eio];
+
+    /// The models of power cuts.
+    pub const CUTS: [Self; 5] =
         [Self::Kill, Self::Ordered, Self::Torn4096, Self::Torn512, Self::Strict];
 
     /// Returns the name, as it is typed.
@@ -37,6 +45,7 @@ impl CrashModel {
             Self::Torn4096 => "torn-4096",
             Self::Torn512 => "torn-512",
             Self::Strict => "strict",
+            Self::Eio => "eio",
         }
     }
 }
@@ -135,6 +144,11 @@ pub struct ModelResult {
     pub returned: u64,
     /// Checks that did not end in their time.
     pub overdue: u64,
+    /// Runs of the model `eio` in which the program ended with an error.
+    pub reported: u64,
+    /// Those among them in which the values of the commit that failed could be read afterwards, by the same
+    /// process.
+    pub read_back: u64,
 }
 
 impl ModelResult {
@@ -154,6 +168,8 @@ impl ModelResult {
             torn: 0,
             returned: 0,
             overdue: 0,
+            reported: 0,
+            read_back: 0,
         }
     }
 }
@@ -161,7 +177,8 @@ impl ModelResult {
 /// A state that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CutState {
-    /// The number of operations before the cut.
+    /// The number of operations before the cut; in the model `eio` that of flushes of files before the one
+    /// that failed.
     pub cut: u64,
     /// The number of acknowledgements before the cut.
     pub acknowledged: u64,
@@ -178,7 +195,8 @@ pub struct CutState {
 /// A state that broke the promise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BrokenState {
-    /// The number of operations before the cut.
+    /// The number of operations before the cut; in the model `eio` that of flushes of files before the one
+    /// that failed.
     pub cut: u64,
     /// The model.
     pub model: CrashModel,

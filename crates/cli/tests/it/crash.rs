@@ -122,6 +122,63 @@ fn planted_faults_are_found() {
     assert!(is_clean(&world));
 }
 
+/// A program that goes on after a failed flush, or stops.
+const FAILING: &str = r#"#!/usr/bin/env python3
+import os, sys
+fd = os.open("log", os.O_CREAT | os.O_WRONLY)
+for n in range(1, 9):
+    os.pwrite(fd, b"%d\n" % n * 2048, 4096 * (n - 1))
+    try:
+        os.fsync(fd)
+    except OSError:
+        if sys.argv[1] == "stops":
+            raise
+    os.write(1, b"ACK %d\n" % n)
+"#;
+
+const PAGES: &str = r#"#!/bin/sh
+for n in $(cat "$STOREMARK_ACKED"); do
+  first=$(tail -c +$((4096 * n - 4095)) "$1/log" | head -c 1 | tr '\0' 0)
+  [ "$first" = "$n" ] || { echo "$n is lost"; exit 1; }
+done
+"#;
+
+#[test]
+fn a_program_that_goes_on_after_a_failed_flush_loses_what_it_acknowledged() {
+    if without("fuse") {
+        return;
+    }
+    let world = World::new();
+    script(&world, "failing.py", FAILING);
+    script(&world, "pages.sh", PAGES);
+    // The page after each failed flush is flushed as usual.
+    for (does, code, kept, reported) in [("goes-on", 3, 0, 0), ("stops", 0, 8, 8)] {
+        let options = "--models eio --seed 1 --json -";
+        let ran = world.run(&format!("crash --check ./pages.sh {options} -- ./failing.py {does}"));
+        assert_eq!(ran.code, Some(code), "{does}: {}{}", ran.out, ran.err);
+        let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let row = &result["models"][0];
+        let found = ["states", "kept", "reported"].map(|name| row[name].as_u64().unwrap());
+        assert_eq!(
+            (row["model"].as_str(), found),
+            (Some("eio"), [8, kept, reported]),
+            "{result:#}"
+        );
+        if does == "goes-on" {
+            let first = &result["first"];
+            assert_eq!((&first["reason"], &first["cut"]), (&"1 is lost".into(), &0.into()));
+            assert_eq!(first["at"], "at the failed flush of `log`");
+        }
+    }
+    let again = "--models eio --seed 1 --cut 3 --keep state";
+    let ran = world.run(&format!("crash --check ./pages.sh {again} -- ./failing.py goes-on"));
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    assert!(ran.words().contains("4 is lost"), "{}", ran.out);
+    let log = fs::read(world.path("state/log")).unwrap();
+    assert_eq!((log[2 * 4096], log[3 * 4096], log[4 * 4096]), (b'3', 0, b'5'));
+    assert!(is_clean(&world));
+}
+
 /// Only the moments of a program whose check counts no commits are known.
 #[test]
 fn a_page_shows_the_moments_that_break_the_promise_and_the_command_that_makes_the_state_again() {
@@ -202,6 +259,7 @@ fn what_cannot_be_is_refused() {
         ("crash --check ./check.sh --states 0 -- ./writer.py", "--states"),
         ("crash --check ./check.sh -- ./absent.py", "./absent.py"),
         ("crash --check ./check.sh", "PROGRAM"),
+        ("crash sqlite: --models eio,kill", "--models: eio cuts no power, and goes alone"),
         ("crash sqlite: --json x --html ./x", "--html ./x: is the file of --json as well"),
         (
             "crash --check ./check.sh --json x --html x -- ./writer.py",

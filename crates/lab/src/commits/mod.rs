@@ -12,6 +12,8 @@ use model::{Access, Blobs, KeyKind, OpenOptions, Settings};
 
 pub use check::check_commits;
 pub use judge::CommitsFound;
+#[cfg(target_os = "linux")]
+pub(crate) use write::READ_BACK;
 pub use write::write_commits;
 
 /// A store, and the commits that are made to it.

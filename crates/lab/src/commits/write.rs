@@ -34,7 +34,8 @@ pub fn write_commits(
         };
         let end = commits.end.min(next - next % REOPEN_EACH + REOPEN_EACH);
         for number in next..end {
-            commit(&mut *store.session()?, &history, number)?;
+            let ended = commit(&mut *store.session()?, &history, number);
+            ended.map_err(|error| after_failure(store.as_ref(), &history, number, error))?;
             acknowledge(number)?;
             if number % MAINTAIN_EACH == 0 {
                 maintain(request, store.as_ref(), number / MAINTAIN_EACH)?;
@@ -44,6 +45,27 @@ pub fn write_commits(
         next = end;
     }
     Ok(())
+}
+
+/// What the error of a commit says if its values can be read afterwards.
+pub(crate) const READ_BACK: &str = "its values are read back all the same";
+
+/// Adds to the error of a commit whether its values can be read afterwards.
+fn after_failure(store: &dyn Store, history: &History, number: Number, error: Error) -> Error {
+    let is_there = |change: &Change| {
+        let Some(length) = change.length else { return Ok(true) };
+        let (named, expected) = (name(change.key), history.value(change.key, number, length));
+        let mut value = vec![0; length];
+        let read = store.session()?.get(Key::Name(named.as_bytes()), &mut value)?;
+        Ok::<_, Error>(read == Some(length) && value == expected)
+    };
+    let changes = history.changes(number);
+    let puts = changes.iter().filter(|change| change.length.is_some()).count();
+    if puts > 0 && changes.iter().all(|change| is_there(change).unwrap_or(false)) {
+        error.context(format!("commit {number} failed, {READ_BACK}"))
+    } else {
+        error
+    }
 }
 
 /// Makes one commit: a batch if it changes several keys.

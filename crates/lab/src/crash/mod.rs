@@ -2,6 +2,7 @@
 //! that a disk may be left in, and has a command check each.
 
 mod checker;
+mod failing;
 mod killed;
 mod process;
 mod program;
@@ -76,7 +77,8 @@ pub struct OneState {
 }
 
 /// Runs the program in a recorded folder, makes states that a power cut may leave of it, and has each
-/// checked. Without FUSE only the states that a killed program leaves are checked.
+/// checked. Without FUSE only the states that a killed program leaves are checked. If the only model is
+/// `eio`, the program is run again for each flush that fails.
 ///
 /// # Errors
 ///
@@ -88,6 +90,13 @@ pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Re
     let scratch = Scratch::new_in(&parent)?;
     let started = Instant::now();
     progress.stage("recording what the program writes", None);
+    if request.models == [CrashModel::Eio] {
+        let checker = Checker { request, scratch: &scratch, stop };
+        let mut result = failing::check_failing(&checker, progress)?;
+        result.check_seconds = started.elapsed().as_secs_f64();
+        result.peak_bytes = host::peak_bytes().unwrap_or(0);
+        return Ok(result);
+    }
     let outcome = record(request, &scratch, progress, stop)?;
     let record_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();

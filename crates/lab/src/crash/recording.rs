@@ -11,7 +11,7 @@ use std::{
 };
 
 use crash::{Record, Recorder};
-use model::Result;
+use model::{Error, Result};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -39,26 +39,67 @@ pub(super) fn record(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Recorded> {
-    let owner = request.owner.map(|owner| (owner.user, owner.group));
-    let recorder = match Recorder::mount(scratch.path(), owner) {
+    let recorder = match mount(request, scratch) {
         Ok(recorder) => recorder,
-        Err(why) => {
-            return Ok(Recorded::Nothing { why: format!("FUSE cannot be used here ({why})") });
-        }
+        Err(why) => return Ok(Recorded::Nothing { why }),
     };
-    if let Some(prepared) = &request.prepared {
-        copy_into(prepared, recorder.folder())?;
-    }
-    recorder.set_prepared();
-    run(request, &recorder, scratch, stop)?;
-    if !recorder.has_acknowledged() {
-        recorder.acknowledge("exit 0");
-    }
-    let (record, output) = recorder.finish().map_err(failed(scratch.path()))?;
+    let (record, output, ended) = run_recorded(recorder, request, scratch, None, stop)?;
+    ended?;
     for line in &output {
         progress.detail(line);
     }
     Ok(Recorded::Folder(record))
+}
+
+/// Runs the program and has one flush of a file fail, the one after `before` others, if that is given.
+/// Returns what it did, and how it ended.
+pub(super) fn record_failure(
+    request: &CrashRequest,
+    scratch: &Scratch,
+    before: Option<u64>,
+    stop: &Stop,
+) -> Result<(Record, Result<()>)> {
+    let no_fuse = |why| {
+        Error::unsupported(format!("{why}, and nothing else fails a flush")).at("--models eio")
+    };
+    let recorder = mount(request, scratch).map_err(no_fuse)?;
+    let (record, _, ended) = run_recorded(recorder, request, scratch, before, stop)?;
+    // The next run has a folder of the same name.
+    Recorder::clear(scratch.path()).map_err(failed(scratch.path()))?;
+    Ok((record, ended))
+}
+
+/// Mounts the recorded folder, or returns why it cannot be.
+fn mount(request: &CrashRequest, scratch: &Scratch) -> Result<Recorder, String> {
+    let owner = request.owner.map(|owner| (owner.user, owner.group));
+    let mounted = Recorder::mount(scratch.path(), owner);
+    mounted.map_err(|why| format!("FUSE cannot be used here ({why})"))
+}
+
+/// Returns what the program did, the lines of its output that acknowledge nothing, and how it ended.
+fn run_recorded(
+    recorder: Recorder,
+    request: &CrashRequest,
+    scratch: &Scratch,
+    before: Option<u64>,
+    stop: &Stop,
+) -> Result<(Record, Vec<String>, Result<()>)> {
+    if let Some(prepared) = &request.prepared {
+        copy_into(prepared, recorder.folder())?;
+    }
+    recorder.set_prepared();
+    if let Some(before) = before {
+        recorder.fail_flush(before);
+    }
+    let ended = run(request, &recorder, scratch, stop);
+    stop.check()?;
+    if ended.is_ok() && !recorder.has_acknowledged() {
+        recorder.acknowledge("exit 0");
+    }
+    match recorder.finish() {
+        Ok((record, output)) => Ok((record, output, ended)),
+        Err(cause) => Err(ended.err().unwrap_or_else(|| failed(scratch.path())(cause))),
+    }
 }
 
 fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &Stop) -> Result<()> {

@@ -62,13 +62,15 @@ fn table(result: &CrashResult) -> Table {
         .with(Column::number("kept", ""), |row| show_count(row.kept))
         .with(Column::number("broken", ""), |row| show_count(row.states - row.kept));
     let any = |count: Count| rows.iter().any(|row| count(row) > 0);
-    let details: [(&str, Count); 6] = [
+    let details: [(&str, Count); 8] = [
         ("not opened", |row| row.unopened),
         ("repaired", |row| row.repaired),
         ("wrong", |row| row.wrong),
         ("torn", |row| row.torn),
         ("returned", |row| row.returned),
         ("overdue", |row| row.overdue),
+        ("reported", |row| row.reported),
+        ("read back", |row| row.read_back),
     ];
     for (head, count) in details.into_iter().filter(|(_, count)| any(*count)) {
         table = table.with(Column::number(head, ""), |row| show_count(count(row)));

@@ -26,7 +26,9 @@ pub fn crashed_stores(stores: &[CrashedStore]) -> Page {
     let repaired =
         Lines::new("What a repair saves, in the first state", stores.iter().filter_map(repaired));
     let servers = stores.iter().any(|store| store.server).then(said_of_servers);
-    let said = Lines::new("", SAID.map(str::to_owned).into_iter().chain(servers).map(Line::dim));
+    let failing = stores.iter().any(is_failing).then(|| SAID_OF_FAILURES.to_owned());
+    let said = SAID.map(str::to_owned).into_iter().chain(failing).chain(servers).map(Line::dim);
+    let said = Lines::new("", said);
     let lines = [broken, repaired].into_iter().filter_map(Lines::unless_empty);
     Page::new(tables.chain(lines.map(Into::into)).chain([said.into()]))
 }
@@ -42,6 +44,16 @@ const SAID: [&str; 4] = [
      damaged sectors and errors are not among them.",
 ];
 
+const SAID_OF_FAILURES: &str = "reported: runs in which the commit that met the failed flush, or a later \
+                                one, returned an error, with which the program ends; hung: runs that do \
+                                not end; read back: runs in which the values of the commit that failed can \
+                                be read afterwards";
+
+/// Returns whether flushes failed under a store, instead of the power.
+fn is_failing(store: &CrashedStore) -> bool {
+    store.result.models.iter().any(|row| row.model == CrashModel::Eio)
+}
+
 /// How many states of a server are checked unless the user asks for another number.
 pub const SERVER_STATES: u64 = 40;
 
@@ -56,7 +68,7 @@ fn table(title: &str, stores: &[&CrashedStore]) -> Table {
     let count = |of: fn(&ModelResult) -> u64| {
         move |store: &&CrashedStore| store.models(false).map(of).sum::<u64>()
     };
-    Table::for_rows(title, stores)
+    let table = Table::for_rows(title, stores)
         .with(Column::text(""), |store| store.target.as_str())
         .with(Column::text("class"), |store| store.durability.to_string())
         .with(Column::number("states", ""), |store| store.kept(false).0)
@@ -65,7 +77,14 @@ fn table(title: &str, stores: &[&CrashedStore]) -> Table {
         .with(Column::number("lost", "commits"), |store| most_lost(store))
         .with(Column::number("torn", "states"), count(|row| row.torn + row.wrong))
         .with(Column::number("back", "states"), count(|row| row.returned))
-        .with(Column::number("shut", "states"), count(|row| row.unopened))
+        .with(Column::number("shut", "states"), count(|row| row.unopened));
+    if !stores.iter().any(|store| is_failing(store)) {
+        return table.into_table();
+    }
+    table
+        .with(Column::number("reported", "states"), count(|row| row.reported))
+        .with(Column::number("hung", "states"), count(|row| row.overdue))
+        .with(Column::number("read back", "states"), count(|row| row.read_back))
         .into_table()
 }
 
