@@ -53,12 +53,15 @@ fn programs(record: &Record) -> impl Iterator<Item = Line> {
     })
 }
 
-/// Describes the loaded libraries as they report themselves.
+/// Describes the loaded libraries as far as they report more than their version.
 fn loaded(record: &Record) -> impl Iterator<Item = Line> {
     let libraries = record.header.environment.libraries.iter();
-    libraries.filter(|library| library.loaded.is_some()).map(|library| {
-        let source = library.source.as_deref().unwrap_or_default();
-        Line::dim(format!("{library}: {source}, compiled with {}", library.options.join(" ")))
+    libraries.filter(|library| library.loaded.is_some()).filter_map(|library| {
+        let options = &library.options;
+        let compiled =
+            (!options.is_empty()).then(|| format!("compiled with {}", options.join(" ")));
+        let known: Vec<_> = library.source.clone().into_iter().chain(compiled).collect();
+        (!known.is_empty()).then(|| Line::dim(format!("{library}: {}", known.join(", "))))
     })
 }
 
