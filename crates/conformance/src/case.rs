@@ -151,7 +151,7 @@ pub fn settings_of(engine: &dyn Blobs) -> Result<Vec<Settings>> {
             let words = words.iter().map(|word| checked(setting.name, word));
             all.extend(words.collect::<Result<Vec<_>>>()?);
         }
-        if setting.name == "inline" {
+        if setting.name == "inline" && matches!(setting.accepts, Accepts::Size(..)) {
             // All but the shortest values are then files.
             all.push(checked(setting.name, "50")?);
         }

@@ -99,6 +99,7 @@ pub static CHECKS: &[Check] = checks! {
         a_store_is_recognised_and_its_files_are_all_there_is;
     Engine settings:
         settings_asked_for_are_in_effect_and_all_are_reported
+        a_size_of_twice_the_default_is_in_effect
         each_durability_class_that_is_offered_is_in_effect;
     Place damage:
         a_flipped_byte_of_a_value_is_found;

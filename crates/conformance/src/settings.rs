@@ -1,9 +1,10 @@
 //! Settings and durability classes are in effect.
 
-use model::{Accepts, Access, Durability, Facet, LIBRARY, Setting, Settings, Store};
+use model::{Accepts, Access, Durability, ErrorKind, Facet, LIBRARY, Setting, Settings, Store};
 
 use crate::{
     case::Case,
+    ease::{Ease, bytes},
     fault::{Checked, holds, same},
 };
 
@@ -32,6 +33,66 @@ fn are_in_effect(case: &Case, store: &dyn Store) -> Checked {
         let may_be_absent = name.ends_with('*') || *name == LIBRARY || names_values;
         let is_reported = may_be_absent || effect.get(name).is_some();
         holds(is_reported, format_args!("the setting {name} is not reported as in effect"))?;
+    }
+    Ok(())
+}
+
+/// Checks sizes, which have no words to try: twice of what is in effect is a size that the library can have.
+pub(crate) fn a_size_of_twice_the_default_is_in_effect(case: &Case) -> Checked {
+    // Once for an engine. The sizes of a server are those of all its stores.
+    if case.settings != case.base || case.is_server() {
+        return Ok(());
+    }
+    let place = case.place()?;
+    let store = case.create(&place.path)?;
+    let (effect, _) = store.in_effect()?;
+    store.close()?;
+    for setting in case.engine.settings(Facet::Blobs) {
+        let twice = twice_the_size(setting, &effect);
+        let Some(twice) = twice.filter(|_| case.base.get(setting.name).is_none()) else { continue };
+        let mut settings = case.settings.clone();
+        settings.set(setting.name, twice);
+        let doubled = Case { settings, base: case.base.clone(), ..*case };
+        stores_values(&doubled)
+            .map_err(|fault| fault.within(format_args!("with {}={twice}", setting.name)))?;
+    }
+    Ok(())
+}
+
+/// Returns twice the size that is in effect; `None` if the setting is no size, has none, or accepts no larger one.
+fn twice_the_size(setting: &Setting, effect: &Settings) -> Option<u64> {
+    let (Accepts::Size(_, most) | Accepts::Multiple(_, _, most) | Accepts::PowerOfTwo(_, most)) =
+        setting.accepts
+    else {
+        return None;
+    };
+    let twice = effect.parse::<u64>(setting.name)?.checked_mul(2)?;
+    (1..=most).contains(&twice).then_some(twice)
+}
+
+/// Checks that a store has its settings and its values, also when it is opened again.
+fn stores_values(case: &Case) -> Checked {
+    const COUNT: i64 = 20;
+    let place = case.place()?;
+    let store = match case.create(&place.path) {
+        // The size does not go together with these keys, or with other settings.
+        Err(error) if error.kind() == ErrorKind::Usage => return Ok(()),
+        created => created?,
+    };
+    let holds_all = |store: &dyn Store| -> Checked {
+        are_in_effect(case, store)?;
+        let mut session = store.session()?;
+        (1..=COUNT).try_for_each(|n| {
+            same(format_args!("value {n}"), session.value(&case.key(n))?, Some(bytes(n, 100)))
+        })
+    };
+    case.fill(&mut *store.session()?, COUNT)?;
+    holds_all(&*store)?;
+    store.close()?;
+    if case.is_persistent() {
+        let store = case.open(&place.path, Access::Write)?;
+        holds_all(&*store)?;
+        store.close()?;
     }
     Ok(())
 }

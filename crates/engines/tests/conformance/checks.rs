@@ -62,6 +62,7 @@ checks! {
     reading_leaves_the_files_as_they_were
     a_store_is_recognised_and_its_files_are_all_there_is
     settings_asked_for_are_in_effect_and_all_are_reported
+    a_size_of_twice_the_default_is_in_effect
     each_durability_class_that_is_offered_is_in_effect
     a_flipped_byte_of_a_value_is_found
     any_sequence_of_operations_equals_a_map
