@@ -422,11 +422,14 @@ pub trait Servers: Sync {
 /// The facet of an engine that stores values under keys.
 pub trait Blobs: Engine {
     /// Returns the value of the setting `cache` with which `sessions` of a store together have a
-    /// cache of `bytes`; `None` if the engine has no cache of its own.
+    /// cache of `bytes`; `None` if the engine has no cache of its own, or none with a size.
     fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
         let table = self.settings(Facet::Blobs);
-        let accepts = table.iter().find(|setting| setting.name == "cache")?.accepts;
-        Some(if let Accepts::Multiple(of, ..) = accepts { bytes / of * of } else { bytes })
+        match table.iter().find(|setting| setting.name == "cache")?.accepts {
+            Accepts::Size(..) => Some(bytes),
+            Accepts::Multiple(of, ..) => Some(bytes / of * of),
+            _ => None,
+        }
     }
 
     /// Returns whether the file or folder at `path` looks like one of this engine's stores.
@@ -729,6 +732,8 @@ pub struct Capabilities {
     /// Whether a location is an address of an existing server (`//user@host/database`), in which
     /// stores are created (`//user@host/database/table`) and dropped when they are closed.
     pub remote: bool,
+    /// Whether its library calls the kernel without the C library, so that its flushes are not counted.
+    pub own_calls: bool,
 }
 
 impl Capabilities {
@@ -747,6 +752,7 @@ impl Capabilities {
         reopens: true,
         written_once: false,
         remote: false,
+        own_calls: false,
     };
     /// The abilities of a store on disk that one process locks.
     pub const IN_ONE_PROCESS: Self = Self { processes: false, reopens: false, ..Self::ON_DISK };

@@ -44,6 +44,8 @@ pub struct PluginAbilities {
     pub resident: bool,
     /// Opening a store to read changes none of its files.
     pub unchanged: bool,
+    /// The library calls the kernel without the C library.
+    pub own_calls: bool,
 }
 
 /// A setting of a plugin.
@@ -95,7 +97,7 @@ impl PluginFacts {
         }
         let classes: Result<Vec<_>> =
             self.durability.iter().map(|class| class.declare(&settings)).collect();
-        let PluginAbilities { writers, batches, snapshots, resident, .. } = self.can;
+        let PluginAbilities { writers, batches, snapshots, resident, own_calls, .. } = self.can;
         let title = kept(&self.name);
         Ok(Box::leak(Box::new(Declaration {
             title,
@@ -108,6 +110,7 @@ impl PluginFacts {
                 snapshots,
                 atomic_batches: batches,
                 concurrent_writes: writers,
+                own_calls,
                 ..Capabilities::IN_ONE_PROCESS
             },
             ..Declaration::new(PLUGIN, "a store in a shared object")

@@ -231,6 +231,7 @@ fn abilities(bits: u32) -> PluginAbilities {
         snapshots: has(4),
         resident: has(8),
         unchanged: has(16),
+        own_calls: has(32),
     }
 }
 

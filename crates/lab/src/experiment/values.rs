@@ -137,7 +137,10 @@ impl ValuesTrial<'_> {
         let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
         let done = workers(*pass, start_ns)?;
         let writes = input.work.operation.writes();
-        let sample = meter.stop(&done, writes, || store.flush_writes(), || ready.files())?;
+        let mut sample = meter.stop(&done, writes, || store.flush_writes(), || ready.files())?;
+        if ready.engine.capabilities().own_calls {
+            sample.cost.flushes = None;
+        }
         let sample = if hosts.is_empty() { sample } else { of_hosts(sample, hosts, &done)? };
         let wall = Duration::from_nanos(worker_report::passed(&done).wall_ns);
         let outcomes: Vec<_> = done.into_iter().map(|worker| worker.outcome).collect();
