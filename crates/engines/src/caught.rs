@@ -58,17 +58,16 @@ impl Drop for PreviousStore {
 impl StoreName {
     /// Returns the name of the store at `path`, the same for all calls.
     pub(crate) fn intern(path: &Path) -> &'static Self {
-        Self::intern_as(path, |why| given_up(path, why))
+        static ALL: Mutex<BTreeMap<PathBuf, &'static StoreName>> = Mutex::new(BTreeMap::new());
+        let mut all = lock::hold(&ALL);
+        all.entry(path.to_owned()).or_insert_with(|| Self::new(path, |why| given_up(path, why)))
     }
 
-    /// Returns the name of what is at `path`, the same for all calls; `say` is the error of a library that
-    /// ends the process.
-    pub(crate) fn intern_as(path: &Path, say: impl FnOnce(&str) -> Error) -> &'static Self {
-        static ALL: Mutex<BTreeMap<PathBuf, &'static StoreName>> = Mutex::new(BTreeMap::new());
-        lock::hold(&ALL).entry(path.to_owned()).or_insert_with(|| {
-            let last_line = crashes::last_line(|why| say(why).to_string());
-            Box::leak(Box::new(Self { path: path.to_owned(), last_line }))
-        })
+    /// Returns a name of what is at `path`, for the rest of this process; `say` is the error of a library
+    /// that ends the process.
+    pub(crate) fn new(path: &Path, say: impl FnOnce(&str) -> Error) -> &'static Self {
+        let last_line = crashes::last_line(|why| say(why).to_string());
+        Box::leak(Box::new(Self { path: path.to_owned(), last_line }))
     }
 
     /// Lets `work` call a library about the store.

@@ -38,21 +38,28 @@ pub(crate) fn end_with(line: LastLine, parts: Parts) {
     }
 }
 
+/// Writes out what libraries in C have printed on standard output and standard error so far.
+pub fn flush_printed() {
+    #[cfg(target_os = "linux")]
+    os::flush_printed();
+}
+
 #[cfg(target_os = "linux")]
 mod os {
     use std::{cell::UnsafeCell, ffi::c_char, mem::MaybeUninit, ptr};
 
-    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, c_int, sigaction};
+    use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU, c_int, sigaction};
 
     use super::LAST_LINE;
 
     /// The signals by which a library ends the process, and what they mean.
-    const SIGNALS: [(c_int, &str); 5] = [
+    const SIGNALS: [(c_int, &str); 6] = [
         (SIGABRT, "it ended the process (SIGABRT)"),
         (SIGBUS, "it read what its file does not have (SIGBUS)"),
         (SIGFPE, "it divided by zero (SIGFPE)"),
         (SIGILL, "it ran what is no instruction (SIGILL)"),
         (SIGSEGV, "it touched memory that it does not have (SIGSEGV)"),
+        (SIGXCPU, "it took too long (SIGXCPU)"),
     ];
 
     /// A buffer for what libraries in C have printed on their standard error and is not written
@@ -66,6 +73,21 @@ mod os {
 
     unsafe extern "C" {
         static stderr: *mut libc::FILE;
+        static stdout: *mut libc::FILE;
+        fn flockfile(file: *mut libc::FILE);
+        fn funlockfile(file: *mut libc::FILE);
+    }
+
+    pub(super) fn flush_printed() {
+        // SAFETY: the streams are there as long as the process. The buffer is cleared under the lock of its
+        // stream, so that nothing else writes to it: a crash later takes what is in it for its reason.
+        unsafe {
+            libc::fflush(stdout);
+            flockfile(stderr);
+            libc::fflush(stderr);
+            PRINTED.0.get().write_bytes(0, 1);
+            funlockfile(stderr);
+        }
     }
 
     pub(super) fn install() {
@@ -77,6 +99,7 @@ mod os {
             // An assertion prints before it aborts: on the same line, or, where nothing else ends the
             // process, when it ends.
             libc::setvbuf(stderr, buffer, libc::_IOFBF, size_of::<Printed>());
+            libc::setvbuf(stdout, ptr::null_mut(), libc::_IOLBF, 0);
             for (number, _) in SIGNALS {
                 let mut action: sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = on_signal as extern "C" fn(c_int) as usize;
@@ -110,6 +133,11 @@ mod os {
             unsafe { sigaction(signal, previous_action(signal), ptr::null_mut()) };
             return;
         };
+        if last.to != libc::STDERR_FILENO {
+            let printed = printed();
+            // SAFETY: as below.
+            unsafe { libc::write(libc::STDERR_FILENO, printed.as_ptr().cast(), printed.len()) };
+        }
         let mut why = [0; 256];
         let why = last_line(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
         for part in [start.as_bytes(), why, end.as_bytes()] {
@@ -124,14 +152,19 @@ mod os {
         SIGNALS.iter().find(|(number, _)| *number == signal).map_or("", |(_, meaning)| meaning)
     }
 
-    /// Returns the last line that a library has printed, if any, in a form that fits into a line of
-    /// any form.
-    fn last_line(into: &mut [u8; 256]) -> Option<&[u8]> {
+    /// Returns what libraries have printed on standard error and is not written yet.
+    fn printed() -> &'static [u8] {
         // SAFETY: the thread that would write to it is in this handler; another one may change bytes,
         // which are then others.
         let printed = unsafe { &*PRINTED.0.get() };
         let end = printed.iter().position(|byte| *byte == 0).unwrap_or(printed.len());
-        let line = printed[..end].trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
+        &printed[..end]
+    }
+
+    /// Returns the last line that a library has printed, if any, in a form that fits into a line of
+    /// any form.
+    fn last_line(into: &mut [u8; 256]) -> Option<&[u8]> {
+        let line = printed().trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
         // It may start with the path of the source where the library was built.
         let word = line.split(|byte| *byte == b' ').next()?;
         let folder = word.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);

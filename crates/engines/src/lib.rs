@@ -50,7 +50,7 @@ pub mod sqlite;
 mod table;
 
 pub use caught::{end_with, given_up, panic_message, store_at_work};
-pub use crashes::LastLine;
+pub use crashes::{LastLine, flush_printed};
 #[cfg(feature = "sqlite")]
 pub use hybrid::stat;
 pub use plugin::{HEADER as PLUGIN_HEADER, Plugin};

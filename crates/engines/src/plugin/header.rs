@@ -9,6 +9,8 @@ use model::{
     Durability, Error, PluginAbilities, PluginDurability, PluginFacts, PluginSetting, Result,
 };
 
+use super::hook::Hook;
+
 /// The version of the header.
 pub(super) const VERSION: u32 = 1;
 
@@ -251,11 +253,12 @@ pub(super) unsafe fn text(of: *const c_char) -> String {
 impl Hooks {
     /// Returns the error of a hook that returned `code` on this thread.
     #[cold]
-    pub(super) fn error(&self, code: c_int) -> Error {
+    fn error(&self, hook: Hook, code: c_int) -> Error {
         // SAFETY: the hook was just called, and its words are there until the next one.
         let said = unsafe { text((self.last_error)()) };
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = if said.is_empty() { format!("the plugin returned {code}") } else { said };
+        let said = if said.is_empty() { format!("returned {code}") } else { said };
+        let said = format!("hook {}: {said}", hook.name());
         match code {
             CORRUPT => Error::corrupt(said),
             BUSY => Error::new(model::ErrorKind::Busy, said),
@@ -264,19 +267,19 @@ impl Hooks {
         }
     }
 
-    /// Returns an error unless a hook returned [`OK`].
+    /// Returns an error unless `hook` returned [`OK`].
     #[inline]
-    pub(super) fn done(&self, code: c_int) -> Result<()> {
-        if code == OK { Ok(()) } else { Err(self.error(code)) }
+    pub(super) fn succeeded(&self, hook: Hook, code: c_int) -> Result<()> {
+        if code == OK { Ok(()) } else { Err(self.error(hook, code)) }
     }
 
-    /// Returns whether a hook returned [`OK`], not [`NO`].
+    /// Returns whether `hook` returned [`OK`], not [`NO`].
     #[inline]
-    pub(super) fn is_done(&self, code: c_int) -> Result<bool> {
+    pub(super) fn answer(&self, hook: Hook, code: c_int) -> Result<bool> {
         match code {
             OK => Ok(true),
             NO => Ok(false),
-            code => Err(self.error(code)),
+            code => Err(self.error(hook, code)),
         }
     }
 }

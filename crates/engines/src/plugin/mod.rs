@@ -4,6 +4,7 @@
 
 mod handle;
 mod header;
+mod hook;
 mod session;
 mod store;
 
@@ -21,8 +22,9 @@ use model::{
     PluginFacts, Result, Settings, Store,
 };
 
-use crate::{caught::StoreName, fresh};
+use crate::fresh;
 use header::{CREATE, Export, Hooks, READ, SYMBOL, Table, WRITE};
+use hook::{Hook, PluginName};
 use store::Opener;
 
 /// The header that a plugin is written against.
@@ -50,10 +52,8 @@ impl Plugin {
             return Ok(plugin);
         }
         let named = |error: Error| error.at(path.display());
-        let plugin = StoreName::intern_as(path, |why| {
-            Error::failed(format!("the plugin gave up: {why}")).at(path.display())
-        });
-        let (hooks, facts) = plugin.at_work(|| load_table(path)).map_err(named)?;
+        let plugin = PluginName::new(path);
+        let (hooks, facts) = plugin.at_work(Hook::Load, || load_table(path)).map_err(named)?;
         let declaration = facts.declare().map_err(named)?;
         let hooks: &Hooks = Box::leak(Box::new(hooks));
         let opener = Some(Opener { hooks, plugin, declaration });

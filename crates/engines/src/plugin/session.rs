@@ -14,7 +14,8 @@ use model::{
 
 use super::{
     handle::Handle,
-    header::{READ, RawSession, WRITE},
+    header::{BatchHooks, READ, RawSession, WRITE},
+    hook::Hook,
 };
 use crate::ordered;
 
@@ -33,9 +34,7 @@ impl PluginSession<'_> {
     pub(super) fn new(store: Handle) -> Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the store is open.
-        let code =
-            store.plugin.at_work(|| unsafe { (store.hooks.session)(store.raw, &raw mut raw) });
-        store.hooks.done(code)?;
+        store.call(Hook::Session, |hooks| unsafe { (hooks.session)(store.raw, &raw mut raw) })?;
         Ok(Self { store, raw, batch: None, open: PhantomData })
     }
 
@@ -50,19 +49,26 @@ impl PluginSession<'_> {
             _ => Ok(()),
         }
     }
+
+    /// Ends the open batch; returns its hooks, if there is one and the plugin has them.
+    fn take_batch(&mut self) -> Option<BatchHooks> {
+        self.batch.take()?;
+        self.store.hooks.batch
+    }
 }
 
 impl Session for PluginSession<'_> {
     #[inline]
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
-        let (mut room, mut length, hooks) = ([0; 8], 0, self.store.hooks);
+        let (mut room, mut length, most) = ([0; 8], 0, into.len());
+        let mut nothing = 0;
+        let to = if into.is_empty() { &raw mut nothing } else { into.as_mut_ptr() };
         let key = ordered::bytes(&key, self.store.keys, &mut room)?;
-        let (to, most) = (into.as_mut_ptr(), into.len());
         // SAFETY: the session is open; the key and the room are as long as is said.
-        let code = self.store.plugin.at_work(|| unsafe {
-            (hooks.get)(self.raw, key.as_ptr(), key.len(), to, most, &raw mut length)
-        });
-        Ok(hooks.is_done(code)?.then_some(length))
+        let is_there = self.store.ask(Hook::Get, |hooks| unsafe {
+            (hooks.get)(self.raw, start(key), key.len(), to, most, &raw mut length)
+        })?;
+        Ok(is_there.then_some(length))
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
@@ -72,36 +78,31 @@ impl Session for PluginSession<'_> {
         let (mut room, mut length) = ([0; 8], 0);
         let key = ordered::bytes(&key, self.store.keys, &mut room)?;
         // SAFETY: as in `get`.
-        let code = self
-            .store
-            .plugin
-            .at_work(|| unsafe { stat(self.raw, key.as_ptr(), key.len(), &raw mut length) });
-        Ok(self.store.hooks.is_done(code)?.then_some(length as u64))
+        let is_there = self.store.ask(Hook::Stat, |_| unsafe {
+            stat(self.raw, start(key), key.len(), &raw mut length)
+        })?;
+        Ok(is_there.then_some(length as u64))
     }
 
     #[inline]
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         self.check_writes()?;
-        let (mut room, hooks) = ([0; 8], self.store.hooks);
+        let mut room = [0; 8];
         let key = ordered::bytes(&key, self.store.keys, &mut room)?;
         // SAFETY: the session is open; key and value are as long as is said.
-        let code = self.store.plugin.at_work(|| unsafe {
-            let (bytes, length) = (value.as_ptr(), value.len());
-            (hooks.put)(self.raw, key.as_ptr(), key.len(), bytes, length, how(put.how))
-        });
-        hooks.is_done(code)
+        self.store.ask(Hook::Put, |hooks| unsafe {
+            let (key, key_length) = (start(key), key.len());
+            (hooks.put)(self.raw, key, key_length, start(value), value.len(), how(put.how))
+        })
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
         self.check_writes()?;
-        let (mut room, hooks) = ([0; 8], self.store.hooks);
+        let mut room = [0; 8];
         let key = ordered::bytes(&key, self.store.keys, &mut room)?;
-        // SAFETY: as in `put`.
-        let code = self
-            .store
-            .plugin
-            .at_work(|| unsafe { (hooks.remove)(self.raw, key.as_ptr(), key.len()) });
-        hooks.is_done(code)
+        // SAFETY: as in `get`.
+        self.store
+            .ask(Hook::Remove, |hooks| unsafe { (hooks.remove)(self.raw, start(key), key.len()) })
     }
 
     fn begin(&mut self, mode: Mode) -> Result<()> {
@@ -110,28 +111,25 @@ impl Session for PluginSession<'_> {
             if mode == Mode::Read || self.store.access == Access::Read { READ } else { WRITE };
         if let Some(batch) = self.store.hooks.batch {
             // SAFETY: the session is open, and has no batch.
-            let code = self.store.plugin.at_work(|| unsafe { (batch.begin)(self.raw, own) });
-            self.store.hooks.done(code)?;
+            self.store.call(Hook::Begin, |_| unsafe { (batch.begin)(self.raw, own) })?;
         }
         self.batch = Some(mode);
         Ok(())
     }
 
     fn roll_back(&mut self) {
-        let (true, Some(batch)) = (self.batch.take().is_some(), self.store.hooks.batch) else {
-            return;
-        };
-        // SAFETY: the session has an open batch.
-        self.store.plugin.at_work(|| unsafe { (batch.roll_back)(self.raw) });
+        if let Some(batch) = self.take_batch() {
+            // SAFETY: the session has an open batch.
+            self.store.plugin.at_work(Hook::RollBack, || unsafe { (batch.roll_back)(self.raw) });
+        }
     }
 
     fn commit(&mut self) -> Result<()> {
-        let (true, Some(batch)) = (self.batch.take().is_some(), self.store.hooks.batch) else {
-            return Ok(());
-        };
-        // SAFETY: the session has an open batch.
-        let code = self.store.plugin.at_work(|| unsafe { (batch.commit)(self.raw) });
-        self.store.hooks.done(code)
+        match self.take_batch() {
+            // SAFETY: the session has an open batch.
+            Some(batch) => self.store.call(Hook::Commit, |_| unsafe { (batch.commit)(self.raw) }),
+            None => Ok(()),
+        }
     }
 
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
@@ -143,20 +141,20 @@ impl Session for PluginSession<'_> {
             Some(key) => Some(ordered::bytes(key, self.store.keys, &mut room)?),
             None => None,
         };
-        let (start, length) = from.map_or((ptr::null(), 0), |from| (from.as_ptr(), from.len()));
+        let (from, length) = from.map_or((ptr::null(), 0), |from| (start(from), from.len()));
         let mut visit = stop_after(scan.limit, visit);
         let mut shown = Shown {
             visit: &mut visit,
             keys: self.store.keys,
             outcome: Ok(ControlFlow::Continue(())),
         };
-        let (hooks, to) = (self.store.hooks, &raw mut shown);
+        let to = &raw mut shown;
         // SAFETY: the session is open; `show` gets back what it is given here.
-        let code = self.store.plugin.at_work(|| unsafe {
+        let scanned = self.store.call(Hook::Scan, |hooks| unsafe {
             let values = c_int::from(scan.values);
-            (hooks.scan)(self.raw, start, length, values, show, to.cast())
+            (hooks.scan)(self.raw, from, length, values, show, to.cast())
         });
-        shown.outcome.and(hooks.done(code))
+        shown.outcome.and(scanned)
     }
 }
 
@@ -164,8 +162,16 @@ impl Drop for PluginSession<'_> {
     fn drop(&mut self) {
         self.roll_back();
         // SAFETY: ended once, without a batch.
-        self.store.plugin.at_work(|| unsafe { (self.store.hooks.end)(self.raw) });
+        self.store.plugin.at_work(Hook::End, || unsafe { (self.store.hooks.end)(self.raw) });
     }
+}
+
+/// Returns where bytes start. No bytes start somewhere, too: Rust would give an address in the first page,
+/// which a runtime that looks at pointers, as that of Go, takes for a bad one.
+#[inline]
+fn start(bytes: &[u8]) -> *const u8 {
+    const NOTHING: &[u8] = &[0];
+    if bytes.is_empty() { NOTHING.as_ptr() } else { bytes.as_ptr() }
 }
 
 /// A key that must be there or not, as the header has it.

@@ -14,10 +14,10 @@ use model::{
 
 use super::{
     handle::Handle,
-    header::{Hooks, Pair, RawStore, text},
+    header::{Hooks, Pair, StoreHook, text},
+    hook::{Hook, PluginName},
     session::PluginSession,
 };
-use crate::caught::StoreName;
 
 /// The store within a folder of storemark's, next to a file with the kind of its keys.
 const WITHIN: &str = "store";
@@ -61,7 +61,7 @@ unsafe impl Sync for PluginStore {}
 /// What a plugin opens stores with.
 pub(super) struct Opener {
     pub(super) hooks: &'static Hooks,
-    pub(super) plugin: &'static StoreName,
+    pub(super) plugin: &'static PluginName,
     pub(super) declaration: &'static Declaration,
 }
 
@@ -85,15 +85,16 @@ impl Opener {
             value: value.as_ptr(),
         };
         let pairs: Vec<_> = own.iter().map(pair).collect();
+        let set = if pairs.is_empty() { ptr::null() } else { pairs.as_ptr() };
         let text = terminated(path.to_str().ok_or_else(|| {
             Error::unsupported("plugins know paths of UTF-8 only").at(path.display())
         })?)?;
         let mut raw = ptr::null_mut();
         // SAFETY: texts end in a zero byte, and are there until it returns; `raw` receives the store.
-        let done = plugin.at_work(|| unsafe {
-            (hooks.open)(text.as_ptr(), code, pairs.as_ptr(), pairs.len(), &raw mut raw)
+        let opened = plugin.at_work(Hook::Open, || unsafe {
+            (hooks.open)(text.as_ptr(), code, set, pairs.len(), &raw mut raw)
         });
-        hooks.done(done).map_err(named)?;
+        hooks.succeeded(Hook::Open, opened).map_err(named)?;
         let library = options.settings.get(LIBRARY).map(str::to_owned);
         let handle = Handle { hooks, raw, plugin, keys, access };
         Ok(PluginStore { handle, is_open: true, declaration, library })
@@ -112,13 +113,17 @@ impl PluginStore {
             return Ok(());
         }
         // SAFETY: the store is open and has no session.
-        self.call(|raw| unsafe { (self.handle.hooks.close)(raw) })
+        unsafe { self.call(Hook::Close, self.handle.hooks.close) }
     }
 
     /// Lets `hook` work on the open store.
-    fn call(&self, hook: impl FnOnce(RawStore) -> c_int) -> Result<()> {
-        let Handle { hooks, raw, plugin, .. } = self.handle;
-        hooks.done(plugin.at_work(|| hook(raw)))
+    ///
+    /// # Safety
+    ///
+    /// The store is open; it has no session if the hook closes it.
+    unsafe fn call(&self, hook: Hook, work: StoreHook) -> Result<()> {
+        // SAFETY: as the caller promises.
+        self.handle.call(hook, |_| unsafe { work(self.handle.raw) })
     }
 }
 
@@ -141,7 +146,7 @@ impl Store for PluginStore {
         for (hook, setting) in names.filter(|(_, setting)| setting.name != LIBRARY) {
             let name = terminated(setting.name)?;
             // SAFETY: the store is open; what is returned is null, or a text until the next call.
-            let value = plugin.at_work(|| unsafe {
+            let value = plugin.at_work(Hook::Setting, || unsafe {
                 let value = hook(raw, name.as_ptr());
                 (!value.is_null()).then(|| text(value))
             });
@@ -157,7 +162,7 @@ impl Store for PluginStore {
         match self.handle.hooks.sync {
             Some(sync) if self.handle.access == Access::Write => {
                 // SAFETY: the store is open.
-                self.call(|raw| unsafe { sync(raw) })
+                unsafe { self.call(Hook::Sync, sync) }
             }
             _ => Ok(()),
         }
@@ -166,7 +171,7 @@ impl Store for PluginStore {
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         let Some(check) = self.handle.hooks.check else { return Ok(None) };
         // SAFETY: the store is open.
-        match self.call(|raw| unsafe { check(raw) }) {
+        match unsafe { self.call(Hook::Check, check) } {
             Ok(()) => Ok(Some(Vec::new())),
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Some(vec![error.said()])),
             Err(error) => Err(error),
