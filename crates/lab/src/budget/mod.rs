@@ -87,17 +87,6 @@ impl Line {
     pub(crate) fn seconds(&self, amount: f64) -> f64 {
         self.start + self.each * amount
     }
-
-    /// Returns the largest amount that takes no longer than `seconds`, but `least` in any case.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer, and none here is negative"
-    )]
-    pub(crate) fn fitting(&self, seconds: f64, least: u64) -> u64 {
-        let amount = (seconds - self.start).max(0.0) / self.each.max(f64::MIN_POSITIVE);
-        (amount as u64).max(least)
-    }
 }
 
 #[cfg(test)]
@@ -124,10 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn as_much_is_done_as_fits() {
-        let line = Line { start: 5.0, each: 0.001 };
-        assert!((line.seconds(1000.0) - 6.0).abs() < 1e-9);
-        assert_eq!(line.fitting(12.5, 32), 7_500);
-        assert_eq!(line.fitting(1.0, 32), 32, "some in any case");
+    fn some_of_work_takes_as_long_whatever_its_amount() {
+        let line = Line::through([(1000.0, 6.0), (3000.0, 8.0)]);
+        assert!((line.start - 5.0).abs() < 1e-9 && (line.seconds(2000.0) - 7.0).abs() < 1e-9);
     }
 }

@@ -1,7 +1,10 @@
 //! How much of the data scratch stores are filled with: all of it, or as much as fits into the time. A
 //! few values show how long the others take.
 
-use std::time::{Duration, Instant};
+use std::{
+    iter,
+    time::{Duration, Instant},
+};
 
 use model::{
     Error, OpenOptions, Result, SampledFrom,
@@ -16,7 +19,7 @@ use crate::{
     Amount, Silent, Stop,
     budget::{
         Line,
-        shares::{CLEARLY_FILLED, FILLED, FILLING, TRYING_TO_FILL},
+        shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
     },
     store::ReadyStore,
 };
@@ -53,14 +56,14 @@ pub(super) fn choose_sample(
     }
     let (mut count, mut seconds) = (wanted.count, None);
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let costs = filling_cost(job, source, each)?;
-        let takes = costs.seconds(count as f64);
-        let limit = time.as_secs_f64() * FILLING;
-        if takes > limit {
-            let fitting = costs.fitting(limit * FILLED, FEWEST).min(count);
-            report_too_slow(job, wanted, takes, fitting);
+        let costs =
+            FillingCosts { targets: filling_costs(job, source, each)?, tried: job.budget.spent() };
+        if !costs.fit(count, time) {
+            let fitting = costs.fitting(count, time);
+            let needed = costs.needed(count, time);
+            report_too_slow(job, wanted, (costs.seconds(count), needed), fitting);
             if let Coverage::Fitting(_) = job.part.coverage {
-                (count, seconds) = (fitting, Some(takes / FILLING));
+                (count, seconds) = (fitting, Some(needed.as_secs_f64()));
             }
         }
     }
@@ -80,7 +83,9 @@ pub(super) fn choose_sample(
 /// clearly fits, or is asked for.
 pub(super) fn trial_time(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     let takes = job.guessed_preparing(wanted, false);
-    let fits = |time: &Duration| takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
+    // Anything may be behind a program or a plugin: what is guessed does not hold for it.
+    let is_known = job.part.targets.iter().all(|target| target.engine.program().is_none());
+    let fits = |time: &Duration| is_known && takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
     let can_try = !job.touches_all() && can_sample(job);
     let time = job.request.time().filter(|time| can_try && !fits(time))?;
     Some(time.mul_f64(TRYING_TO_FILL / job.part.targets.len() as f64))
@@ -92,12 +97,12 @@ fn can_sample(job: Job<'_>) -> bool {
     job.part.targets.iter().all(|target| target.location.is_none())
 }
 
-/// Says that filling with the wanted values does not fit into the time, and what does.
-fn report_too_slow(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
+/// Says that filling with the wanted values takes so many seconds, for which a run needs so much time, and
+/// what fits.
+fn report_too_slow(job: Job<'_>, wanted: Amount, (takes, needed): (f64, Duration), fitting: u64) {
     let (count, bytes) = (show_count(wanted.count), show_size(wanted.bytes));
-    let (takes, time) = (duration_of(takes), duration_of(takes / FILLING));
     let whole = job.request.time().unwrap_or_default();
-    let (takes, more) = (show_duration(takes), longer_option(time, whole));
+    let (takes, more) = (show_duration(duration_of(takes)), longer_option(needed, whole));
     let all = format!("filling the stores with all {count} values ({bytes}) takes about {takes}");
     let fitting = show_count(fitting);
     job.progress.say(&if let Coverage::Fitting(_) = job.part.coverage {
@@ -114,13 +119,58 @@ fn report_too_slow(job: Job<'_>, wanted: Amount, takes: f64, fitting: u64) {
     });
 }
 
-/// Fills a store of each target with the first values, each for so long. Returns what filling all
-/// stores with some number of values takes.
-fn filling_cost(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
+/// How long filling the stores takes, one after the other.
+struct FillingCosts {
+    targets: Vec<Line>,
+    /// The time that had passed when this was known.
+    tried: Duration,
+}
+
+impl FillingCosts {
+    fn seconds(&self, count: u64) -> f64 {
+        self.targets.iter().map(|target| target.seconds(count as f64)).sum()
+    }
+
+    /// Returns whether filling all stores fits into the share of a run that has this `time`, and each into
+    /// what it may take of the time that is left for it.
+    fn fit(&self, count: u64, time: Duration) -> bool {
+        let time = time.as_secs_f64();
+        let mut left = time * (1.0 - AFTER_CREATING) - self.tried.as_secs_f64();
+        let each_fits = self.targets.iter().all(|target| {
+            let takes = target.seconds(count as f64);
+            let fits = takes <= left * ONE_TARGET;
+            left -= takes;
+            fits
+        });
+        each_fits && self.seconds(count) <= time * FILLING
+    }
+
+    /// Returns the largest part of `count` that seems to fit with some room, but [`FEWEST`] in any case.
+    fn fitting(&self, count: u64, time: Duration) -> u64 {
+        let seemingly = time.mul_f64(FILLED);
+        let smaller = iter::successors(Some(count), |count| Some(count - count.div_ceil(10)));
+        let fitting =
+            smaller.take_while(|count| *count > 0).find(|count| self.fit(*count, seemingly));
+        fitting.unwrap_or(0).max(FEWEST.min(count))
+    }
+
+    /// Returns the time, at least `time`, that a run needs to fill stores with all of `count`.
+    fn needed(&self, count: u64, time: Duration) -> Duration {
+        let longer = iter::successors(Some(time), |time| Some(time.mul_f64(1.1)));
+        longer.take(MOST_STEPS).find(|time| self.fit(count, *time)).unwrap_or(Duration::MAX)
+    }
+}
+
+/// The steps in which a longer time is searched: up to 10^8 times the time that was asked for.
+const MOST_STEPS: usize = 200;
+
+/// Fills a store of each target with the first values, each for so long. Returns what filling each of them
+/// with some number of values takes.
+fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Vec<Line>> {
     job.progress.stage("trying how long filling takes", None);
     let mut scratches = Scratches::default();
     let targets = (0..job.part.targets.len()).map(|index| (index, &job.part.targets[index]));
-    let mut costs = Line::default();
+    let mut costs = Vec::new();
     for (index, target) in targets {
         if job.twin(index)?.is_some() {
             continue;
@@ -132,8 +182,10 @@ fn filling_cost(job: Job<'_>, source: &Source, each: Duration) -> Result<Line> {
             Err(error) if job.is_tolerable(&error) => continue,
             filled => filled?,
         };
-        costs.each += filling.as_secs_f64() / values.max(1) as f64;
-        costs.start += start.elapsed().saturating_sub(filling).as_secs_f64();
+        costs.push(Line {
+            each: filling.as_secs_f64() / values.max(1) as f64,
+            start: start.elapsed().saturating_sub(filling).as_secs_f64(),
+        });
     }
     Ok(costs)
 }
@@ -170,4 +222,38 @@ fn fill_part(
     })?;
     store.close()?;
     Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(30);
+
+    fn costs(ms_per_value: &[u32]) -> FillingCosts {
+        let line = |ms: &u32| Line { start: 0.0, each: f64::from(*ms) / 1e3 };
+        let targets = ms_per_value.iter().map(line).collect();
+        FillingCosts { targets, tried: Duration::from_secs(2) }
+    }
+
+    #[test]
+    fn a_slow_store_fits_only_into_half_of_the_time_that_is_left() {
+        // All of them have 12 s, the first alone half of 30 - 12 - 2 s.
+        assert!(costs(&[8]).fit(1000, TIME));
+        assert!(!costs(&[9, 1]).fit(1000, TIME));
+        assert!(!costs(&[5, 7]).fit(1000, TIME), "5.5 s are left for the second");
+        assert!(costs(&[6, 5]).fit(1000, TIME));
+        assert!(!costs(&[3, 3, 3, 3, 1]).fit(1000, TIME), "more than the share of all");
+    }
+
+    #[test]
+    fn a_part_fits_and_a_longer_time_is_named_for_all() {
+        let slow = costs(&[20, 1]);
+        let part = slow.fitting(1000, TIME);
+        assert!((150..400).contains(&part) && slow.fit(part, TIME), "{part}");
+        let needed = slow.needed(1000, TIME);
+        assert!(needed > TIME * 2 && slow.fit(1000, needed), "{needed:?}");
+        assert_eq!(costs(&[10_000]).fitting(1000, TIME), FEWEST, "some in any case");
+        assert_eq!(costs(&[10_000]).fitting(5, TIME), 5);
+    }
 }
