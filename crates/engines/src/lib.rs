@@ -53,7 +53,7 @@ pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::{LastLine, flush_printed};
 #[cfg(feature = "sqlite")]
 pub use hybrid::stat;
-pub use plugin::{HEADER as PLUGIN_HEADER, Plugin};
+pub use plugin::{HEADER as PLUGIN_HEADER, Plugin, PluginSkeleton, SKELETONS};
 pub use skeleton::Skeleton;
 pub use slowed::Slowed;
 

@@ -6,6 +6,7 @@ mod handle;
 mod header;
 mod hook;
 mod session;
+mod skeletons;
 mod store;
 
 use std::{
@@ -22,13 +23,12 @@ use model::{
     PluginFacts, Result, Settings, Store,
 };
 
+pub use skeletons::{HEADER, PluginSkeleton, SKELETONS};
+
 use crate::fresh;
 use header::{CREATE, Export, Hooks, READ, SYMBOL, Table, WRITE};
 use hook::{Hook, PluginName};
 use store::Opener;
-
-/// The header that a plugin is written against.
-pub const HEADER: &str = include_str!("../../plugin/storemark_store.h");
 
 /// An engine whose stores are in a shared object.
 pub struct Plugin {
