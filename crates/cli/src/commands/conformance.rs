@@ -1,173 +1,127 @@
 //! `storemark conformance`: what is checked of storemark's own engines, over a plugin or another engine.
 
+mod choice;
 mod line;
 mod part;
 mod process;
+mod skeleton;
+mod verdict;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::Args;
-use conformance::{CHECKS, Case, Check, settings_of};
+use conformance::{Case, Check};
 use host::Scratch;
-use lab::Stop;
-use model::{Error, Facet, KeyKind, LIBRARY, Result, Settings, no_such};
+use lab::{Progress, Stop};
+use model::{Result, units};
+use spec::Talk;
 
 pub(crate) use line::crashed;
 pub(crate) use part::{CheckEngineOptions, check_engine};
 
 use crate::{
     exit::Failure,
+    listener::Listener,
     output,
     targets::{self, FoundTarget},
 };
-use line::Outcome;
+use choice::{cases, chosen_cases, chosen_checks, list, name};
+use process::Limits;
+use verdict::Verdict;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  storemark conformance --header > storemark_store.h   what a plugin is written against
-  storemark conformance plugin:./libmystore.so         all checks, with each word of each setting
-  storemark conformance plugin:./libmystore.so --only a_value_is_put_got_and_deleted
+  storemark conformance --skeleton c mystore      a folder with a whole plugin to copy
+  storemark conformance plugin:./libmystore.so    all checks, with each word of each setting
+  storemark conformance plugin:./libmystore.so --list
+  storemark conformance plugin:./libmystore.so --only scan --case 'sync=full, integers'
   storemark conformance redb:
 
 Exits with 3 if the engine fails a check.")]
 pub(crate) struct ConformanceOptions {
     /// A plugin, or another engine; its settings are set in all cases
-    #[arg(required_unless_present = "header")]
+    #[arg(required_unless_present_any = ["header", "skeleton", "list"])]
     target: Option<OsString>,
-    /// Make these checks only, by the names that are printed, with or without _ for each space
+    /// Make only the checks that have one of these words in their names, with or without _ for each space
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<String>,
+    /// Make checks only in the cases that have TEXT in their names, as --list prints them; may be repeated
+    #[arg(long, value_name = "TEXT", requires = "target")]
+    case: Vec<String>,
+    /// Print the checks, and the cases of the target, and check nothing
+    #[arg(long)]
+    list: bool,
     /// The folder in which stores are made, and removed
     #[arg(long, value_name = "DIR", default_value = ".")]
     scratch: PathBuf,
+    /// The longest time of a check
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "3m")]
+    time_limit: Duration,
     /// Print `storemark_store.h`, which a plugin is written against, and check nothing
-    #[arg(long, conflicts_with_all = ["target", "only"])]
+    #[arg(long, conflicts_with_all = ["target", "only", "list", "skeleton"])]
     header: bool,
-}
-
-/// What the engine did in one check.
-struct Verdict {
-    check: &'static Check,
-    /// The first failure with its case, and the number of cases that failed.
-    failed: Option<(String, usize)>,
-    /// Why nothing was checked in a case.
-    unchecked: Option<String>,
+    /// Write the header and a whole plugin in LANGUAGE (c, cpp, go or rust) to the folder DIR
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["LANGUAGE", "DIR"],
+        conflicts_with_all = ["target", "only", "list"]
+    )]
+    skeleton: Option<Vec<OsString>>,
+    #[command(flatten)]
+    talk: Talk,
 }
 
 pub(crate) fn run(options: &ConformanceOptions, stop: &Stop) -> Result<(), Failure> {
-    let Some(target) = &options.target else {
+    if let Some([language, folder]) = options.skeleton.as_deref() {
+        return Ok(output::print_lines(&skeleton::write(language, folder.as_ref())?)?);
+    }
+    if options.header {
         return Ok(output::print(engines::PLUGIN_HEADER)?);
-    };
-    let checks = chosen(&options.only)?;
+    }
+    let checks = chosen_checks(&options.only)?;
+    let Some(target) = &options.target else { return Ok(output::print(&list(&checks, None))?) };
     let target = targets::resolve(target)?;
-    let cases = cases(&target)?;
+    let cases = chosen_cases(cases(&target)?, &options.case)?;
+    if options.list {
+        return Ok(output::print_lines(&list(&checks, Some((&target.text, &cases))))?);
+    }
+    let verdicts = Listener::during(options.talk, |listener| {
+        run_cases(options, &target, (&checks, &cases), listener, stop)
+    })?;
+    output::print_lines(&verdict::page(&target, &verdicts))?;
+    if verdicts.iter().any(Verdict::is_failed) { Err(Failure::GATE) } else { Ok(()) }
+}
+
+/// Makes the checks over the cases, and returns a verdict for each check.
+fn run_cases(
+    options: &ConformanceOptions,
+    target: &FoundTarget,
+    (checks, cases): (&[&'static Check], &[Case]),
+    listener: &Listener,
+    stop: &Stop,
+) -> Result<Vec<Verdict>> {
     let scratch = Scratch::new_in(&options.scratch)?;
-    let mut verdicts: Vec<_> =
-        checks.iter().map(|check| Verdict { check, failed: None, unchecked: None }).collect();
-    for case in &cases {
-        let own: Vec<_> = checks.iter().copied().filter(|check| check.is_of(case)).collect();
-        process::run_checks(case, &own, scratch.path(), stop, |check, outcome| {
+    let limits = Limits { scratch: scratch.path(), time: options.time_limit, stop };
+    let mut verdicts: Vec<_> = checks.iter().copied().map(Verdict::new).collect();
+    let own = |case: &Case| -> Vec<_> {
+        checks.iter().copied().filter(|check| check.is_of(case)).collect()
+    };
+    let steps = cases.iter().map(|case| own(case).len() as u64).sum();
+    listener.stage(&format!("checking {}", target.text), Some(steps));
+    let mut finished = 0;
+    for case in cases {
+        listener.part(&name(case));
+        process::run_checks(case, &own(case), limits, |check, outcome, printed| {
+            finished += 1;
+            listener.advance_to(finished);
+            listener.detail(&format!("{}: {}: {}", name(case), check.sentence(), outcome.word()));
             let verdict = verdicts.iter_mut().find(|verdict| verdict.check.name == check.name);
             if let Some(verdict) = verdict {
-                verdict.add(case, outcome.clone());
+                verdict.add(&name(case), outcome, printed);
             }
         })?;
     }
-    output::print(&page(&target, &verdicts))?;
-    let failed = verdicts.iter().any(|verdict| verdict.failed.is_some());
-    if failed { Err(Failure::GATE) } else { Ok(()) }
-}
-
-/// Returns the checks that are named; all if none is.
-fn chosen(only: &[String]) -> Result<Vec<&'static Check>> {
-    let named = |name: &String| {
-        let name = name.replace(' ', "_");
-        conformance::check(&name).ok_or_else(|| {
-            let all = CHECKS.iter().map(|check| check.name);
-            Error::usage(no_such("check", &name, all)).at("--only")
-        })
-    };
-    if only.is_empty() { Ok(CHECKS.iter().collect()) } else { only.iter().map(named).collect() }
-}
-
-/// Returns the cases of the engine: each kind of keys with each of the settings of the suite, over those of
-/// the target.
-fn cases(target: &FoundTarget) -> Result<Vec<Case>> {
-    let (engine, declared) = (target.engine, target.engine.declaration());
-    let why = if !target.is_scratch() {
-        "stores are made for the checks, and removed; leave out the store"
-    } else if declared.servers.is_some() || !declared.capabilities.retains {
-        "has no stores of its own that it could be checked with"
-    } else if declared.capabilities.written_once {
-        "is written once, and the checks write to a store again"
-    } else {
-        let pairs = target.settings.iter().map(|(name, value)| (&**name, &**value));
-        let own = Settings::check(engine.settings(Facet::Blobs), pairs);
-        let own = own.map_err(|error| error.context(&target.text))?;
-        let mut distinct: Vec<Settings> = Vec::new();
-        for settings in settings_of(engine)? {
-            if !distinct
-                .iter()
-                .any(|other| other.clone().overlaid(&own) == settings.clone().overlaid(&own))
-            {
-                distinct.push(settings);
-            }
-        }
-        let of = |settings: &Settings| {
-            KeyKind::ALL.map(|keys| Case::new(engine, keys, settings.clone()).over(&own))
-        };
-        return Ok(distinct.iter().flat_map(of).collect());
-    };
-    Err(Error::usage(why).at(&target.text))
-}
-
-impl Verdict {
-    fn add(&mut self, case: &Case, outcome: Outcome) {
-        match outcome {
-            Outcome::Passed | Outcome::NotOfCase => {}
-            Outcome::Unchecked(why) => self.unchecked = Some(why),
-            Outcome::Failed(why) => match &mut self.failed {
-                Some((_, count)) => *count += 1,
-                None => self.failed = Some((format!("{}: {why}", name(case)), 1)),
-            },
-        }
-    }
-}
-
-/// Returns the settings and keys of a case.
-fn name(case: &Case) -> String {
-    let mut settings = case.settings.clone();
-    settings.0.remove(LIBRARY);
-    let settings =
-        if settings.is_empty() { "no settings".to_owned() } else { settings.to_string() };
-    format!("{settings}, {}", case.keys)
-}
-
-impl Verdict {
-    /// Returns the lines for a check that was not passed.
-    fn lines(&self) -> Option<String> {
-        let sentence = self.check.sentence();
-        match (&self.failed, &self.unchecked) {
-            (Some((why, count)), _) => {
-                let others = match count - 1 {
-                    0 => String::new(),
-                    1 => " (and in 1 other case)".to_owned(),
-                    others => format!(" (and in {others} other cases)"),
-                };
-                Some(format!("fails: {sentence}\n  {why}{others}\n"))
-            }
-            (None, Some(why)) => Some(format!("not checked: {sentence}\n  {why}\n")),
-            (None, None) => None,
-        }
-    }
-}
-
-/// Returns what is printed: what failed, what was not checked, and how many checks passed.
-fn page(target: &FoundTarget, verdicts: &[Verdict]) -> String {
-    let library = target.engine.library(&Settings::default());
-    let library = library.map_or_else(String::new, |of| format!(" ({} {})", of.name, of.version));
-    let lines: Vec<_> = verdicts.iter().filter_map(Verdict::lines).collect();
-    let (all, passed) = (verdicts.len(), verdicts.len() - lines.len());
-    format!("{}{library}\n{}{passed} of {all} checks passed\n", target.text, lines.concat())
+    Ok(verdicts)
 }

@@ -50,7 +50,9 @@ fn the_skeletons_and_the_header_are_short() {
 fn a_plugin_is_measured_next_to_an_engine() {
     let world = with_toy();
     let work = "--read --update --keys 200 --size 1000 --rounds 2 --json r.json";
-    world.ok(&format!("run plugin:./toy.so?sync=off files: memory: {work} --html r.html"));
+    let ran =
+        world.ok(&format!("run plugin:./toy.so?sync=off files: memory: {work} --html r.html -v"));
+    assert!(!ran.out.contains("compiled with"), "it reports no options: {}", ran.out);
     let record = world.record("r.json");
     let plan = &record.header.plan;
     let labels: Vec<_> = plan.targets.iter().map(|target| &*target.label).collect();
@@ -122,6 +124,28 @@ fn a_store_of_the_user_is_read_through_the_plugin_and_left_as_it_was() {
     assert!(refused.contains("absent.toy"), "{refused}");
 }
 
+/// It takes 10 ms to put a value, where an engine takes some microseconds.
+#[test]
+fn a_plugin_that_is_slow_to_fill_has_a_sample() {
+    let world = World::new();
+    let put =
+        "    int found, is_alone = alone(session), removes = how == REMOVE, done = STOREMARK_NO;";
+    let slow = format!("{put}\n    nanosleep(&(struct timespec){{ 0, 10000000 }}, NULL);");
+    let include = "#include \"toy.h\"";
+    compile(
+        &world,
+        "slow.so",
+        &[(put, &slow), (include, &format!("{include}\n#include <time.h>"))],
+    );
+    let work = "--read --keys 3000 --size 100 --time 30s --json r.json";
+    let ran = world.ok(&format!("run plugin:./slow.so files: {work}"));
+    let record = world.record("r.json");
+    let is_sampled = |finding: &model::Finding| {
+        finding.kind.to_string().contains("of 3,000 values, a sample stratified by size")
+    };
+    assert!(record.findings.iter().any(is_sampled), "{}{}", ran.out, ran.err);
+}
+
 /// Its target ends; the others are measured to the end.
 #[test]
 fn a_plugin_that_crashes_ends_its_target_only() {
@@ -138,7 +162,7 @@ fn a_plugin_that_crashes_ends_its_target_only() {
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("plugin lib=./frail.so not measured to the end"), "{}", ran.err);
     let record = world.record("r.json");
-    let why = "frail.so: the plugin gave up: it touched memory that it does not have (SIGSEGV)";
+    let why = "frail.so: the plugin gave up in its hook get: it touched memory that it does not have (SIGSEGV)";
     let mut findings = record.findings.iter().map(|finding| finding.kind.to_string());
     assert!(findings.any(|said| said.contains(why)), "{:?}", record.findings);
     let files = record.header.plan.targets.iter().position(|one| one.engine == "files").unwrap();
@@ -211,7 +235,7 @@ fn what_is_no_plugin_or_declares_what_cannot_be_is_refused_in_one_line() {
         ("run plugin:./taken.so", "the setting \"store\" is not accepted"),
         ("run plugin:./class.so", "its durability durable"),
         ("run plugin:./exits.so", "ended its process while it was loaded"),
-        ("run plugin:./dies.so", "the plugin gave up"),
+        ("run plugin:./dies.so", "the plugin gave up while it was loaded"),
         ("run plugin:./toy.so?snyc=off --read", "did you mean sync?"),
         ("run plugin:./toy.so?sync=of --read", "sync=of"),
         ("run plugin:./toy.so --processes 2 --read", "leave out --processes"),

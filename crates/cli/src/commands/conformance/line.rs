@@ -24,6 +24,16 @@ impl Outcome {
         }
     }
 
+    /// Returns the word for it.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotOfCase => "settings that do not go together",
+            Self::Unchecked(_) => "not checked",
+            Self::Failed(_) => "failed",
+        }
+    }
+
     /// Returns the line for it.
     pub(super) fn line(&self) -> String {
         match self {

@@ -81,6 +81,8 @@ pub(crate) fn check_engine(options: &CheckEngineOptions) -> Result<(), Failure> 
         let check = conformance::check(name).ok_or_else(|| Error::usage("no such check"))?;
         let outcome =
             if fits { Outcome::of(&check.run(&case, &start)) } else { Outcome::NotOfCase };
+        // What was printed in it is there before its line.
+        engines::flush_printed();
         output.write_all(outcome.line().as_bytes()).map_err(|e| Error::io("standard output", e))?;
     }
     Ok(())
