@@ -117,11 +117,11 @@ impl Setting {
         let (value, is_within) = match self.accepts {
             Accepts::Text => return Ok(text.to_owned()),
             Accepts::Words(words) => {
+                // A plugin may declare words in capitals.
+                let known = words.iter().find(|word| word.eq_ignore_ascii_case(text));
                 let lower = text.to_ascii_lowercase();
-                if words.contains(&&*lower) {
-                    return Ok(lower);
-                }
-                return Err(wrong(no_such("value", &lower, words.iter().copied())));
+                let unknown = || wrong(no_such("value", &lower, words.iter().copied()));
+                return known.map(|word| (*word).to_owned()).ok_or_else(unknown);
             }
             Accepts::Size(min, max) | Accepts::PowerOfTwo(min, max) => {
                 let value = units::parse_size(text).map_err(|e| wrong(e.to_string()))?;
@@ -257,6 +257,7 @@ mod tests {
     const TABLE: &[Setting] = &[
         Setting::new("page_size", Accepts::PowerOfTwo(512, 65536), ""),
         Setting::new("api", Accepts::Words(&["sql", "blob"]), ""),
+        Setting::new("mode", Accepts::Words(&["MVCC", "Lock"]), ""),
         Setting::new("mmap", Accepts::Size(0, 1 << 40), ""),
         Setting::new("cache", Accepts::Multiple(1024, 0, 1 << 40), ""),
         Setting::new("timeout", Accepts::Duration(1, 100), ""),
@@ -268,6 +269,8 @@ mod tests {
         let settings =
             Settings::check(TABLE, [("mmap", "1GiB"), ("api", "BLOB"), ("page_size", "4KiB")]);
         assert_eq!(settings.unwrap().to_string(), "api=blob&mmap=1073741824&page_size=4096");
+        let words = Settings::check(TABLE, [("mode", "mvcc")]).unwrap();
+        assert_eq!(words.to_string(), "mode=MVCC", "a word as it was declared");
     }
 
     #[test]
