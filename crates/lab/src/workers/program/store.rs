@@ -8,6 +8,7 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use host::now_ns;
@@ -140,7 +141,8 @@ impl Store for ProgramStore {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.call(StoreCall::Session(number))?;
         let (in_batch, puts, bytes) = Default::default();
-        Ok(Box::new(ProgramSession { store: self, number, in_batch, puts, bytes }))
+        let together = AT_FIRST;
+        Ok(Box::new(ProgramSession { store: self, number, in_batch, puts, bytes, together }))
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -198,10 +200,18 @@ struct ProgramSession<'s> {
     /// Values of the batch that are not sent yet, and their bytes.
     puts: Vec<SentPut>,
     bytes: usize,
+    /// The bytes of values after which they are sent.
+    together: usize,
 }
 
-/// The bytes of values that are sent together.
+/// The bytes of values that are sent together at first: few, because it is not known how long they take.
+const AT_FIRST: usize = 1 << 10;
+/// The most bytes that are sent together.
 const TOGETHER: usize = 1 << 18;
+/// The bytes that a value counts in addition.
+const EACH: usize = 32;
+/// The time that values sent together are to take: whoever puts them sees only after it that time is over.
+const SOON: Duration = Duration::from_millis(20);
 
 impl ProgramSession<'_> {
     /// Sends the puts that wait, then makes a call.
@@ -216,7 +226,12 @@ impl ProgramSession<'_> {
         if puts.is_empty() {
             return Ok(());
         }
-        self.store.call(StoreCall::PutEach { session, puts }).map(drop)
+        let start = Instant::now();
+        self.store.call(StoreCall::PutEach { session, puts })?;
+        let is_soon = start.elapsed() < SOON;
+        self.together =
+            if is_soon { TOGETHER.min(2 * self.together) } else { EACH.max(self.together / 2) };
+        Ok(())
     }
 
     fn flag(&mut self, call: StoreCall) -> Result<bool> {
@@ -256,9 +271,9 @@ impl Session for ProgramSession<'_> {
         if !self.in_batch {
             return self.flag(StoreCall::Put { session, put: own });
         }
-        self.bytes += value.len();
+        self.bytes += value.len() + EACH;
         self.puts.push(own);
-        if self.bytes >= TOGETHER {
+        if self.bytes >= self.together {
             self.send_puts()?;
         }
         Ok(true)
