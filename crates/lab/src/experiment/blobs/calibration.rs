@@ -91,7 +91,7 @@ impl Blobs<'_> {
             match has_store.then(|| self.costs(target, &tried)).transpose() {
                 Ok(own) => costs.push(own),
                 Err(error) if self.lost_host().is_some() => return Err(error),
-                Err(error) if error.kind() != ErrorKind::Failed => {
+                Err(error) if !self.is_own_failure(target, &error) => {
                     return Err(error.at(&self.stores.targets[target].planned.label));
                 }
                 Err(error) => {
@@ -118,6 +118,16 @@ impl Blobs<'_> {
         let own = costs.iter().enumerate();
         let round = own.filter_map(|(target, own)| Some(seconds((target, own.as_ref()?)))).sum();
         Ok((duration_of(round), failed))
+    }
+
+    /// Reports whether others can be measured without a target that failed by `error`: a plugin or a program
+    /// may be unable to do what it is asked for.
+    pub(super) fn is_own_failure(&self, target: usize, error: &Error) -> bool {
+        use ErrorKind::{Busy, Corrupt, Failed, Unsupported};
+
+        let in_program = self.stores.targets[target].has_program();
+        let kind = error.kind();
+        kind == Failed || (in_program && matches!(kind, Busy | Corrupt | Unsupported))
     }
 
     /// Returns the rounds that must fit into the time, with one more for what takes longer than it

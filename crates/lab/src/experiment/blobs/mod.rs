@@ -496,16 +496,16 @@ impl Experiment for Blobs<'_> {
 
     /// Returns what a failed target costs: a server or a worker process may die by itself, a
     /// library in this process cannot.
-    fn loss(&self, target: usize, error: &Error) -> Option<Loss> {
+    fn loss(&self, index: usize, error: &Error) -> Option<Loss> {
         if self.lost_host().is_some() {
             return None;
         }
-        let target = &self.stores.targets[target];
+        let target = &self.stores.targets[index];
         let in_worker = !self.job.request.worker.is_empty() && target.can_take_turns();
         let in_worker = in_worker || target.has_program();
         let other_process = target.facts.server.is_some() || in_worker || self.processes.is_some();
         // Once it was prepared, what looks like a wrong address is a server that has gone.
-        let gone = matches!(error.kind(), ErrorKind::Failed | ErrorKind::Usage);
+        let gone = self.is_own_failure(index, error) || error.kind() == ErrorKind::Usage;
         (gone && other_process).then_some(Loss::Target)
     }
 
