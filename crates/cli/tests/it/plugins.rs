@@ -124,6 +124,39 @@ fn a_store_of_the_user_is_read_through_the_plugin_and_left_as_it_was() {
     assert!(refused.contains("absent.toy"), "{refused}");
 }
 
+/// One has the classes none and durable, the other one durable alone.
+#[test]
+fn targets_are_brought_to_a_class_that_all_of_them_have() {
+    let world = with_toy();
+    let none = "        { STOREMARK_NONE, \"sync=off\", \"pwrite(2) of each change, no flush: a power cut loses \
+                what is not written yet\" },\n";
+    compile(&world, "firm.so", &[(none, "")]);
+    world.ok("run plugin:./toy.so plugin:./firm.so --update --keys 50 --rounds 2 --json r.json");
+    for store in world.record("r.json").stores {
+        assert_eq!(store.in_effect.get("sync"), Some("full"));
+    }
+}
+
+/// The other target is updated, and the reason is among the first findings.
+#[test]
+fn a_plugin_that_cannot_update_is_only_read() {
+    let world = World::new();
+    let put =
+        "    int found, is_alone = alone(session), removes = how == REMOVE, done = STOREMARK_NO;";
+    let why = "if (how == STOREMARK_UPDATE) return words = \"no updates\", STOREMARK_UNSUPPORTED;";
+    compile(&world, "reads.so", &[(put, &format!("    {why}\n{put}"))]);
+    let work = "--read --update --keys 100 --rounds 3 --json r.json";
+    let ran = world.run(&format!("run plugin:./reads.so files: {work}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("hook put: no updates"), "{}", ran.out);
+    let samples = world.record("r.json").samples;
+    let of_case = |target, workload| {
+        samples.iter().filter(|one| (one.target, one.workload) == (target, workload)).count()
+    };
+    assert!(of_case(0, 0) > 0 && of_case(1, 0) > 0 && of_case(1, 1) > 0, "{}", ran.out);
+    assert_eq!(of_case(0, 1), 0);
+}
+
 /// It takes 10 ms to put a value, where an engine takes some microseconds.
 #[test]
 fn a_plugin_that_is_slow_to_fill_has_a_sample() {
@@ -137,7 +170,7 @@ fn a_plugin_that_is_slow_to_fill_has_a_sample() {
         "slow.so",
         &[(put, &slow), (include, &format!("{include}\n#include <time.h>"))],
     );
-    let work = "--read --keys 3000 --size 100 --time 30s --json r.json";
+    let work = "--read --keys 3000 --size 100 --json r.json";
     let ran = world.ok(&format!("run plugin:./slow.so files: {work}"));
     let record = world.record("r.json");
     let is_sampled = |finding: &model::Finding| {

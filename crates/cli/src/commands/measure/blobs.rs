@@ -157,21 +157,24 @@ fn class(
     Ok((Some(class), Some(label)))
 }
 
-/// Returns `class`, or none if one of the targets cannot give it, so that all give the same. Limits
-/// of the machine and archives, which are only read, are measured as they are.
+/// Returns `class`, or the weakest class that all targets can give if one of them cannot give it. Limits of
+/// the machine and archives, which are only read, are measured as they are.
 fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
-    let gives = |target: &ResolvedTarget<dyn Blobs>| {
+    let gives = |target: &ResolvedTarget<dyn Blobs>, class: Durability| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
         settings.is_ok_and(|own| target.engine.declaration().class_of(&own) >= class)
     };
     let is_limit = |target: &ResolvedTarget<dyn Blobs>| {
         target.engine.declaration().reference || target.engine.capabilities().written_once
     };
-    let all_give = targets.iter().filter(|target| !is_limit(target)).all(gives);
+    let all_give = |class: &Durability| {
+        targets.iter().filter(|target| !is_limit(target)).all(|target| gives(target, *class))
+    };
+    let common = [class].into_iter().chain(Durability::ALL).find(all_give);
     for target in targets.iter_mut().filter(|target| is_limit(target)) {
         target.keeps_class = true;
     }
-    if all_give { class } else { Durability::None }
+    common.unwrap_or(Durability::None)
 }
 
 /// Returns how much of the data is measured. A given time or number of rounds is for all of it.
