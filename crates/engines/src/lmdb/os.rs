@@ -1,7 +1,7 @@
 //! The system's reports about other processes: whether one has an environment open, and whether it
 //! was waited for.
 
-use std::path::Path;
+use std::{ffi::c_long, path::Path};
 
 /// Returns whether another process has an environment open: each locks the first byte of its lock
 /// file (`mdb_env_excl_lock` of `mdb.c`). If that is unknown, it counts as open.
@@ -37,7 +37,7 @@ pub(super) fn waits<T>(act: impl FnOnce() -> T) -> (T, bool) {
 
 /// Returns how often this thread gave up its processor to wait.
 #[cfg(target_os = "linux")]
-fn switches() -> i64 {
+fn switches() -> c_long {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the call writes a structure of this type, for which zeros will do if it fails.
     let usage = unsafe {
@@ -48,6 +48,6 @@ fn switches() -> i64 {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn switches() -> i64 {
+fn switches() -> c_long {
     0
 }
