@@ -90,6 +90,20 @@ pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
     check_time(file.metadata()?.modified()?, time)
 }
 
+/// Returns the seconds since 1970, below zero before it, and the nanoseconds after these.
+#[cfg(any(test, not(unix)))]
+fn unix_time(time: SystemTime) -> (i64, u32) {
+    let seconds = |since: Duration| i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    let before = match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => return (seconds(since), since.subsec_nanos()),
+        Err(error) => error.duration(),
+    };
+    match before.subsec_nanos() {
+        0 => (-seconds(before), 0),
+        nanoseconds => (-seconds(before) - 1, 1_000_000_000 - nanoseconds),
+    }
+}
+
 /// Checks the time that a file system set: it sets a time that it cannot hold to the nearest that
 /// it can.
 fn check_time(set: SystemTime, wanted: SystemTime) -> io::Result<()> {
@@ -100,4 +114,19 @@ fn check_time(set: SystemTime, wanted: SystemTime) -> io::Result<()> {
     }
     let why = "its modification time is outside what this file system holds; touch the source";
     Err(io::Error::new(io::ErrorKind::Unsupported, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_before_1970_has_seconds_below_zero() {
+        let after = |seconds, nanoseconds| UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+        assert_eq!(unix_time(after(0, 0)), (0, 0));
+        assert_eq!(unix_time(after(4_000_000_000, 1)), (4_000_000_000, 1));
+        let before = |seconds, nanoseconds| UNIX_EPOCH - Duration::new(seconds, nanoseconds);
+        assert_eq!(unix_time(before(86_400, 0)), (-86_400, 0));
+        assert_eq!(unix_time(before(1, 500_000_000)), (-2, 500_000_000));
+    }
 }

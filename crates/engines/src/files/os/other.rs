@@ -4,12 +4,11 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind},
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
 use model::{EntryKind, How, Meta};
 
-use super::{Facts, WriteMethod};
+use super::{Facts, WriteMethod, unix_time};
 
 /// The folder of a store, by its path.
 pub(in crate::files) struct Root(PathBuf);
@@ -50,9 +49,8 @@ impl Root {
         let found = fs::symlink_metadata(self.path_of(name));
         let found = or_absent(found, &[ErrorKind::NotFound, ErrorKind::NotADirectory])?;
         let Some(found) = found.filter(fs::Metadata::is_file) else { return Ok(None) };
-        let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
-        let meta = Meta { mode: 0o100_644, seconds, nanoseconds: since.subsec_nanos() };
+        let (seconds, nanoseconds) = unix_time(found.modified()?);
+        let meta = Meta { mode: 0o100_644, seconds, nanoseconds };
         Ok(Some(Facts { length: found.len(), meta }))
     }
 
