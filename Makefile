@@ -12,12 +12,12 @@ run: tools charts
 	@echo; target/quick/storemark run
 	@echo; echo "This program is target/quick/storemark. With all engines: cargo install --locked --path crates/cli"
 
-# All engines, built as `make run` builds, and tried as a new user would; for systems that the gate does not run on.
+# All engines, built as `make run` builds, and each command tried; for systems that the gate does not run on.
 try: tools charts
-	cargo build --profile quick --locked -p storemark && .ci/try-program "$(CURDIR)/target/quick/storemark"
+	cargo build --profile quick --locked -p storemark && .ci/try-program "$(CURDIR)/target/quick/storemark" env
 
 # For other systems, tried in Wine and QEMU as far as it runs here (docs/install.md). SYSTEMS names some of
-# them; each takes a quarter of an hour of two cores the first time. As root on Debian it installs what is missing.
+# them; each takes some ten minutes of a processor the first time. As root on Debian it installs what is missing.
 cross: tools charts
 	.ci/cross $(SYSTEMS)
 
