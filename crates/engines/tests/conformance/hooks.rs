@@ -21,8 +21,8 @@ fn the_page_lists_every_hook() {
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
     let page = read("docs/adding-an-engine.md");
     for (file, head) in [
-        ("engine", "pub trait Engine: "),
-        ("engine", "pub trait Blobs: "),
+        ("engine/mod", "pub trait Engine: "),
+        ("engine/blobs", "pub trait Blobs: "),
         ("store", "pub trait Store: "),
         ("store", "pub trait Session {"),
     ] {

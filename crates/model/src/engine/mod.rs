@@ -1,14 +1,24 @@
 //! Engines: the declaration of each, and a facet (a trait) for each kind of data that it stores.
 //! All facets are synchronous and usable as trait objects.
 
-use std::path::{Path, PathBuf};
+mod blobs;
+mod capabilities;
+mod durability_settings;
+mod servers;
+
+use std::path::Path;
 
 use crate::{
-    Accepts, Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, Maintenance, OpenOptions,
-    Requests, Result, Setting, Settings, Store, WORKER,
+    Action, COPY_OF, Durability, Error, Facet, LIBRARY, Library, Maintenance, Requests, Result,
+    Setting, Settings, WORKER,
     rows::{RowStore, RowTables, Style},
     tasks::Queue,
 };
+
+pub use blobs::{Blobs, FoundValues};
+pub use capabilities::Capabilities;
+pub use durability_settings::DurabilitySettings;
+pub use servers::{Account, Cleaned, Leftover, Servers};
 
 /// The declaration of an engine, the same for all its facets: everything that is known without
 /// opening a store.
@@ -364,194 +374,6 @@ impl<E: Engine> EngineFacts for E {
     }
 }
 
-/// The facet of an engine whose work is done by servers: those that storemark starts, or existing
-/// ones that it connects to.
-pub trait Servers: Sync {
-    /// Checks that the programs of the servers that storemark starts are installed.
-    ///
-    /// # Errors
-    ///
-    /// Fails if they are not; the sentence says what would help (a package to install, for example).
-    fn usable(&self) -> Result<()>;
-
-    /// Returns the user that a server works as on its stores, who must be able to enter their
-    /// folder; `None` if this process's own user does the work, or the server exists already.
-    fn account(&self) -> Option<Account>;
-
-    /// Returns the durability class of the existing server at `address`, which storemark does not
-    /// change.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot be asked.
-    fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability>;
-
-    /// Returns whether `settings` name values of the user at an address: these are a store, which is
-    /// read, or copied to. Otherwise stores are created at the address for a run.
-    fn names_values(&self, _settings: &Settings) -> bool {
-        false
-    }
-
-    /// Returns the settings with which a copy is made at an address, to stay there; `None` if none can
-    /// be.
-    fn destination(&self) -> Option<&'static [(&'static str, &'static str)]> {
-        None
-    }
-
-    /// Removes the tables that killed runs left in the database of the existing server at
-    /// `address`, and returns what happened to each.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the server cannot be reached.
-    fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>>;
-
-    /// Returns the most requests, with their cost, that an operation on values of `bytes` sends to
-    /// a service that charges for them; `None` if it sends none.
-    fn requests(&self, _: Action, _bytes: u64, _: &Settings) -> Option<Requests> {
-        None
-    }
-
-    /// Returns the most requests of a store in addition to those of operations: to create, list and
-    /// remove so many `values`; `None` if it sends none.
-    fn store_requests(&self, _values: u64, _: &Settings) -> Option<Requests> {
-        None
-    }
-}
-
-/// The facet of an engine that stores values under keys.
-pub trait Blobs: Engine {
-    /// Returns the value of the setting `cache` with which `sessions` of a store together have a
-    /// cache of `bytes`; `None` if the engine has no cache of its own, or none with a size.
-    fn cache(&self, bytes: u64, _sessions: u32) -> Option<u64> {
-        let table = self.settings(Facet::Blobs);
-        match table.iter().find(|setting| setting.name == "cache")?.accepts {
-            Accepts::Size(..) => Some(bytes),
-            Accepts::Multiple(of, ..) => Some(bytes / of * of),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the file or folder at `path` looks like one of this engine's stores.
-    fn recognises(&self, _path: &Path) -> bool {
-        false
-    }
-
-    /// Returns the files and folders that belong to the store at `location`, present or not. A
-    /// folder includes all in it.
-    fn files(&self, location: &Path) -> Vec<PathBuf> {
-        if self.capabilities().persistent { vec![location.to_owned()] } else { Vec::new() }
-    }
-
-    /// Returns the files and folders among [`files`](Self::files) that are the store's log; none if it
-    /// has no log apart.
-    fn logs(&self, _location: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Returns why the values of the store at `location` are not updated, which these settings find; `None`
-    /// if they can be.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be looked at.
-    fn only_read(&self, _location: &Path, _settings: &Settings) -> Result<Option<String>> {
-        let is_once = self.capabilities().written_once;
-        Ok(is_once.then(|| "is an archive, which is written once".to_owned()))
-    }
-
-    /// Returns why the store at `location` cannot be opened for reading without changing or
-    /// creating a file; `None` if it can.
-    fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {
-        None
-    }
-
-    /// Returns whether targets with these settings can have the same files open in one process,
-    /// only to read.
-    fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
-        let stored = |settings: &Settings| settings.stored(self.settings(Facet::Blobs));
-        stored(own) == stored(other)
-    }
-
-    /// Returns whether not even the keys of the store at `location` can be read without changing
-    /// its files, so that a copy of them is opened instead.
-    ///
-    /// # Errors
-    ///
-    /// Fails if another process works on the files, because a copy would be torn.
-    fn reads_a_copy(&self, _location: &Path) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Finds the values in a store at `location` that another program made, as far as the settings
-    /// `asked` for do not name them; `None` if the engine knows where its values are.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there are none, or several may be meant; the sentence names them.
-    fn find_values(&self, _location: &Path, _asked: &Settings) -> Result<Option<FoundValues>> {
-        Ok(None)
-    }
-
-    /// Returns the statements that replace the values in a store of another program by the paths of their
-    /// copies in the folder `to`, each under its key with `suffix`; `None` if the store is of the engine's
-    /// own form.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be read.
-    fn replace_by_paths(
-        &self,
-        _location: &Path,
-        _settings: &Settings,
-        _to: &Path,
-        _suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
-        Ok(None)
-    }
-
-    /// Lists what the store at `location` holds in addition to its dataset (other tables, for
-    /// example) and would be lost with it, in words for people.
-    fn other_contents(&self, _location: &Path) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    /// Repairs the store at `location`, which does not open, in place with the tool of its engine. Returns
-    /// the command; `None` if there is none, it is not installed, or it fails.
-    fn repair(&self, _location: &Path) -> Option<String> {
-        None
-    }
-
-    /// Creates an empty store at `location`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if anything exists there.
-    fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
-
-    /// Opens the store at `location`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is none: it never creates one.
-    fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
-
-    /// Opens the store at `location` alongside another process that has it open and keeps it open.
-    /// It is only called for engines with [`Capabilities::processes`].
-    fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        self.open(location, options)
-    }
-}
-
-/// The values in a store that another program made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundValues {
-    /// The settings that name them.
-    pub settings: Settings,
-    /// What was found, in words for people; `None` if the settings that were asked for name it.
-    pub about: Option<String>,
-}
-
 /// The facet of an engine that stores rows.
 pub trait Rows: Engine {
     /// Returns the names of the settings that belong to a table: targets that differ only in these
@@ -607,159 +429,6 @@ impl Try {
     pub const fn new(settings: &'static str, trades: &'static str) -> Self {
         Self { settings, trades }
     }
-}
-
-/// The way in which an engine keeps a durability class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DurabilitySettings {
-    /// The class.
-    pub class: Durability,
-    /// The settings for the class.
-    pub settings: &'static [(&'static str, &'static str)],
-    /// The calls that the engine makes with the settings, when it makes them, and what a power cut
-    /// leaves, in words for people.
-    pub how: &'static str,
-    /// Whether commits are lost if the process that made them is killed, without a power cut.
-    pub lost_if_killed: bool,
-    /// Whether commits are lost if the server that does the work is killed, without a power cut.
-    pub lost_if_server_killed: bool,
-}
-
-impl DurabilitySettings {
-    /// Returns the same for an engine that keeps commits in the memory of its process.
-    #[must_use]
-    pub const fn lost_if_killed(self) -> Self {
-        Self { lost_if_killed: true, ..self }
-    }
-
-    /// Returns the same for a server that keeps commits in its memory.
-    #[must_use]
-    pub const fn lost_if_server_killed(self) -> Self {
-        Self { lost_if_server_killed: true, ..self }
-    }
-}
-
-impl Durability {
-    /// Describes how an engine keeps this class: with `settings`, in the way that `how` describes.
-    pub const fn kept_by(
-        self,
-        settings: &'static [(&'static str, &'static str)],
-        how: &'static str,
-    ) -> DurabilitySettings {
-        DurabilitySettings {
-            class: self,
-            settings,
-            how,
-            lost_if_killed: false,
-            lost_if_server_killed: false,
-        }
-    }
-}
-
-/// A user of the system and its group, by their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Account {
-    /// The user.
-    pub user: u32,
-    /// The group of the owner.
-    pub group: u32,
-}
-
-impl Account {
-    /// Returns whether the user can enter a folder of `owner` with this `mode`. Access lists do not
-    /// count.
-    pub fn can_enter(self, owner: Self, mode: u32) -> bool {
-        let shift = match (owner.user == self.user, owner.group == self.group) {
-            (true, _) => 6,
-            (_, true) => 3,
-            _ => 0,
-        };
-        mode >> shift & 1 == 1
-    }
-}
-
-/// A table that a run left on an existing server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
-    /// The name of the table, the key prefix or the bucket.
-    pub table: String,
-    /// Who created it, in words for people.
-    pub owner: String,
-    /// The outcome of its removal.
-    pub outcome: Cleaned,
-}
-
-/// The outcome of removing a [`Leftover`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cleaned {
-    /// It was removed.
-    Removed,
-    /// The owner of the leftover is connected and still uses it.
-    InUse,
-    /// It could not be removed, for this reason.
-    Failed(String),
-}
-
-/// The optional abilities of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent yes-or-no facts, named one by one")]
-pub struct Capabilities {
-    /// Whether the store is on disk and exists after closing. A store that does not is held open
-    /// from its creation to the end of a run.
-    pub persistent: bool,
-    /// Whether all values are in memory while the store is open.
-    pub resident: bool,
-    /// Whether it keeps what is written. Only `null`, which measures the tool, does not.
-    pub retains: bool,
-    /// Whether it keeps mode and time with a named value.
-    pub meta: bool,
-    /// Whether it keeps the type of a value ([`ValueType`](crate::ValueType)).
-    pub types: bool,
-    /// Whether names are paths of a file system, so that none can be a file and a folder.
-    pub paths: bool,
-    /// Whether a scan shows the store as it was at one moment, whatever others write meanwhile.
-    pub snapshots: bool,
-    /// Whether a batch is stored as a whole or not at all, in the order of commits.
-    pub atomic_batches: bool,
-    /// Whether several sessions may write at once (they may wait for each other).
-    pub concurrent_writes: bool,
-    /// Whether several processes may have a store open at once, see [`Blobs::join`].
-    pub processes: bool,
-    /// Whether one process may open a store several times.
-    pub reopens: bool,
-    /// Whether a store is written once, from start to end, and then only read, as an archive is.
-    pub written_once: bool,
-    /// Whether a location is an address of an existing server (`//user@host/database`), in which
-    /// stores are created (`//user@host/database/table`) and dropped when they are closed.
-    pub remote: bool,
-    /// Whether its library calls the kernel without the C library, so that its flushes are not counted.
-    pub own_calls: bool,
-}
-
-impl Capabilities {
-    /// The abilities of a store on disk that sessions and processes share.
-    pub const ON_DISK: Self = Self {
-        persistent: true,
-        resident: false,
-        retains: true,
-        meta: true,
-        types: false,
-        paths: false,
-        snapshots: true,
-        atomic_batches: true,
-        concurrent_writes: true,
-        processes: true,
-        reopens: true,
-        written_once: false,
-        remote: false,
-        own_calls: false,
-    };
-    /// The abilities of a store on disk that one process locks.
-    pub const IN_ONE_PROCESS: Self = Self { processes: false, reopens: false, ..Self::ON_DISK };
-    /// The abilities of a store in the memory of one process.
-    pub const IN_MEMORY: Self = Self { persistent: false, resident: true, ..Self::IN_ONE_PROCESS };
-    /// The abilities of an existing server.
-    pub const REMOTE: Self = Self { persistent: false, remote: true, ..Self::ON_DISK };
 }
 
 /// The way in which an engine fills a new store fast.
