@@ -14,6 +14,7 @@ mod output;
 mod plan;
 mod program;
 mod replies;
+mod store_place;
 mod targets;
 
 use std::process::ExitCode;

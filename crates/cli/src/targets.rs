@@ -14,7 +14,7 @@ use model::{
 };
 use spec::{Name, SharedSetting, combinations};
 
-use crate::{STOP, files, images, output, program};
+use crate::{STOP, files, images, output, program, store_place::StorePlace};
 
 /// A typed target with its engine and its place. Its settings are not checked yet: a value may be a list
 /// that a sweep goes through.
@@ -23,14 +23,9 @@ pub(crate) struct FoundTarget {
     /// The text as the user wrote it, without a password.
     pub(crate) text: String,
     pub(crate) engine: &'static dyn Blobs,
-    /// Path of the store; `None` if the target string has none.
-    pub(crate) location: Option<PathBuf>,
-    /// Address of the server in which its stores are created (`//user:password@host/database`).
-    pub(crate) address: Option<Secret>,
+    pub(crate) place: StorePlace,
     /// Settings in the order in which they were written.
     pub(crate) settings: Vec<(String, String)>,
-    /// Whether the store is in an image, which is only read.
-    pub(crate) in_image: bool,
 }
 
 impl FoundTarget {
@@ -61,8 +56,8 @@ impl FoundTarget {
         defaults: &[(&str, String)],
     ) -> Result<lab::ResolvedTarget<dyn Blobs>> {
         Ok(lab::ResolvedTarget {
-            location: self.location.clone(),
-            address: self.address.clone(),
+            location: self.place.location().map(Path::to_owned),
+            address: self.place.address().cloned(),
             settings: self.settings(defaults)?,
             ..lab::ResolvedTarget::scratch(&self.label(), self.engine)
         })
@@ -71,9 +66,7 @@ impl FoundTarget {
     /// Adds the settings that find the values in a store that another program made, and prints what was
     /// found by itself.
     pub(crate) fn with_values(mut self) -> Result<Self> {
-        let Some(path) = self.location.as_ref().filter(|_| self.is_there()) else {
-            return Ok(self);
-        };
+        let Some(path) = self.existing_location() else { return Ok(self) };
         self.check_names()?;
         let asked = Settings(self.settings.iter().cloned().collect());
         let Some(found) = self.engine.find_values(path, &asked)? else { return Ok(self) };
@@ -96,17 +89,18 @@ impl FoundTarget {
         })
     }
 
-    /// Reports whether the place of the store exists, as far as that is known without asking a server.
-    pub(crate) fn is_there(&self) -> bool {
-        let Some(path) = &self.location else { return false };
-        self.engine.capabilities().remote || path.exists()
+    /// Returns where the store of the user is; `None` if it does not exist.
+    fn existing_location(&self) -> Option<&Path> {
+        self.place.location().filter(|_| self.place.exists())
     }
 
     /// Takes the values of the user at the address of a server for the store, as its settings name them.
-    pub(crate) fn at_address(mut self) -> Self {
-        let address = self.address.as_ref().map(|address| PathBuf::from(address.reveal()));
-        self.location = self.location.or(address);
-        self
+    pub(crate) fn at_address(self) -> Self {
+        let place = match self.place {
+            StorePlace::Server(address) => StorePlace::UsersValues(address),
+            other => other,
+        };
+        Self { place, ..self }
     }
 
     /// Takes a table of the user at the address of a server for the store, if there is one with bytes.
@@ -114,12 +108,10 @@ impl FoundTarget {
         let settings = self.engine.settings(Facet::Blobs);
         let has_tables = settings.iter().any(|setting| setting.name == "table");
         let asked = Settings(self.settings.iter().cloned().collect());
-        let found = self.clone().at_address();
-        let Some(path) = found.location.as_ref().filter(|_| self.location.is_none()) else {
-            return Ok(self);
-        };
+        let StorePlace::Server(address) = &self.place else { return Ok(self) };
+        let path = Path::new(address.reveal());
         let has_values = has_tables && self.engine.find_values(path, &asked)?.is_some();
-        Ok(if has_values { found } else { self })
+        Ok(if has_values { self.at_address() } else { self })
     }
 
     /// Takes the place at the address of a server for a store that is to be made there.
@@ -128,13 +120,14 @@ impl FoundTarget {
     ///
     /// Fails if no store of the user can be made there.
     pub(crate) fn into_destination(mut self) -> Result<Self> {
-        if self.in_image {
-            let why =
-                "is an image, which is only read; copy into files:DIR, and make an image of it";
-            return Err(Error::usage(why).at(&self.text));
-        }
-        if self.address.is_none() || self.location.is_some() {
-            return Ok(self);
+        match self.place {
+            StorePlace::Image(_) => {
+                let why =
+                    "is an image, which is only read; copy into files:DIR, and make an image of it";
+                return Err(Error::usage(why).at(&self.text));
+            }
+            StorePlace::Server(_) => {}
+            _ => return Ok(self),
         }
         let Some(settings) = self.engine.servers()?.destination() else {
             return Err(Error::usage("no copy can be made there").at(&self.text));
@@ -158,17 +151,16 @@ impl FoundTarget {
     ///
     /// Fails if the store cannot be looked at.
     pub(crate) fn only_read(&self) -> Result<Option<String>> {
-        if self.in_image {
+        if let StorePlace::Image(_) = self.place {
             return Ok(Some("is an image, which is only read".to_owned()));
         }
         let own = Settings(self.settings.iter().cloned().collect());
-        let location = self.location.as_deref().filter(|_| self.is_there());
-        self.engine.only_read(location.unwrap_or(Path::new("")), &own)
+        self.engine.only_read(self.existing_location().unwrap_or(Path::new("")), &own)
     }
 
     /// Reports whether storemark creates the store, on this machine.
     pub(crate) fn is_scratch(&self) -> bool {
-        self.location.is_none() && self.address.is_none()
+        matches!(self.place, StorePlace::Scratch)
     }
 
     /// Returns its name in tables: engine and settings of a scratch store, otherwise what the user
@@ -372,9 +364,8 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
-        let address = Some(Secret::address(address));
-        let found =
-            FoundTarget { text, engine, location: None, address, settings, in_image: false };
+        let place = StorePlace::Server(Secret::address(address));
+        let found = FoundTarget { text, engine, place, settings };
         let own = Settings(found.settings.iter().cloned().collect());
         return Ok(if engine.servers()?.names_values(&own) { found.at_address() } else { found });
     }
@@ -388,9 +379,9 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
         .at(&words));
     }
     check_values(engine, &path.to_string_lossy()).map_err(|e| e.context(words))?;
-    let (text, named) = (words.to_owned(), !path.as_os_str().is_empty());
-    let location = named.then(|| followed(path));
-    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
+    let is_named = !path.as_os_str().is_empty();
+    let place = if is_named { StorePlace::Path(followed(path)) } else { StorePlace::Scratch };
+    Ok(FoundTarget { text: words.to_owned(), engine, place, settings })
 }
 
 /// Resolves a target whose stores are in the shared object at `object`, as a worker declares it that loads
@@ -409,9 +400,9 @@ fn plugin(object: &Path, mut settings: Vec<(String, String)>, text: &str) -> Res
     let absolute = library.canonicalize().map_err(|_| files::missing(library, "shared object"))?;
     let facts = lab::plugin_facts(&program::worker_command()?, &absolute, &STOP)?;
     let engine: &'static dyn Blobs = Plugin::declared(&absolute, facts)?;
-    let location = at(&settings, STORE).map(|at| followed(settings.remove(at).1.into()));
-    let text = text.to_owned();
-    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
+    let place = at(&settings, STORE)
+        .map_or(StorePlace::Scratch, |at| StorePlace::Path(followed(settings.remove(at).1.into())));
+    Ok(FoundTarget { text: text.to_owned(), engine, place, settings })
 }
 
 /// Fails if a location ends in settings without values.
@@ -429,8 +420,8 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
 /// Resolves a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
     let resolved = resolve(text)?.at_address().with_values()?;
-    match resolved.location.clone() {
-        Some(path) if resolved.is_there() => Ok((resolved, path)),
+    match resolved.place.location().map(Path::to_owned) {
+        Some(path) if resolved.place.exists() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),
         None => Err(Error::usage("names no store on disk").at(&resolved.text)),
     }
@@ -461,8 +452,8 @@ fn bare(path: &Path, settings: Vec<(String, String)>, text: &OsStr) -> Result<Fo
         return in_image(kind, path, settings, text);
     }
     let engine = registry::recognise(path).ok_or_else(|| unknown(path))?;
-    let (text, location) = (text.to_string_lossy().into_owned(), Some(followed(path.to_owned())));
-    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: false })
+    let (text, place) = (text.to_string_lossy().into_owned(), followed(path.to_owned()));
+    Ok(FoundTarget { text, engine, place: StorePlace::Path(place), settings })
 }
 
 /// Resolves the image in a file: its files are values, as those of a folder.
@@ -476,8 +467,8 @@ fn in_image(
     if !image.as_os_str().is_empty() && !image.exists() {
         return Err(missing(image));
     }
-    let (engine, location) = (registry::folders(), Some(images::mounted(kind, image)?));
-    Ok(FoundTarget { text, engine, location, address: None, settings, in_image: true })
+    let place = StorePlace::Image(images::mounted(kind, image)?);
+    Ok(FoundTarget { text, engine: registry::folders(), place, settings })
 }
 
 /// Returns the error for a path without an engine that is no store.

@@ -22,7 +22,9 @@ use crate::{
     listener::Listener,
     output,
     plan::fresh_seed,
-    program, targets,
+    program,
+    store_place::StorePlace,
+    targets,
 };
 
 #[derive(Debug, Args)]
@@ -197,7 +199,7 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn 
     options.generated.check_unused(&text.to_string_lossy())?;
     let (resolved, path) = targets::existing(text)?;
     let place = StoreLocation { engine: resolved.engine, path, settings: resolved.settings(&[])? };
-    if resolved.in_image {
+    if let StorePlace::Image(_) = resolved.place {
         if named.is_none() {
             let why = "is an image, and none is made of the values to compare it with others; --data IMAGE takes its values";
             return Err(Error::usage(why).at(&resolved.text));
@@ -210,9 +212,9 @@ fn data(options: &AdviseOptions, seed: u64) -> Result<(Data, ResolvedTarget<dyn 
     let target = ResolvedTarget {
         settings: place.settings.clone(),
         location: at_address,
-        address: resolved.address.clone(),
+        address: resolved.place.address().cloned(),
         // The service has a class of its own.
-        keeps_class: resolved.address.is_some(),
+        keeps_class: resolved.place.address().is_some(),
         ..ResolvedTarget::scratch(&label, resolved.engine)
     };
     Ok((Data::Store(place), target))

@@ -114,7 +114,7 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
         forms: forms(options, &target)?,
         label: target.text,
         engine: target.engine,
-        location: target.location,
+        location: target.place.location().map(Path::to_owned),
         data: options.generated.dataset(seed),
         scratch: scratch.to_owned(),
         seed,
@@ -132,11 +132,12 @@ fn request(options: &CalibrateOptions) -> Result<CalibrateRequest> {
 fn forms(options: &CalibrateOptions, target: &FoundTarget) -> Result<Vec<Form>> {
     let CalibrateOptions { forms, slow_down, .. } = options;
     let asked = |word: &str| forms.iter().any(|form| form == word);
-    if asked("copies") && target.location.is_some() {
+    if asked("copies") && target.place.location().is_some() {
         return Err(Error::usage(format!("--forms copies: {} is one store of yours", target.text)));
     }
     let is_left = |word: &&str| {
-        asked(word) || (forms.is_empty() && (*word != "copies" || target.location.is_none()))
+        asked(word)
+            || (forms.is_empty() && (*word != "copies" || target.place.location().is_none()))
     };
     let of = |word: &str| match word {
         "same" => vec![Form::Same],
@@ -164,7 +165,7 @@ fn check(options: &CalibrateOptions, target: &FoundTarget) -> Result<()> {
         ))
         .at(text));
     }
-    let Some(path) = &target.location else { return Ok(()) };
+    let Some(path) = target.place.location() else { return Ok(()) };
     if !path.exists() {
         return Err(targets::missing(path));
     }

@@ -46,7 +46,7 @@ pub(crate) fn run(options: &CleanOptions) -> Result<(), Failure> {
 
 fn clean(target: &FoundTarget) -> Result<Vec<Leftover>> {
     let named = |error: Error| error.context(&target.text);
-    let Some(address) = &target.address else {
+    let Some(address) = target.place.address() else {
         return Err(named(Error::usage(
             "names no server (accepted: mysql://user@host/database, postgres://user@host/database, \
              redis://user@host/0, s3://bucket/prefix)",

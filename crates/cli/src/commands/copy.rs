@@ -328,8 +328,10 @@ fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
 fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> {
     let resolved = targets::resolve(text)?.into_destination()?;
     let settings = resolved.settings(defaults)?;
-    match resolved.location {
-        Some(path) => Ok(StoreLocation { engine: resolved.engine, path, settings }),
+    match resolved.place.location() {
+        Some(path) => {
+            Ok(StoreLocation { engine: resolved.engine, path: path.to_owned(), settings })
+        }
         None => Err(Error::usage("a copy needs a place on disk").at(&resolved.text)),
     }
 }

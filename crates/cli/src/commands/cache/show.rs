@@ -45,7 +45,7 @@ pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), F
 /// Returns the files of the store that a target names; `None` if it names none that exists.
 fn files_of(target: &OsStr) -> Option<Vec<PathBuf>> {
     let found = targets::resolve(target).ok()?;
-    let files = found.engine.files(&found.location?).into_iter();
+    let files = found.engine.files(found.place.location()?).into_iter();
     let files: Vec<_> = files.filter(|file| file.exists()).collect();
     (!files.is_empty()).then_some(files)
 }

@@ -15,6 +15,7 @@ use super::{hosts, programs};
 use crate::{
     commands::copy,
     files, output,
+    store_place::StorePlace,
     targets::{self, FoundTarget},
 };
 
@@ -40,7 +41,7 @@ pub(super) fn request(
         repeated: None,
         max_key: given_value(&spec.data.max_id),
         start: given_value(&spec.work.start),
-        batch: spec.batch(matches!(&resolved[..], [alone] if alone.location.is_some())),
+        batch: spec.batch(matches!(&resolved[..], [alone] if alone.place.location().is_some())),
         threads: given_value(&spec.work.threads).unwrap_or(1),
         processes: given_value(&spec.work.processes),
         hosts: hosts::hosts(&spec.clients)?,
@@ -61,7 +62,7 @@ pub(super) fn request(
 ///
 /// Fails if writes are asked for and a target is only read.
 fn changeable(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<Vec<BlobWork>> {
-    let mut work = spec.work(resolved.iter().any(|target| target.location.is_some()));
+    let mut work = spec.work(resolved.iter().any(|target| target.place.location().is_some()));
     let writes = work.iter().find(|work| work.operation.writes()).map(|work| work.operation);
     let Some(writes) = writes else { return Ok(work) };
     let Some(why) = only_read(resolved)? else { return Ok(work) };
@@ -264,7 +265,7 @@ fn chosen(
         let mut defaults: Vec<_> = others.map(|one| (&*one.name, one.value.clone())).collect();
         defaults.extend(equal_cache(spec, target).map(|bytes| ("cache", bytes)));
         let asked = target.with_settings(&defaults)?;
-        if let Some(path) = target.location.as_ref().filter(|_| !target.is_there()) {
+        if let Some(path) = target.place.location().filter(|_| !target.place.exists()) {
             return Err(targets::missing(path));
         }
         targets.extend(targets::on_each(&asked, placements));
@@ -314,7 +315,7 @@ fn again(
 
 /// Fails if values on a server would be written to.
 fn refuse_in_place(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<()> {
-    let own = |target: &&FoundTarget| target.location.is_some() && target.address.is_some();
+    let own = |target: &&FoundTarget| matches!(target.place, StorePlace::UsersValues(_));
     match resolved.iter().find(own).filter(|_| spec.ways.in_place) {
         None => Ok(()),
         Some(target) => Err(Error::usage(
@@ -351,7 +352,7 @@ fn equal_cache(spec: &BlobsSpec, target: &FoundTarget) -> Option<String> {
 const SHAPES: &str = "--keys, --bytes, --size, --variance and --compressible shape generated data";
 
 fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
-    let located = resolved.iter().find(|target| target.location.is_some());
+    let located = resolved.iter().find(|target| target.place.location().is_some());
     let shaped = spec.data.shapes_data();
     match (&spec.source.data, located) {
         (Some(_), Some(target)) => Err(Error::usage(format!(
@@ -364,9 +365,9 @@ fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
         (Some(_), None) if shaped => Err(Error::usage(format!("{SHAPES}; --data has its own"))),
         (Some(text), None) => stored(text.as_ref()),
         (None, Some(target)) => {
-            let folder = target.location.as_ref().filter(|path| path.is_dir());
+            let folder = target.place.location().filter(|path| path.is_dir());
             let own = folder.filter(|_| target.engine.name() == registry::folders().name());
-            own.map_or(Ok(()), |folder| say_hard_links(folder)).map(|()| Data::Targets)
+            own.map_or(Ok(()), say_hard_links).map(|()| Data::Targets)
         }
         (None, None) => Ok(Data::Generated(spec.generated(seed))),
     }
