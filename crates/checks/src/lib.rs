@@ -77,7 +77,7 @@ pub use figures::{
     stores::{StoreFigures, stores},
     study::{Against, Here, StudyFigure, ratio_claim, study_figures},
     sum,
-    sweep::{PageMatrix, TargetBreakEven, blob_size, break_evens, other_options, page_matrices},
+    sweep::{OtherOptions, PageMatrix, TargetBreakEven, blob_size, break_evens, page_matrices},
     workers::{Rates, Waits, rates, waits},
 };
 pub use gate::Gate;

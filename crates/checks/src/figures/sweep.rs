@@ -48,14 +48,38 @@ impl PageMatrix {
     }
 }
 
-/// The options that shape the data. If they vary, only the size of the blobs counts.
-const OF_SIZE: [&str; 4] = ["size", "keys", "bytes", "variance"];
+/// The option that is the size of the blobs, and those that may follow it: each size has its own number of
+/// keys, for example.
+const SIZE: &str = "size";
+const MAY_FOLLOW: [&str; 3] = ["keys", "bytes", "variance"];
 
-/// Returns what varies besides the size of the blobs.
-pub fn other_options(record: &Record) -> BTreeMap<String, String> {
-    let mut varied = record.header.varied().clone();
-    varied.retain(|name, _| !OF_SIZE.contains(&name.as_str()));
-    varied
+/// The options of a sweep that vary besides the size of the blobs.
+pub struct OtherOptions {
+    /// The options that vary with the size alone, and the size.
+    following: Vec<&'static str>,
+}
+
+impl OtherOptions {
+    /// Finds the options that have one value at each size.
+    pub fn new<'r>(runs: impl IntoIterator<Item = &'r Record>) -> Self {
+        let runs: Vec<_> = runs.into_iter().collect();
+        let follows = |name: &&str| {
+            let mut values = BTreeMap::new();
+            runs.iter().all(|run| {
+                let value = run.header.varied().get(*name);
+                *values.entry(blob_size(run)).or_insert(value) == value
+            })
+        };
+        let following = MAY_FOLLOW.into_iter().filter(follows);
+        Self { following: following.chain([SIZE]).collect() }
+    }
+
+    /// Returns the options with their values in a run.
+    pub fn values(&self, run: &Record) -> BTreeMap<String, String> {
+        let mut varied = run.header.varied().clone();
+        varied.retain(|name, _| !self.following.contains(&name.as_str()));
+        varied
+    }
 }
 
 /// Returns the middle size of generated blobs; `None` if the run has no such data.
@@ -84,15 +108,19 @@ impl SizedRun<'_> {
     }
 }
 
-/// Groups runs that differ only in the size of their blobs, the smallest first.
-fn by_size(runs: &[Record]) -> Vec<Vec<SizedRun<'_>>> {
+/// Runs that differ only in the size of their blobs, the smallest first, and what they have in common.
+type SizeGroup<'a> = (BTreeMap<String, String>, Vec<SizedRun<'a>>);
+
+/// Groups runs that differ only in the size of their blobs, as far as several do.
+fn by_size(runs: &[Record]) -> impl Iterator<Item = SizeGroup<'_>> {
     let run =
         |record| Some(SizedRun { record, size: blob_size(record)?, figures: figures(record) });
+    let others = OtherOptions::new(runs);
     let mut groups: BTreeMap<_, Vec<SizedRun<'_>>> = BTreeMap::new();
     for run in runs.iter().filter_map(run).sorted_by_key(|run| run.size) {
-        groups.entry(other_options(run.record)).or_default().push(run);
+        groups.entry(others.values(run.record)).or_default().push(run);
     }
-    groups.into_values().filter(|group| group.len() > 1).collect()
+    groups.into_iter().filter(|(_, group)| group.len() > 1)
 }
 
 /// Returns a row for each target except the baseline in each case, if the size of the blobs varies
@@ -100,7 +128,7 @@ fn by_size(runs: &[Record]) -> Vec<Vec<SizedRun<'_>>> {
 pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
     let mut all = Vec::new();
     for group in by_size(runs) {
-        let plan = &group[0].record.header.plan;
+        let plan = &group.1[0].record.header.plan;
         let others = plan.targets.iter().enumerate().filter(|(place, _)| *place != plan.baseline);
         let places = plan.cases().cartesian_product(others);
         all.extend(places.filter_map(|(case, (_, target))| even(&group, case, target)));
@@ -108,7 +136,11 @@ pub fn break_evens(runs: &[Record]) -> Vec<TargetBreakEven> {
     all
 }
 
-fn even(group: &[SizedRun<'_>], case: Case, target: &PlannedTarget) -> Option<TargetBreakEven> {
+fn even(
+    (others, group): &SizeGroup<'_>,
+    case: Case,
+    target: &PlannedTarget,
+) -> Option<TargetBreakEven> {
     let point = |run: &SizedRun<'_>| {
         let series = Series::new(run.record, case, run.row(case, target)?.target);
         let ratios = series.ratios_to(series.baseline());
@@ -117,7 +149,7 @@ fn even(group: &[SizedRun<'_>], case: Case, target: &PlannedTarget) -> Option<Ta
     let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(point).unzip();
     Some(TargetBreakEven {
         case,
-        others: other_options(group[0].record),
+        others: others.clone(),
         target: target.label.clone(),
         sizes: [*sizes.first()?, *sizes.last()?],
         found: break_even(&curve)?,
@@ -129,7 +161,7 @@ fn even(group: &[SizedRun<'_>], case: Case, target: &PlannedTarget) -> Option<Ta
 pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
     let mut all = Vec::new();
     for group in by_size(runs) {
-        let plan = &group[0].record.header.plan;
+        let plan = &group.1[0].record.header.plan;
         let mut families: BTreeMap<String, Family<'_>> = BTreeMap::new();
         for target in &plan.targets {
             if let Some(pages) = target.settings.parse("page_size") {
@@ -146,7 +178,12 @@ pub fn page_matrices(runs: &[Record]) -> Vec<PageMatrix> {
 /// The targets of a family by their page sizes.
 type Family<'a> = BTreeMap<u64, &'a PlannedTarget>;
 
-fn matrix(group: &[SizedRun<'_>], case: Case, name: &str, family: &Family<'_>) -> PageMatrix {
+fn matrix(
+    (others, group): &SizeGroup<'_>,
+    case: Case,
+    name: &str,
+    family: &Family<'_>,
+) -> PageMatrix {
     let ratio = |run: &SizedRun<'_>, target: &PlannedTarget| {
         run.row(case, target)?.ratio.map(Estimate::inverse)
     };
@@ -155,7 +192,7 @@ fn matrix(group: &[SizedRun<'_>], case: Case, name: &str, family: &Family<'_>) -
     };
     PageMatrix {
         case,
-        others: other_options(group[0].record),
+        others: others.clone(),
         family: name.to_owned(),
         sizes: group.iter().map(|run| run.size).collect(),
         rows: family.iter().map(row).collect(),

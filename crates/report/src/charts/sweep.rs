@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use checks::{PageMatrix, Scaling, blob_size, other_options, page_matrices, scalings};
+use checks::{OtherOptions, PageMatrix, Scaling, blob_size, page_matrices, scalings};
 use model::Case;
 
 use super::{
@@ -35,16 +35,18 @@ pub(crate) fn break_evens(part: &Part<'_>) -> Vec<Chart> {
     if !part.varies("size") {
         return vec![];
     }
-    let all: BTreeSet<_> = part.runs().map(|run| other_options(run.record)).collect();
+    let records: Vec<_> = part.runs().map(|run| run.record).collect();
+    let options = OtherOptions::new(records.iter().copied());
+    let all: BTreeSet<_> = records.iter().map(|record| options.values(record)).collect();
     let cases = all.iter().flat_map(|varied| part.plan().cases().map(move |c| (c, varied)));
-    cases.map(|(case, varied)| break_even(part, case, varied)).collect()
+    cases.map(|(case, varied)| break_even(part, case, (&options, varied))).collect()
 }
 
-fn break_even(part: &Part<'_>, case: Case, varied: &Others) -> Chart {
+fn break_even(part: &Part<'_>, case: Case, (options, varied): (&OtherOptions, &Others)) -> Chart {
     let along = Axis::log("size of blobs", Unit::Bytes);
     let mut chart = Chart::lines("break-even", along, upright_axis(part)).around_one();
     let mut groups = groups(part, &[case], |run, _| run.varied());
-    groups.retain(|group| other_options(group.run.record) == *varied);
+    groups.retain(|group| options.values(group.run.record) == *varied);
     for (_, run, row) in measured(&groups) {
         let Some(size) = blob_size(run.record) else { continue };
         chart.on_line(run, row.target, size as f64, row.ratio);

@@ -53,6 +53,33 @@ fn the_break_even_is_where_the_ratio_crosses_1() {
     assert_eq!(rows[1].sizes, [1_000, 16_000]);
 }
 
+/// Sizes and numbers of keys in all combinations, and a number of keys of its own for each size.
+#[test]
+fn sizes_with_several_numbers_of_keys_have_a_break_even_for_each() {
+    let with_keys = |keys: [u64; 2]| {
+        let mut runs = swept();
+        for (run, keys) in runs.iter_mut().zip(keys) {
+            let varied = &mut run.header.point.as_mut().unwrap().varied;
+            varied.insert("keys".to_owned(), keys.to_string());
+        }
+        runs
+    };
+    let all = [with_keys([100, 100]), with_keys([900, 900])].concat();
+    let rows = break_evens(&all);
+    let keys: Vec<_> = rows.iter().map(|row| &*row.others["keys"]).collect();
+    assert_eq!(keys, ["100", "100", "900", "900"]);
+    let plain = break_evens(&swept());
+    assert!(
+        rows.iter()
+            .zip([&plain[..], &plain[..]].concat())
+            .all(|(row, plain)| row.found == plain.found)
+    );
+    assert_eq!(page_matrices(&all).len(), 2);
+    let text = page(&all, style(100));
+    assert!(text.contains("break-even, read, warm, keys=900"), "{text}");
+    assert_eq!(break_evens(&with_keys([900, 100])), plain);
+}
+
 #[test]
 fn the_best_page_size_is_that_of_each_size() {
     let matrices = page_matrices(&swept());
