@@ -441,6 +441,25 @@ fn no_value_is_read_to_find_where_values_are() {
     }
 }
 
+/// Without a rowid, too, rows of both ends are looked at, unless all would have to be sorted.
+#[test]
+fn a_mean_is_of_the_first_and_the_last_rows() {
+    let world = database(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, d BLOB) WITHOUT ROWID;
+         INSERT INTO t SELECT value, zeroblob(iif(value<1001,100,900)) FROM generate_series(1,2000);
+         CREATE VIEW v AS SELECT id AS k, d AS data FROM t;
+         CREATE VIEW sorted AS SELECT -id AS k, d AS data FROM t;",
+    );
+    for (line, mean) in [
+        ("run a.db?table=t --dry-run", "t.d by id: more than 1,000 values, about 500 B"),
+        ("run a.db?table=v&key=k --dry-run", "v.data by k: more than 1,000 values, about 500 B"),
+        ("run a.db?table=sorted&key=k --dry-run", "by k: more than 1,000 values, about 100 B"),
+    ] {
+        let ran = world.ok(line);
+        assert!(ran.err.contains(mean), "{line}: {}", ran.err);
+    }
+}
+
 /// Of 100 tables with pages of 64 KiB, each of which has two rows, two pages are read, and more of the few
 /// that are named.
 #[test]

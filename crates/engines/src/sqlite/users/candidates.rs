@@ -6,13 +6,16 @@ use std::ops::ControlFlow;
 use kit::own_table::{self, Estimate, TABLE, TILES, VALUE};
 use model::{Error, Result, Settings};
 
-use super::schema::{self, Column, Relation, RelationKind, quoted};
+use super::{
+    plan::has_step,
+    schema::{self, Column, Relation, RelationKind, quoted},
+};
 use crate::sqlite::ffi::{Connection, Parameter, Statement};
 
 /// Those of Fossil's repositories (<https://fossil-scm.org/home/doc/trunk/www/fileformat.wiki>).
 const FOSSIL: [&str; 4] = ["rid", "rcvid", "uuid", "content"];
 
-/// The rows that are looked at in each of three places of a table: its start, its middle and its end.
+/// The rows that are looked at in each place of a table: its start, its middle and its end.
 const ROWS: u32 = 8;
 /// The most rows that are counted one by one.
 const COUNTED: i64 = 1_000;
@@ -196,7 +199,8 @@ impl Candidate {
         Ok(estimate)
     }
 
-    /// Returns the conditions and orders that lead to rows at the start, in the middle and at the end.
+    /// Returns the conditions and orders that lead to rows at the start, in the middle and at the end, as
+    /// far as an index leads there.
     fn places(&self, db: &Connection, table: &str) -> Result<Vec<String>> {
         let mut places = vec![String::new()];
         if let Some(rowid) = self.relation.rowid.as_ref().map(|name| quoted(name)) {
@@ -204,8 +208,21 @@ impl Candidate {
             let middle = first.midpoint(last);
             places.push(format!("WHERE {rowid}>={middle} ORDER BY {rowid}"));
             places.push(format!("ORDER BY {rowid} DESC"));
+        } else {
+            places.extend(self.last_first(db, table)?);
         }
         Ok(places)
+    }
+
+    /// Returns the order that starts at the last key; `None` if SQLite would read all rows for it.
+    fn last_first(&self, db: &Connection, table: &str) -> Result<Option<String>> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let terms: Vec<_> = key.iter().map(|name| format!("{} DESC", quoted(name))).collect();
+        let order = format!("ORDER BY {}", terms.join(","));
+        let sql =
+            format!("SELECT typeof({}) FROM {table} {order} LIMIT {ROWS}", quoted(&self.value));
+        let reads_all = has_step(db, &sql, 0, &["TEMP B-TREE", "MATERIALIZE"])?;
+        Ok((!reads_all).then_some(order))
     }
 
     /// Returns the number of rows for which `filter` is true: counted if the table is small, otherwise at

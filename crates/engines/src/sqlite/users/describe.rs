@@ -1,16 +1,17 @@
 //! The statements for a table of the user's own, as its program would write them.
 
-use std::{borrow::Cow, ffi::CString, ops::ControlFlow};
+use std::{borrow::Cow, ffi::CString};
 
 use kit::own_table::{self, FEW_ROWS, KEY, Names, TABLE, VALUE, WHERE};
 use model::{Error, ErrorKind, Result, Settings, no_such};
 
 use super::{
     candidates,
+    plan::has_step,
     schema::{Column, Relation, RelationKind, quoted},
 };
 use crate::sqlite::{
-    ffi::{Connection, Parameter},
+    ffi::Connection,
     key_columns::{self, KeyColumn, KeyColumns, MOST},
     table::{SqlTable, UTF_16, UsersTable, part},
 };
@@ -118,9 +119,9 @@ fn users(db: &Connection, asked: &Settings, named: &Named, table: &SqlTable) -> 
     let Named { relation, key, value, condition } = named;
     let SqlTable { name, value: column, key: shown, order, at, .. } = table;
     let read = format!("SELECT {column} FROM {name} WHERE {at}");
-    let scans = plan(db, &read, key.len(), "SCAN ")?;
+    let scans = has_step(db, &read, key.len(), &["SCAN "])?;
     let sql = format!("SELECT {shown}, {column} FROM {name} ORDER BY {order}");
-    let sorts = plan(db, &sql, 0, "TEMP B-TREE")?;
+    let sorts = has_step(db, &sql, 0, &["TEMP B-TREE"])?;
     let many = || {
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {})", FEW_ROWS + 1);
         Ok::<_, Error>(db.number(&sql)? > FEW_ROWS)
@@ -251,19 +252,6 @@ fn first_type(db: &Connection, table: &str, column: &str, filter: &str) -> Resul
     };
     let sql = format!("SELECT of FROM {rows} WHERE of<>'null' LIMIT 1");
     Ok(db.column(&sql, 0)?.pop())
-}
-
-/// Returns whether a step of the plan of a statement has this word.
-fn plan(db: &Connection, sql: &str, parameters: usize, word: &str) -> Result<bool> {
-    const DETAIL: i32 = 3;
-    let mut found = false;
-    let mut steps = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    steps.rows(vec![Parameter::Null; parameters], |row| {
-        let step = String::from_utf8_lossy(row.text(DETAIL));
-        found |= step.contains(word) && !step.contains("CONSTANT ROW");
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(found)
 }
 
 /// Returns the expression for the length of a column.

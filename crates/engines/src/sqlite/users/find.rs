@@ -1,6 +1,6 @@
 //! The values of a database, as far as the user does not name them.
 
-use kit::own_table::{self, TABLE, VALUE, is_named};
+use kit::own_table::{self, KEY, TABLE, VALUE, is_named};
 use model::{FoundValues, Result, Settings};
 
 use super::{candidates, describe};
@@ -19,8 +19,11 @@ pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValu
     let users = described.users.as_ref();
     let settings = users.map(|users| users.settings.clone()).unwrap_or_default();
     let word = |name| settings.get(name).unwrap_or_default();
-    let estimate =
-        || candidates::named(db, word(TABLE), word(VALUE))?.estimate(db, &described.filter);
+    let estimate = || {
+        let mut candidate = candidates::named(db, word(TABLE), word(VALUE))?;
+        candidate.key = Some(own_table::column_names(word(KEY)));
+        candidate.estimate(db, &described.filter)
+    };
     own_table::found(settings.clone(), asked, estimate).map(Some)
 }
 

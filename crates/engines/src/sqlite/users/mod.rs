@@ -6,6 +6,7 @@ mod describe;
 mod find;
 mod moved;
 mod only_read;
+mod plan;
 mod schema;
 
 use kit::own_table::{self, KEY, TABLE, VALUE, WHERE};
