@@ -49,6 +49,15 @@ impl FileVersion {
         Self::from_metadata(&file.metadata().ok()?, SystemTime::now())
     }
 
+    /// Returns the bytes by which another process of this program recognises it.
+    pub(crate) fn to_bytes(self) -> [u8; 40] {
+        let Self([device, inode], length, [seconds, nanoseconds]) = self;
+        let numbers = [device, inode, length, seconds.cast_unsigned(), nanoseconds.cast_unsigned()];
+        let mut bytes = [0; 40];
+        bytes.as_chunks_mut().0.copy_from_slice(&numbers.map(u64::to_le_bytes));
+        bytes
+    }
+
     #[cfg(unix)]
     pub(crate) fn from_metadata(meta: &Metadata, now: SystemTime) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;

@@ -140,6 +140,7 @@ impl Blobs for Slowed {
         fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
+        fn worker_settings(&self, location: &Path, keys: KeyKind) -> Settings;
         fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
     fn replace_by_paths(&self, location: &Path, settings: &Settings, to: &Path, suffix: Option<&str>) -> Result<Option<Vec<String>>>;
         fn other_contents(&self, location: &Path) -> Result<Vec<String>>;

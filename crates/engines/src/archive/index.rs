@@ -43,13 +43,18 @@ impl Slot {
 
     /// Returns a slot of the same bytes with another mode and time.
     pub(super) fn linked(&self, meta: Meta) -> Self {
-        let offset = AtomicU64::new(self.offset.load(Relaxed));
+        let offset = AtomicU64::new(self.offset());
         Self { offset, meta, ..*self }
+    }
+
+    /// Returns the offset with the mark of a header.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset.load(Relaxed)
     }
 
     #[inline]
     fn start(&self, file: &File) -> Result<u64> {
-        let offset = self.offset.load(Relaxed);
+        let offset = self.offset();
         if offset & HEADER == 0 { Ok(offset) } else { self.find_start(file, offset & !HEADER) }
     }
 

@@ -6,11 +6,16 @@ mod index;
 mod inflate;
 mod kept;
 mod reading;
+mod shared;
 mod tar;
 mod writing;
 mod zip;
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use model::{
     Accepts, Access, Blobs, Capabilities, Declaration, Durability, DurabilitySettings, Engine,
@@ -18,7 +23,11 @@ use model::{
 };
 
 use self::{index::Entries, reading::ArchiveStore, writing::NewArchive};
-use crate::{at, caught::catch, fresh};
+use crate::{
+    at::{self, FileVersion},
+    caught::catch,
+    fresh,
+};
 
 /// A kind of archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +43,8 @@ pub(crate) static ZIP: Archive = Archive::Zip;
 
 /// The setting for the entries of a new zip archive.
 const METHOD: &str = "method";
+/// The setting by which a worker of this program finds an index that is already read; no user gives it.
+const INDEX: &str = "index";
 const STORED: &str = "stored";
 const DEFLATED: &str = "deflated";
 
@@ -53,7 +64,11 @@ const CAPABILITIES: Capabilities =
 
 static TAR_DECLARATION: Declaration = Declaration {
     durability: DURABILITY,
-    limitations: &[ONCE, ORDER, "an index: each process reads the header of each entry"],
+    limitations: &[
+        ONCE,
+        ORDER,
+        "an index: a program reads the header of each entry first; the time to open leaves that out",
+    ],
     capabilities: CAPABILITIES,
     linked: Some(("tar", "0.4.46")),
     blobs: Some(&TAR),
@@ -97,9 +112,17 @@ impl Blobs for Archive {
         }
     }
 
+    fn worker_settings(&self, location: &Path, keys: KeyKind) -> Settings {
+        let mut settings = Settings::default();
+        if let Some(index) = self.shared_index(location, keys) {
+            settings.set(INDEX, index.display());
+        }
+        settings
+    }
+
     /// Lists the entries that are not values.
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
-        let (_, entries) = self.entries(location, KeyKind::Names)?;
+        let (_, entries) = self.entries(location, KeyKind::Names, None)?;
         let entries =
             entries.left_out.iter().filter(|entry| entry.is_single() && !entry.kind.is_property());
         Ok(entries.map(ToString::to_string).collect())
@@ -118,14 +141,30 @@ impl Blobs for Archive {
 
     /// Opens an archive for reading, whatever access is asked for, because it is written once.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
-        let (file, entries) = self.entries(location, options.keys)?;
+        let index = options.settings.get(INDEX).map(Path::new);
+        let (file, entries) = self.entries(location, options.keys, index)?;
         Ok(Box::new(ArchiveStore::new(*self, location, file, entries)))
     }
 }
 
 impl Archive {
+    /// Returns the path of an index for other processes, read from the archive if that was not done yet;
+    /// `None` if that fails, or each opening has to read it.
+    fn shared_index(self, location: &Path, keys: KeyKind) -> Option<PathBuf> {
+        let file = at::open(location, Access::Read).ok()?;
+        let version = FileVersion::read(&file)?;
+        self.entries(location, keys, None).ok()?;
+        kept::share(version, keys)
+    }
+
     /// Opens the archive at `location`, and returns its entries under keys of this kind, or under names.
-    fn entries(self, location: &Path, keys: KeyKind) -> Result<(File, Arc<Entries>)> {
+    /// They are those of `index` if that is an index of the archive.
+    fn entries(
+        self,
+        location: &Path,
+        keys: KeyKind,
+        index: Option<&Path>,
+    ) -> Result<(File, Arc<Entries>)> {
         let file = at::open(location, Access::Read)?;
         let read = || {
             catch(location, || match self {
@@ -133,7 +172,7 @@ impl Archive {
                 Self::Zip => zip::index(&file),
             })
         };
-        let entries = kept::entries(&file, keys, read);
+        let entries = kept::entries(&file, keys, index, read);
         let entries = entries.map_err(|error| match compression(location) {
             Some(how) if self == Self::Tar => Error::unsupported(format!(
                 "is compressed by {how}, so that no entry can be read without those before it; \

@@ -71,6 +71,7 @@ impl StoreRequest {
     pub(crate) fn new(ready: &ReadyStore) -> Self {
         let mut settings = ready.options.settings.clone();
         settings.0.remove(WORKER);
+        settings.0.extend(ready.engine.worker_settings(&ready.path, ready.options.keys).0);
         let path = !ready.engine.capabilities().remote && ready.path.exists();
         // Another host starts its worker in another folder.
         let location = std::path::absolute(&ready.path).ok().filter(|_| path);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Engine;
-use crate::{Accepts, Facet, OpenOptions, Result, Settings, Store};
+use crate::{Accepts, Facet, KeyKind, OpenOptions, Result, Settings, Store};
 
 /// The facet of an engine that stores values under keys.
 pub trait Blobs: Engine {
@@ -67,6 +67,12 @@ pub trait Blobs: Engine {
     /// Fails if another process works on the files, because a copy would be torn.
     fn reads_a_copy(&self, _location: &Path) -> Result<bool> {
         Ok(false)
+    }
+
+    /// Returns further settings with which another process of this program on this host, which opens the
+    /// store at `location` while this process runs, does not read again what this process has read of it.
+    fn worker_settings(&self, _location: &Path, _keys: KeyKind) -> Settings {
+        Settings::default()
     }
 
     /// Finds the values in a store at `location` that another program made, as far as the settings
