@@ -39,7 +39,6 @@ pub enum Fitness {
     #[default]
     Fit,
     /// Something may mislead.
-    #[serde(rename = "doubts")]
     FitWithFindings,
     /// Nothing can be written, or figures would be wrong.
     Unfit,

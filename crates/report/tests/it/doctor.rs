@@ -138,6 +138,7 @@ fn the_worst_that_was_found_says_whether_the_machine_is_fit() {
     };
     let (fitness, said) = judged(vec![FindingKind::OtherLoad { cpus: 0.9 }], None);
     assert!(fitness == Fitness::FitWithFindings && said.starts_with("fit with findings"), "{said}");
+    assert_eq!(serde_json::to_value(fitness).unwrap(), "fit-with-findings");
     assert_eq!(judged(vec![FindingKind::LoadUnknown], None).0, Fitness::Fit);
     assert_eq!(judged(vec![FindingKind::DebugBuild], None).0, Fitness::Unfit);
     let (fitness, said) = judged(vec![], Some("read-only"));
