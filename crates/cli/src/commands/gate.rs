@@ -74,7 +74,7 @@ impl Counters {
     ) -> Result<(), Failure> {
         let names: Vec<_> = self.0.iter().map(|counter| counter.as_str()).collect();
         let say = |word: &str| output::say(&format!("gate on {}: {word}", names.join(", ")));
-        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "cannot tell")] {
+        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
             for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
                 say(&format!("{word}: {row}"));
             }
