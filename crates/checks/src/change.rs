@@ -44,7 +44,7 @@ impl Change {
     /// interval.
     pub fn gate(&self, share: f64) -> Gate {
         let judged = self.time.filter(|_| self.verdict.is_judged());
-        judged.map_or(Gate::Undecided, |ratio| Gate::of(&ratio, share))
+        judged.map_or(Gate::Undecided, |ratio| Gate::judge(&ratio, share))
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Gate {
 
 impl Gate {
     /// Judges whether a ratio of times is above 1 by more than `share`, with its whole interval.
-    pub fn of(ratio: &Estimate, share: f64) -> Self {
+    pub fn judge(ratio: &Estimate, share: f64) -> Self {
         match ratio {
             Estimate { low, .. } if *low > 1.0 + share => Self::Fail,
             Estimate { high, .. } if *high <= 1.0 + share => Self::Pass,

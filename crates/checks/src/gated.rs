@@ -36,7 +36,7 @@ pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
         let all = judgements_on(figure, record, case).into_iter().enumerate();
         all.filter(|(target, _)| is_gated(*target)).map(move |(target, (verdict, ratio))| {
             let judged = ratio.filter(|_| verdict.is_judged());
-            let gate = judged.map_or(Gate::Undecided, |ratio| Gate::of(&ratio, share));
+            let gate = judged.map_or(Gate::Undecided, |ratio| Gate::judge(&ratio, share));
             GatedTarget { case, target, figure, ratio, verdict, gate }
         })
     };

@@ -257,7 +257,7 @@ pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Ju
     let plan = &series.record.header.plan;
     let limit = plan.rounds.fail_above.filter(|_| figure == plan.rounds.judge);
     if let (Some(share), Some(ratio), true) = (limit, ratio, verdict.is_judged()) {
-        return Gate::of(&ratio, share) != Gate::Undecided;
+        return Gate::judge(&ratio, share) != Gate::Undecided;
     }
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
         && plan.rounds.precision >= SAME

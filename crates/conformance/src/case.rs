@@ -10,7 +10,7 @@ use model::{
 use crate::{
     ease::{Ease, bytes},
     fault::Checked,
-    place::Place,
+    store_folder::StoreFolder,
 };
 
 /// An engine as a check uses it.
@@ -29,15 +29,16 @@ pub struct Case {
 
 /// Where the stores of an engine are.
 pub struct Surroundings {
-    /// Returns a place for a new store.
-    pub place: fn(&dyn Blobs) -> Checked<Place>,
+    /// Creates a folder for a new store.
+    pub new_folder: fn(&dyn Blobs) -> Checked<StoreFolder>,
     /// Returns the settings by which a store is reached, and which are not checked.
     pub reach: fn(&dyn Blobs) -> Settings,
 }
 
 impl Surroundings {
     /// Folders of temporary files.
-    pub const FILES: Self = Self { place: |_| Ok(Place::new()?), reach: |_| Settings::default() };
+    pub const FILES: Self =
+        Self { new_folder: |_| Ok(StoreFolder::new()?), reach: |_| Settings::default() };
 }
 
 impl fmt::Display for Case {
@@ -64,13 +65,13 @@ impl Case {
         OpenOptions { settings, access, keys: self.keys }
     }
 
-    /// Returns a place for a new store.
+    /// Creates a folder for a new store.
     ///
     /// # Errors
     ///
-    /// Fails if it cannot be made.
-    pub fn place(&self) -> Checked<Place> {
-        (self.around.place)(self.engine)
+    /// Fails if it cannot be created.
+    pub fn new_folder(&self) -> Checked<StoreFolder> {
+        (self.around.new_folder)(self.engine)
     }
 
     /// Creates a store.
@@ -99,8 +100,8 @@ impl Case {
         Ok(session.commit()?)
     }
 
-    /// Creates the same store, and closes it.
-    pub fn made(&self, path: &Path, count: i64) -> Checked {
+    /// Creates a store with the keys 1 to `count`, and closes it.
+    pub fn create_filled(&self, path: &Path, count: i64) -> Checked {
         Ok(self.filled(path, count)?.close()?)
     }
 

@@ -12,10 +12,10 @@ use crate::{
     case::Case,
     ease::{Ease, bytes},
     fault::{Checked, Fault, holds},
-    place::Place,
+    store_folder::StoreFolder,
 };
 
-pub(crate) fn a_flipped_byte_of_a_value_is_found(case: &Case, place: &Place) -> Checked {
+pub(crate) fn a_flipped_byte_of_a_value_is_found(case: &Case, place: &StoreFolder) -> Checked {
     let check = case.engine.declaration().integrity;
     if case.is_server() || check.is_none_or(|check| !check.starts_with("a checksum")) {
         return Ok(());
@@ -47,7 +47,7 @@ pub(crate) fn a_flipped_byte_of_a_value_is_found(case: &Case, place: &Place) -> 
     Ok(())
 }
 
-/// Does what `verify` does with one store.
+/// Reads one store as `verify` does.
 fn read_all(case: &Case, path: &Path) -> Result<()> {
     let store = case.open(path, Access::Read)?;
     if let Some(complaint) = store.integrity()?.unwrap_or_default().pop() {

@@ -154,7 +154,7 @@ fn key_in_words(key: &OwnedKey) -> String {
     }
 }
 
-/// The length of a value, and how it starts.
+/// Describes a value by its length and its first bytes.
 fn value_in_words(value: &[u8]) -> String {
     const START: usize = 8;
     if value.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::{
     fault::{Checked, holds},
-    place::Snapshot,
+    store_folder::Snapshot,
 };
 
 /// Fails, with its name, if a file was changed, made or removed.

@@ -15,8 +15,8 @@ use crate::{
     case::Case,
     ease::{Ease, bytes},
     fault::{Checked, Fault, holds, same},
-    place::Place,
     process::{Part, Start, is_worth},
+    store_folder::StoreFolder,
 };
 
 const KEYS: i64 = 8;
@@ -58,7 +58,7 @@ fn is_whole(found: &[u8]) -> bool {
 }
 
 /// Waits until the writer has committed a few batches, then a little longer, then kills it.
-fn kill_at_work(mut child: Child, place: &Place, after: Duration) -> Checked {
+fn kill_at_work(mut child: Child, place: &StoreFolder, after: Duration) -> Checked {
     let count = place.path.with_extension("count");
     let noted = || fs::read_to_string(&count).ok().and_then(|n| n.parse::<i64>().ok());
     let deadline = Instant::now() + PATIENCE;
@@ -87,7 +87,7 @@ pub(crate) fn a_killed_writer_leaves_whole_values(case: &Case, start: Start<'_>)
         return Ok(());
     }
     for milliseconds in [0, 3, 11] {
-        let place = Place::new()?;
+        let place = StoreFolder::new()?;
         let mut command = start(Part::Writer, case, &place.path);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         kill_at_work(child.spawn()?, &place, Duration::from_millis(milliseconds))?;

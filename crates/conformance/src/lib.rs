@@ -13,10 +13,10 @@ mod interrupted;
 mod lifecycle;
 mod names;
 mod order;
-mod place;
 mod process;
 mod random;
 mod settings;
+mod store_folder;
 mod traced;
 mod values;
 
@@ -27,8 +27,8 @@ use model::Store;
 pub use case::{Case, Surroundings, settings_of};
 pub use ease::{Ease, bytes};
 pub use fault::{Checked, Fault};
-pub use place::{Place, Snapshot};
 pub use process::{Part, Start};
+pub use store_folder::{Snapshot, StoreFolder};
 
 /// A check, which is run over each [`Case`] of an engine.
 pub struct Check {
@@ -44,7 +44,7 @@ pub enum Work {
     /// An empty store.
     Store(fn(&Case, &dyn Store) -> Checked),
     /// A place where nothing is; for engines whose stores exist after they are closed.
-    Place(fn(&Case, &Place) -> Checked),
+    StoreFolder(fn(&Case, &StoreFolder) -> Checked),
     /// An engine, whether or not its stores exist after they are closed.
     Engine(fn(&Case) -> Checked),
     /// Another process as well; for such engines, in the cases that are the settings of a durability
@@ -70,7 +70,7 @@ pub static CHECKS: &[Check] = checks! {
         a_key_of_the_other_kind_is_an_error;
     Store names:
         names_of_any_bytes_come_back;
-    Place names:
+    StoreFolder names:
         mode_and_time_come_back_and_can_be_replaced;
     Store order:
         an_empty_store_shows_nothing
@@ -87,7 +87,7 @@ pub static CHECKS: &[Check] = checks! {
         readers_and_a_writer_work_at_once
         two_writers_both_succeed
         a_writer_that_waits_is_counted;
-    Place lifecycle:
+    StoreFolder lifecycle:
         a_store_holds_what_it_held_before_it_was_closed
         a_store_finds_its_own_kind_of_keys
         a_store_that_is_dropped_is_there_after_all
@@ -101,7 +101,7 @@ pub static CHECKS: &[Check] = checks! {
         settings_asked_for_are_in_effect_and_all_are_reported
         a_size_of_twice_the_default_is_in_effect
         each_durability_class_that_is_offered_is_in_effect;
-    Place damage:
+    StoreFolder damage:
         a_flipped_byte_of_a_value_is_found;
     Engine random:
         any_sequence_of_operations_equals_a_map;
@@ -138,7 +138,7 @@ impl Check {
     pub fn is_of(&self, case: &Case) -> bool {
         match self.work {
             Work::Store(_) | Work::Engine(_) => true,
-            Work::Place(_) => case.is_persistent(),
+            Work::StoreFolder(_) => case.is_persistent(),
             Work::Process(_) => case.is_persistent() && case.class().is_some(),
         }
     }
@@ -151,12 +151,12 @@ impl Check {
     pub fn run(&self, case: &Case, start: Start<'_>) -> Checked {
         match self.work {
             Work::Store(check) => {
-                let place = case.place()?;
+                let place = case.new_folder()?;
                 let store = case.create(&place.path)?;
                 check(case, &*store)?;
                 Ok(store.close()?)
             }
-            Work::Place(check) => check(case, &Place::new()?),
+            Work::StoreFolder(check) => check(case, &StoreFolder::new()?),
             Work::Engine(check) => check(case),
             Work::Process(check) => check(case, start),
         }

@@ -9,14 +9,14 @@ use crate::{
     ease::{Ease, bytes},
     fault::{Checked, Fault, holds, same},
     files::unchanged,
-    place::Place,
+    store_folder::StoreFolder,
 };
 
 pub(crate) fn a_store_holds_what_it_held_before_it_was_closed(
     case: &Case,
-    place: &Place,
+    place: &StoreFolder,
 ) -> Checked {
-    case.made(&place.path, 20)?;
+    case.create_filled(&place.path, 20)?;
     let store = case.open(&place.path, Access::Write)?;
     let mut session = store.session()?;
     session.write(&case.key(3), &bytes(-3, 5000))?;
@@ -38,8 +38,8 @@ pub(crate) fn a_store_holds_what_it_held_before_it_was_closed(
     same("the number of items after the store was opened again", session.items()?.len(), 20)
 }
 
-pub(crate) fn a_store_finds_its_own_kind_of_keys(case: &Case, place: &Place) -> Checked {
-    case.made(&place.path, 3)?;
+pub(crate) fn a_store_finds_its_own_kind_of_keys(case: &Case, place: &StoreFolder) -> Checked {
+    case.create_filled(&place.path, 3)?;
     let other = match case.keys {
         KeyKind::Integers => KeyKind::Names,
         KeyKind::Names => KeyKind::Integers,
@@ -55,16 +55,19 @@ pub(crate) fn a_store_finds_its_own_kind_of_keys(case: &Case, place: &Place) -> 
     same("the number of items", store.session()?.items()?.len(), 3)
 }
 
-pub(crate) fn a_store_that_is_dropped_is_there_after_all(case: &Case, place: &Place) -> Checked {
+pub(crate) fn a_store_that_is_dropped_is_there_after_all(
+    case: &Case,
+    place: &StoreFolder,
+) -> Checked {
     drop(case.filled(&place.path, 5)?);
     let store = case.open(&place.path, Access::Read)?;
     same("the number of items of a store that was not closed", store.session()?.items()?.len(), 5)
 }
 
-/// A server's files have logs, which grow meanwhile.
+/// Compares files only where no server writes them: its logs grow meanwhile.
 pub(crate) fn reclaiming_gives_space_back_and_keeps_what_is_left(
     case: &Case,
-    place: &Place,
+    place: &StoreFolder,
 ) -> Checked {
     let store = case.create(&place.path)?;
     if case.engine.declaration().reclaim.is_none() {
@@ -106,7 +109,7 @@ pub(crate) fn reclaiming_gives_space_back_and_keeps_what_is_left(
     Ok(store.close()?)
 }
 
-pub(crate) fn settling_changes_nothing_that_is_read(case: &Case, place: &Place) -> Checked {
+pub(crate) fn settling_changes_nothing_that_is_read(case: &Case, place: &StoreFolder) -> Checked {
     let store = case.create(&place.path)?;
     let mut session = store.session()?;
     for n in 1..5 {
@@ -122,7 +125,7 @@ pub(crate) fn settling_changes_nothing_that_is_read(case: &Case, place: &Place) 
 
 pub(crate) fn opening_what_is_absent_fails_and_makes_nothing(
     case: &Case,
-    place: &Place,
+    place: &StoreFolder,
 ) -> Checked {
     for access in [Access::Read, Access::Write] {
         let error = case.open(&place.path, access).err();
@@ -135,12 +138,12 @@ pub(crate) fn opening_what_is_absent_fails_and_makes_nothing(
 
 pub(crate) fn creating_over_what_is_there_fails_and_changes_nothing(
     case: &Case,
-    _: &Place,
+    _: &StoreFolder,
 ) -> Checked {
-    let (file, folder, store) = (Place::new()?, Place::new()?, Place::new()?);
+    let (file, folder, store) = (StoreFolder::new()?, StoreFolder::new()?, StoreFolder::new()?);
     fs::write(&file.path, "somebody's")?;
     fs::create_dir(&folder.path)?;
-    case.made(&store.path, 2)?;
+    case.create_filled(&store.path, 2)?;
     for (what, place) in [("a file", file), ("a folder", folder), ("a store", store)] {
         let before = place.snapshot()?;
         let error = case.create(&place.path).err();
@@ -152,8 +155,8 @@ pub(crate) fn creating_over_what_is_there_fails_and_changes_nothing(
     Ok(())
 }
 
-pub(crate) fn reading_leaves_the_files_as_they_were(case: &Case, place: &Place) -> Checked {
-    case.made(&place.path, 20)?;
+pub(crate) fn reading_leaves_the_files_as_they_were(case: &Case, place: &StoreFolder) -> Checked {
+    case.create_filled(&place.path, 20)?;
     if case.engine.reading_changes(&place.path, &case.settings).is_some() {
         return Ok(());
     }
@@ -176,10 +179,10 @@ pub(crate) fn reading_leaves_the_files_as_they_were(case: &Case, place: &Place) 
 
 pub(crate) fn a_store_is_recognised_and_its_files_are_all_there_is(
     case: &Case,
-    place: &Place,
+    place: &StoreFolder,
 ) -> Checked {
     holds(!case.engine.recognises(&place.path), "recognises a store where nothing is")?;
-    case.made(&place.path, 5)?;
+    case.create_filled(&place.path, 5)?;
     holds(case.engine.recognises(&place.path), "does not recognise its own store")?;
     let files = case.engine.files(&place.path);
     holds(files.iter().any(|file| file.exists()), format_args!("no file exists of {files:?}"))?;

@@ -8,7 +8,7 @@ use crate::{
     case::Case,
     ease::{Ease, bytes},
     fault::{Checked, Fault, holds, same, same_items},
-    place::Place,
+    store_folder::StoreFolder,
 };
 
 /// Reports whether values are files of Windows, which has no modes, counts time in 100 ns and refuses some names.
@@ -83,7 +83,10 @@ fn is_kept(found: Option<Meta>, put: Meta) -> Checked {
     holds(kept, format_args!("mode and time are {found:?}, expected: {put:?}"))
 }
 
-pub(crate) fn mode_and_time_come_back_and_can_be_replaced(case: &Case, place: &Place) -> Checked {
+pub(crate) fn mode_and_time_come_back_and_can_be_replaced(
+    case: &Case,
+    place: &StoreFolder,
+) -> Checked {
     if case.keys == KeyKind::Integers || !case.engine.capabilities().meta {
         return Ok(());
     }

@@ -20,7 +20,7 @@ pub enum Part {
 pub type Start<'a> = &'a dyn Fn(Part, &Case, &Path) -> Command;
 
 impl Part {
-    /// The word for it on a command line.
+    /// Returns the word for it on a command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Writer => "writer",
@@ -29,7 +29,7 @@ impl Part {
     }
 
     /// Returns the part for a word; `None` if there is none.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         [Self::Writer, Self::Updater].into_iter().find(|part| part.word() == word)
     }
 }

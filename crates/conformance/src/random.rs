@@ -120,7 +120,7 @@ fn is_map(session: &mut dyn Session, map: &Expected) -> Checked {
 }
 
 fn check(case: &Case, ops: &[Op]) -> Checked {
-    let place = case.place()?;
+    let place = case.new_folder()?;
     let mut map = Expected::new();
     let mut store = case.create(&place.path)?;
     for ops in ops.split(|op| matches!(op, Op::Reopen)) {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) fn settings_asked_for_are_in_effect_and_all_are_reported(case: &Case) -> Checked {
-    let place = case.place()?;
+    let place = case.new_folder()?;
     let store = case.filled(&place.path, 3)?;
     are_in_effect(case, &*store)?;
     store.close()?;
@@ -43,7 +43,7 @@ pub(crate) fn a_size_of_twice_the_default_is_in_effect(case: &Case) -> Checked {
     if case.settings != case.base || case.is_server() {
         return Ok(());
     }
-    let place = case.place()?;
+    let place = case.new_folder()?;
     let store = case.create(&place.path)?;
     let (effect, _) = store.in_effect()?;
     store.close()?;
@@ -73,7 +73,7 @@ fn twice_the_size(setting: &Setting, effect: &Settings) -> Option<u64> {
 /// Checks that a store has its settings and its values, also when it is opened again.
 fn stores_values(case: &Case) -> Checked {
     const COUNT: i64 = 20;
-    let place = case.place()?;
+    let place = case.new_folder()?;
     let store = match case.create(&place.path) {
         // The size does not go together with these keys, or with other settings.
         Err(error) if error.kind() == ErrorKind::Usage => return Ok(()),
@@ -107,7 +107,7 @@ pub(crate) fn each_durability_class_that_is_offered_is_in_effect(case: &Case) ->
         let Ok(settings) = case.engine.class_settings(Facet::Blobs, class) else { continue };
         let settings = case.base.clone().overlaid(&settings);
         let of_class = Case { settings, base: case.base.clone(), ..*case };
-        let place = case.place()?;
+        let place = case.new_folder()?;
         let store = of_class.create(&place.path)?;
         is_in_effect(&*store, class)?;
         of_class.fill(&mut *store.session()?, 2)?;

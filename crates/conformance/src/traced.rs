@@ -13,8 +13,8 @@ use model::{Blobs, Durability, DurabilitySettings, Facet, Key, Mode, Put};
 use crate::{
     case::Case,
     fault::{Checked, Fault, holds, same},
-    place::Place,
     process::{Part, Start, is_worth},
+    store_folder::StoreFolder,
 };
 
 const BEGIN: &str = "the update begins";
@@ -77,7 +77,7 @@ pub(crate) fn update(case: &Case, path: &Path) -> Checked {
 /// Returns the calls by which files were written and flushed during each update, by any of the processes and
 /// threads of the engine.
 fn calls(case: &Case, start: Start<'_>) -> Checked<Vec<BTreeSet<String>>> {
-    let place = Place::new()?;
+    let place = StoreFolder::new()?;
     let trace = place.folder.join("trace");
     let started = start(Part::Updater, case, &place.path);
     let writes = WRITES.map(|(call, _)| call).join(",");

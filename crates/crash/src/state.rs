@@ -36,7 +36,7 @@ impl<'a> State<'a> {
     /// Determines the state after the operations before `cut` without what is lost.
     pub fn new(record: &'a Record, cut: usize, loss: &Loss) -> Self {
         let operations = record.operations()[..cut].iter().enumerate();
-        let tree = Tree::after(operations, |number| loss.metadata.contains(&number));
+        let tree = Tree::build(operations, |number| loss.metadata.contains(&number));
         let paths = tree.paths();
         let is_file =
             |inode: &Inode| tree.nodes.get(inode).is_some_and(|node| node.kind == NodeKind::File);

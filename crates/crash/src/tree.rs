@@ -25,9 +25,9 @@ pub(crate) struct TreeNode {
 }
 
 impl Tree {
-    /// Applies the operations, except those that `is_lost` names. A lost creation leaves the inode
+    /// Builds the tree by all operations, except those that `is_lost` names. A lost creation leaves the inode
     /// without a name, so that a later operation that is not lost may still name it.
-    pub(crate) fn after<'a>(
+    pub(crate) fn build<'a>(
         operations: impl IntoIterator<Item = (usize, &'a Operation)>,
         is_lost: impl Fn(usize) -> bool,
     ) -> Self {

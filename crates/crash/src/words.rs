@@ -7,13 +7,13 @@ use crate::{Entry, Inode, Loss, NodeKind, Operation, ROOT, Record, tree::Tree};
 /// The number of lost changes that are described.
 const FEW: usize = 3;
 
-/// The paths of inodes just before an operation.
+/// The paths of inodes just before the operation `number`.
 struct Paths(HashMap<Inode, String>);
 
 impl Paths {
-    fn before(record: &Record, number: usize) -> Self {
+    fn new(record: &Record, number: usize) -> Self {
         let operations = record.operations()[..number].iter().enumerate();
-        let tree = Tree::after(operations, |_| false);
+        let tree = Tree::build(operations, |_| false);
         let paths = tree.paths().into_iter();
         let mut names: HashMap<_, _> =
             paths.map(|(path, inode)| (inode, path.display().to_string())).collect();
@@ -35,7 +35,7 @@ impl Paths {
 impl Record {
     /// Describes an operation: "the rename of `a` to `b`".
     pub fn describe(&self, number: usize) -> String {
-        let paths = Paths::before(self, number);
+        let paths = Paths::new(self, number);
         describe(&self.operations()[number], &paths)
     }
 
@@ -53,7 +53,7 @@ impl Record {
         let more = (more > 0).then(|| format!("and {more} later changes of names and attributes"));
         let metadata = loss.metadata.iter().take(FEW).map(|number| self.describe(*number));
         let metadata = metadata.chain(more);
-        let paths = Paths::before(self, cut);
+        let paths = Paths::new(self, cut);
         let data = loss.files().into_iter().map(|inode| {
             let name = paths.inode(inode);
             let blocks = loss.units.range((inode, 0)..=(inode, u64::MAX)).count();
@@ -70,12 +70,12 @@ impl Record {
         metadata.chain(data).collect()
     }
 
-    /// Names the flush that would have kept the first thing that is lost; `None` if nothing is.
+    /// Describes the flush that would have kept the first thing that is lost; `None` if nothing is.
     pub fn missing_flush(&self, loss: &Loss, cut: usize) -> Option<String> {
         let first_data = || loss.units.values().chain(loss.sizes.values()).min().copied();
         let number = loss.metadata.first().copied().or_else(first_data)?;
         let operation = &self.operations()[number];
-        let paths = Paths::before(self, number + 1);
+        let paths = Paths::new(self, number + 1);
         let flushed = match (operation.folders().last(), operation) {
             (Some(folder), _) => format!("the folder `{}`", paths.inode(*folder)),
             (None, Operation::Write { inode, .. }) => format!("`{}`", paths.inode(*inode)),

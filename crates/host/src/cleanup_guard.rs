@@ -86,8 +86,8 @@ const SHELL: &str = "/bin/sh";
 /// The program, with its first arguments, that guards a folder where there is no shell.
 static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Has `program`, with the folder as its last argument, guard scratch folders where there is no shell: it
-/// calls [`crate::guard`].
+/// Sets the program that guards scratch folders where there is no shell. It is started with the folder as its
+/// last argument, and calls [`crate::guard`].
 pub fn guard_with(program: Vec<OsString>) {
     // Whoever comes first is this program too.
     let _ = PROGRAM.set(program);
@@ -124,7 +124,7 @@ impl CleanupGuard {
         Some(Self { shell: os::in_own_group(&mut command).current_dir("/").spawn().ok()? })
     }
 
-    /// Has the guard kill the process group `group` if this process ends before it.
+    /// Asks the guard to kill the process group `group` if this process ends before it.
     pub(crate) fn started(&self, group: u32) {
         self.send("started", group);
     }

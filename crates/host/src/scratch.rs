@@ -121,7 +121,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Has the process group `group` killed if this process ends before [`Self::ended`] names it.
+    /// Asks the guard to kill the process group `group` if this process ends before [`Self::ended`] names it.
     pub fn started(&self, group: u32) {
         self.guard.iter().for_each(|guard| guard.started(group));
     }

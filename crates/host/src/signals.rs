@@ -4,7 +4,7 @@ use model::{Error, Result};
 
 use crate::os;
 
-/// Has `handler` called, in a thread of its own, each time that the user or the system asks this process to
+/// Calls `handler`, in a thread of its own, each time that the user or the system asks this process to
 /// end: by Ctrl-C, and by SIGTERM and SIGHUP, or on Windows by Ctrl-Break and when the window closes.
 ///
 /// # Errors

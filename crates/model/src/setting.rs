@@ -168,16 +168,16 @@ impl Settings {
     /// Returns the settings that are part of a store's files, according to an engine's `table`.
     #[must_use]
     pub fn stored<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
-        self.of(table.into_iter().filter(|setting| setting.stored))
+        self.only(table.into_iter().filter(|setting| setting.stored))
     }
 
     /// Returns the settings without which a store may not open, according to an engine's `table`.
     #[must_use]
     pub fn to_open<'t>(&self, table: impl IntoIterator<Item = &'t Setting>) -> Self {
-        self.of(table.into_iter().filter(|setting| setting.opens))
+        self.only(table.into_iter().filter(|setting| setting.opens))
     }
 
-    fn of<'t>(&self, table: impl Iterator<Item = &'t Setting>) -> Self {
+    fn only<'t>(&self, table: impl Iterator<Item = &'t Setting>) -> Self {
         let table: Vec<_> = table.collect();
         let is_named = |name: &str| table.iter().any(|setting| setting.is_named(name));
         let own = self.0.iter().filter(|(name, _)| is_named(name));

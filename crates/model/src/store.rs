@@ -93,7 +93,7 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Does maintenance that [`Declaration::maintenance`](crate::Declaration::maintenance) names, while
+    /// Performs maintenance that [`Declaration::maintenance`](crate::Declaration::maintenance) names, while
     /// sessions work. A copy is written to `to`, where nothing exists. Returns whether it finished: what
     /// starts again when the store changes gives up once `is_over` returns `true`.
     fn maintain(&self, _: Maintenance, _to: &Path, _is_over: &dyn Fn() -> bool) -> Result<bool> {

@@ -15,7 +15,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// Returns the limit; `None` if none was asked for.
-    pub(crate) fn of(options: &GateOptions) -> Option<Self> {
+    pub(crate) fn new(options: &GateOptions) -> Option<Self> {
         let share = given_value(&options.fail_above)?;
         let inconclusive = given_value(&options.inconclusive).unwrap_or(Inconclusive::Fail);
         Some(Self { share, inconclusive })
@@ -60,7 +60,7 @@ pub(crate) struct Counters(pub(crate) Vec<Counter>);
 
 impl Counters {
     /// Returns the counters; `None` if none was asked for.
-    pub(crate) fn of(options: &GateOptions) -> Option<Self> {
+    pub(crate) fn new(options: &GateOptions) -> Option<Self> {
         let counters = given_values(&options.fail_on);
         (!counters.is_empty()).then_some(Self(counters))
     }

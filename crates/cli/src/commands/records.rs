@@ -312,7 +312,7 @@ fn shown(page: &Page, options: &CompareOptions) -> String {
 
 /// Judges two records by the limit of `--fail-above`. A time that is no longer measured fails too.
 fn gate(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
-    let Some(limit) = Limit::of(options) else { return Ok(()) };
+    let Some(limit) = Limit::new(options) else { return Ok(()) };
     let of = |gate| {
         report::gate_rows(compared, limit.share, gate).into_iter().map(move |row| (gate, row))
     };
@@ -325,12 +325,12 @@ fn gate(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
 
 /// Judges two records by the counters of `--fail-on`.
 fn gate_on_counters(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
-    let Some(counters) = Counters::of(options) else { return Ok(()) };
+    let Some(counters) = Counters::new(options) else { return Ok(()) };
     let rows = report::counter_rows(compared, &counters.0);
     counters.judge(&rows, lost(compared))
 }
 
-/// Names what is no longer measured; `None` if nothing is missing.
+/// Lists what is no longer measured; `None` if nothing is missing.
 fn lost(compared: &Comparison) -> Option<String> {
     let lost: Vec<_> = compared.lost().collect();
     (!lost.is_empty())

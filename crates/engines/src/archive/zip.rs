@@ -172,7 +172,7 @@ impl ZipWriter {
         entry.finish(output).map(drop)
     }
 
-    /// The writer has no way to its file before the end, where all is written.
+    /// Flushes nothing: the writer has no way to its file before the end, where all is written.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as the other writer's")]
     pub(super) fn flush(&mut self) -> Result<()> {
         Ok(())

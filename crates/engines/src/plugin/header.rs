@@ -185,6 +185,8 @@ impl Table {
         })
     }
 
+    /// Copies what the plugin declares.
+    ///
     /// # Safety
     ///
     /// The table is of this version: texts end in a zero byte, lists in a line without a name.

@@ -151,7 +151,7 @@ impl Blobs for Plugin {
         KeyKind::ALL.into_iter().any(|keys| store::mark(path, keys).exists())
     }
 
-    /// Each of two plugins opens a copy of its own.
+    /// Returns `false` for two plugins: each opens a copy of its own.
     fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
         own == other
     }

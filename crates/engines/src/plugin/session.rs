@@ -174,7 +174,7 @@ fn start(bytes: &[u8]) -> *const u8 {
     if bytes.is_empty() { NOTHING.as_ptr() } else { bytes.as_ptr() }
 }
 
-/// A key that must be there or not, as the header has it.
+/// Returns the header's number for whether a key must exist.
 #[inline]
 fn how(how: How) -> c_int {
     match how {
@@ -210,6 +210,8 @@ unsafe extern "C" fn show(
     c_int::from(!matches!(shown.outcome, Ok(ControlFlow::Continue(()))))
 }
 
+/// Makes a slice of bytes of the plugin.
+///
 /// # Safety
 ///
 /// The bytes are there as long as the slice is used.

@@ -26,7 +26,7 @@ pub(super) const KINDS: &[(Maintenance, &str)] = &[
     (Maintenance::Copy, "VACUUM INTO"),
 ];
 
-/// Does it; returns whether it finished. The names of `to` are those of scratch folders.
+/// Maintains a database; returns whether it finished. The names of `to` are those of scratch folders.
 pub(super) fn maintain(
     database: &Database,
     what: Maintenance,

@@ -6,7 +6,7 @@ use model::{Access, EntryKind, ErrorKind, How, Item, Key, KeyKind, Meta, Put, Sc
 use proptest::prelude::*;
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, OwnedKey, Place, bytes, checked};
+use crate::case::{Case, Ease, OwnedKey, StoreFolder, bytes, checked};
 
 fn case(name: &str, pairs: &[(&str, &str)], keys: KeyKind) -> Case {
     let engine = registry::blobs(name).unwrap();
@@ -26,14 +26,14 @@ fn cases() -> Vec<Case> {
     settings.iter().flat_map(of).collect()
 }
 
-fn opened(case: &Case, place: &Place) -> Box<dyn Store> {
+fn opened(case: &Case, place: &StoreFolder) -> Box<dyn Store> {
     case.open(&place.path, Access::Read).unwrap()
 }
 
 #[test]
 fn an_archive_holds_what_was_written_and_does_not_change() {
     for case in cases() {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         for n in 0..50 {
@@ -77,8 +77,8 @@ fn an_archive_holds_what_was_written_and_does_not_change() {
 #[test]
 fn an_archive_without_values_is_one() {
     for case in cases() {
-        let place = Place::new().unwrap();
-        case.made(&place.path, 0).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, 0).unwrap();
         assert!(case.engine.recognises(&place.path), "{case}");
         assert_eq!(opened(&case, &place).session().unwrap().items(), []);
     }
@@ -88,7 +88,7 @@ fn an_archive_without_values_is_one() {
 fn names_modes_and_times_come_back() {
     for name in ["tar", "zip"] {
         let case = case(name, &[], KeyKind::Names);
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         let long = [&[b'd'; 200][..], b"/", &[b'n'; 200]].concat();
@@ -124,8 +124,8 @@ fn names_modes_and_times_come_back() {
 #[test]
 fn an_archive_cut_short_is_corrupt() {
     for case in cases() {
-        let place = Place::new().unwrap();
-        case.made(&place.path, 12).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, 12).unwrap();
         let good = fs::read(&place.path).unwrap();
         // A tar archive is whole with the first block of zeros.
         let end = if case.engine.name() == "tar" { 12 * 1024 + 512 } else { good.len() };
@@ -142,8 +142,8 @@ fn an_archive_cut_short_is_corrupt() {
 #[test]
 fn a_changed_byte_is_no_panic_and_shows_in_a_zip() {
     for case in cases() {
-        let place = Place::new().unwrap();
-        case.made(&place.path, 3).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, 3).unwrap();
         let good = fs::read(&place.path).unwrap();
         let items = opened(&case, &place).session().unwrap().items();
         let has_checksums = case.engine.declaration().integrity.is_some();
@@ -170,11 +170,11 @@ fn a_changed_byte_is_no_panic_and_shows_in_a_zip() {
 
 #[test]
 fn of_entries_of_one_name_the_last_counts_and_the_others_are_said() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let mut one = Vec::new();
     for value in [&b"old"[..], b"new"] {
         let case = case("tar", &[], KeyKind::Names);
-        let part = Place::new().unwrap();
+        let part = StoreFolder::new().unwrap();
         let store = case.create(&part.path).unwrap();
         store.session().unwrap().write(&OwnedKey::Name((*b"a").into()), value);
         store.close().unwrap();
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn any_values_come_back(values in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..2000), 0..6), run in 0..40_000_usize) {
         for case in cases() {
-            let place = Place::new().unwrap();
+            let place = StoreFolder::new().unwrap();
             let store = case.create(&place.path).unwrap();
             let mut session = store.session().unwrap();
             let repeated = vec![9; run];

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::OnceLock};
 
-pub(crate) use conformance::{Case, Place, bytes};
+pub(crate) use conformance::{Case, StoreFolder, bytes};
 use conformance::{Checked, Surroundings, settings_of};
 pub(crate) use model::OwnedKey;
 use model::{Accepts, Blobs, ErrorKind, Facet, KeyKind, Session, Setting, Settings, Store};
@@ -12,7 +12,7 @@ use crate::servers;
 
 /// Places and settings of stores on servers too.
 static AROUND: Surroundings =
-    Surroundings { place: |engine| Ok(servers::place(engine)), reach: servers::reaching };
+    Surroundings { new_folder: |engine| Ok(servers::place(engine)), reach: servers::reaching };
 
 /// Runs `check` over all cases that keep what is written.
 pub(crate) fn each(check: impl Fn(&Case) -> Checked) {
@@ -29,7 +29,7 @@ pub(crate) fn each_store(check: impl Fn(&Case, &dyn Store) -> Checked) {
         if case.is_server() && case.is_persistent() {
             return servers::with_store(case, &check);
         }
-        let place = case.place()?;
+        let place = case.new_folder()?;
         let store = case.create(&place.path)?;
         check(case, &*store)?;
         Ok(store.close()?)
@@ -38,10 +38,10 @@ pub(crate) fn each_store(check: impl Fn(&Case, &dyn Store) -> Checked) {
 
 /// Runs `check` over all such cases of engines with files; of those with servers, over those
 /// without settings.
-pub(crate) fn each_persistent(check: impl Fn(&Case, &Place) -> Checked) {
+pub(crate) fn each_persistent(check: impl Fn(&Case, &StoreFolder) -> Checked) {
     each(|case| {
         if case.is_persistent() && (case.settings.is_empty() || !case.is_server()) {
-            check(case, &Place::new()?)?;
+            check(case, &StoreFolder::new()?)?;
         }
         Ok(())
     });
@@ -80,7 +80,7 @@ fn slowed() -> &'static dyn Blobs {
 }
 
 fn fits(case: &Case) -> bool {
-    match case.create(&Place::new().unwrap().path) {
+    match case.create(&StoreFolder::new().unwrap().path) {
         Ok(_) => true,
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Usage, "{case}: {error}");

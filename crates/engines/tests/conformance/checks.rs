@@ -74,7 +74,7 @@ fn over_all_cases(name: &str) {
     let check = conformance::check(name).unwrap();
     match check.work {
         Work::Store(check) => each_store(check),
-        Work::Place(check) => each_persistent(check),
+        Work::StoreFolder(check) => each_persistent(check),
         Work::Engine(check) => each(check),
         Work::Process(run) => each(|case| {
             if !check.is_of(case) {
@@ -118,7 +118,7 @@ fn part() {
     let Ok(words) = env::var(JOB) else { return };
     let (part, words) = words.split_once(' ').unwrap();
     let (case, path) = job(words);
-    conformance::run_part(Part::of(part).unwrap(), &case, path.as_ref()).unwrap();
+    conformance::run_part(Part::parse(part).unwrap(), &case, path.as_ref()).unwrap();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn nothing_and_a_hundred_megabytes_come_back_whole() {
         if !case.settings.is_empty() || case.keys == KeyKind::Names {
             continue;
         }
-        let place = case.place().unwrap();
+        let place = case.new_folder().unwrap();
         let store = case.create(&place.path).unwrap();
         store.session().unwrap().write(&case.key(1), &value);
         store.session().unwrap().write(&case.key(2), b"");
@@ -152,7 +152,7 @@ fn nothing_and_a_hundred_megabytes_come_back_whole() {
 #[test]
 fn the_registry_recognises_the_stores_of_each_engine() {
     each_persistent(|case, place| {
-        case.made(&place.path, 5)?;
+        case.create_filled(&place.path, 5)?;
         let found = registry::recognise(&place.path).map(model::EngineFacts::name);
         // That one is in no registry.
         assert_eq!(found.unwrap_or("skeleton"), case.engine.name());

@@ -6,11 +6,11 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::case::Place;
+use crate::case::StoreFolder;
 
 /// Removes the folder of `place` after the end of this process, which does not drop what is static: the end of
 /// the guard's standard input means that. A server may still be writing for a moment.
-pub(crate) fn cleanup_guard(place: Place) -> Child {
+pub(crate) fn cleanup_guard(place: StoreFolder) -> Child {
     const SCRIPT: &str = r#"read -r _; n=0
         while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf -- "$1"; n=$((n + 1)); sleep 0.2; done"#;
     let folder = place.keep();

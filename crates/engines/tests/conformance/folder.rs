@@ -10,15 +10,15 @@ use std::{
 use model::{Access, EntryKind, ErrorKind, How, Key, KeyKind, Put, Result, Scan, Store};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, OwnedKey, Place, checked};
+use crate::case::{Case, Ease, OwnedKey, StoreFolder, checked};
 
 fn case(pairs: &[(&str, &str)]) -> Case {
     let engine = registry::blobs("files").unwrap();
     Case::new(engine, KeyKind::Integers, checked(engine, pairs))
 }
 
-fn folder(files: &[&str]) -> Place {
-    let place = Place::new().unwrap();
+fn folder(files: &[&str]) -> StoreFolder {
+    let place = StoreFolder::new().unwrap();
     fs::create_dir(&place.path).unwrap();
     for file in files {
         let path = place.path.join(file);
@@ -28,15 +28,15 @@ fn folder(files: &[&str]) -> Place {
     place
 }
 
-fn open(place: &Place, pairs: &[(&str, &str)]) -> Result<Box<dyn Store>> {
+fn open(place: &StoreFolder, pairs: &[(&str, &str)]) -> Result<Box<dyn Store>> {
     case(pairs).open(&place.path, Access::Read)
 }
 
-fn layout(place: &Place) -> String {
+fn layout(place: &StoreFolder) -> String {
     open(place, &[]).unwrap().in_effect().unwrap().0.get("layout").unwrap().to_owned()
 }
 
-fn keys(place: &Place, pairs: &[(&str, &str)]) -> Vec<String> {
+fn keys(place: &StoreFolder, pairs: &[(&str, &str)]) -> Vec<String> {
     let store = open(place, pairs).unwrap();
     let items = store.session().unwrap().items();
     items.iter().map(|(key, _)| key.as_key().to_string()).collect()
@@ -99,13 +99,13 @@ fn a_mixture_is_refused_and_names_the_first_odd_file() {
 fn a_layout_must_fit_the_keys() {
     let names = Case { keys: KeyKind::Names, ..case(&[("layout", "tree")]) };
     for case in [names, case(&[("layout", "names")])] {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         assert_eq!(case.create(&place.path).err().unwrap().kind(), ErrorKind::Usage);
         assert!(!place.path.exists());
     }
 }
 
-fn with_strangers() -> Place {
+fn with_strangers() -> StoreFolder {
     let place = folder(&["file", "sub/file"]);
     let at = |name: &str| place.path.join(name);
     symlink("file", at("link")).unwrap();

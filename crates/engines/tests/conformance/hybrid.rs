@@ -14,7 +14,7 @@ use model::{
 };
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, OwnedKey, Place, bytes, checked};
+use crate::case::{Case, Ease, OwnedKey, StoreFolder, bytes, checked};
 
 /// Larger values are files.
 const INLINE: usize = 1000;
@@ -34,7 +34,7 @@ fn durable() -> Case {
 }
 
 /// A new store with keys 1 to 4, of which the even ones are files.
-fn filled(case: &Case, place: &Place) -> Box<dyn Store> {
+fn filled(case: &Case, place: &StoreFolder) -> Box<dyn Store> {
     let store = case.create(&place.path).unwrap();
     let mut session = store.session().unwrap();
     for n in 1..=4 {
@@ -68,7 +68,7 @@ fn complaints(store: &dyn Store) -> Vec<String> {
 #[test]
 fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
     for how in [How::Upsert, How::Update] {
-        let (case, place) = (durable(), Place::new().unwrap());
+        let (case, place) = (durable(), StoreFolder::new().unwrap());
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         session.write(&case.key(1), b"");
@@ -88,7 +88,7 @@ fn a_value_is_a_row_up_to_the_limit_and_a_file_above() {
 #[test]
 fn a_replaced_value_has_a_new_file() {
     for class in [Durability::Consistent, Durability::Durable] {
-        let (case, place) = (case(KeyKind::Names, class), Place::new().unwrap());
+        let (case, place) = (case(KeyKind::Names, class), StoreFolder::new().unwrap());
         let store = filled(&case, &place);
         let before = files(&place.path);
         store.session().unwrap().write(&case.key(2), &bytes(7, 5000));
@@ -101,7 +101,7 @@ fn a_replaced_value_has_a_new_file() {
 
 #[test]
 fn what_is_forbidden_writes_no_file() {
-    let (case, place) = (durable(), Place::new().unwrap());
+    let (case, place) = (durable(), StoreFolder::new().unwrap());
     let store = filled(&case, &place);
     let before = files(&place.path);
     let mut session = store.session().unwrap();
@@ -113,7 +113,7 @@ fn what_is_forbidden_writes_no_file() {
 
 #[test]
 fn the_limit_stays_that_of_the_store() {
-    let (case, place) = (durable(), Place::new().unwrap());
+    let (case, place) = (durable(), StoreFolder::new().unwrap());
     filled(&case, &place).close().unwrap();
     let other = Case { settings: checked(case.engine, &[("inline", "1")]), ..case };
     let store = other.open(&place.path, Access::Write).unwrap();
@@ -132,7 +132,7 @@ fn a_reader_whose_file_was_replaced_reads_the_new_value() {
         ),
         ..durable()
     };
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = filled(&case, &place);
     let (mut reader, mut writer) = (store.session().unwrap(), store.session().unwrap());
     reader.begin(Mode::Read).unwrap();
@@ -151,7 +151,7 @@ fn a_reader_whose_file_was_replaced_reads_the_new_value() {
 #[test]
 fn a_missing_or_shorter_file_is_damage() {
     for keys in [KeyKind::Integers, KeyKind::Names] {
-        let (case, place) = (case(keys, Durability::Durable), Place::new().unwrap());
+        let (case, place) = (case(keys, Durability::Durable), StoreFolder::new().unwrap());
         filled(&case, &place).close().unwrap();
         let [first, second] = files(&place.path).try_into().unwrap();
         fs::write(&first, "short").unwrap();
@@ -174,7 +174,7 @@ fn a_missing_or_shorter_file_is_damage() {
 
 #[test]
 fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
-    let (case, place) = (durable(), Place::new().unwrap());
+    let (case, place) = (durable(), StoreFolder::new().unwrap());
     filled(&case, &place).close().unwrap();
     let [first, _] = files(&place.path).try_into().unwrap();
     let orphan = first.with_file_name("77");
@@ -201,7 +201,7 @@ fn files_that_no_row_names_are_reported_and_removed_by_the_next_writer() {
 /// One that opens the store for writing must not take the file of a batch under way for an orphan.
 #[test]
 fn a_file_whose_row_is_yet_to_come_is_no_orphan() {
-    let (case, place) = (durable(), Place::new().unwrap());
+    let (case, place) = (durable(), StoreFolder::new().unwrap());
     let store = filled(&case, &place);
     let mut session = store.session().unwrap();
     session.begin(Mode::Write).unwrap();
@@ -256,7 +256,7 @@ fn whole(found: &[u8]) -> bool {
     found.first_chunk().is_some_and(|n| found == value(i64::from_le_bytes(*n)))
 }
 
-fn start(class: Durability, place: &Place) -> Child {
+fn start(class: Durability, place: &StoreFolder) -> Child {
     let child = Command::new(env::current_exe().unwrap())
         .args(["--exact", WRITER, "--ignored"])
         .env(JOB, format!("{class} {}", place.path.display()))
@@ -278,7 +278,7 @@ fn a_killed_writer_leaves_no_row_without_its_file() {
     let (mut orphans, mut state) = (0, 1_u64);
     for n in 0..kills {
         let class = if n % 2 == 0 { Durability::Consistent } else { Durability::Durable };
-        let (case, place) = (case(KeyKind::Integers, class), Place::new().unwrap());
+        let (case, place) = (case(KeyKind::Integers, class), StoreFolder::new().unwrap());
         let mut child = start(class, &place);
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -300,7 +300,7 @@ fn a_killed_writer_leaves_no_row_without_its_file() {
 
 #[test]
 fn a_store_without_its_folder_is_refused() {
-    let (case, place) = (durable(), Place::new().unwrap());
+    let (case, place) = (durable(), StoreFolder::new().unwrap());
     filled(&case, &place).close().unwrap();
     fs::remove_dir_all(place.path.join("hybrid.files")).unwrap();
     let error = case.open(&place.path, Access::Read).err().unwrap();

@@ -6,7 +6,7 @@ use model::{Access, Error, ErrorKind, Key, KeyKind, Mode, Put};
 use storemark_engines::registry;
 
 use crate::{
-    case::{Case, Ease, OwnedKey, Place, bytes, checked},
+    case::{Case, Ease, OwnedKey, StoreFolder, bytes, checked},
     neighbour::Neighbour,
 };
 
@@ -27,7 +27,7 @@ fn refused(path: &Path) -> Error {
 
 #[test]
 fn a_full_map_says_how_large_it_is_and_keeps_what_it_holds() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case(&[("map", "1MiB")]).create(&place.path).unwrap();
     let mut session = store.session().unwrap();
     session.write(&OwnedKey::Int(1), b"kept");
@@ -41,7 +41,7 @@ fn a_full_map_says_how_large_it_is_and_keeps_what_it_holds() {
 
 #[test]
 fn a_map_is_never_smaller_than_what_the_store_holds() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case(&[]).create(&place.path).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(1), &bytes(1, 2_000_000));
     store.close().unwrap();
@@ -52,7 +52,7 @@ fn a_map_is_never_smaller_than_what_the_store_holds() {
 
 #[test]
 fn a_name_too_long_is_refused() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let case = Case { keys: KeyKind::Names, ..case(&[]) };
     let store = case.create(&place.path).unwrap();
     let mut session = store.session().unwrap();
@@ -69,7 +69,7 @@ fn a_name_too_long_is_refused() {
 
 #[test]
 fn beside_a_writer_in_the_process_it_is_refused() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case(&[]).filled(&place.path, 20).unwrap();
     for access in [Access::Read, Access::Write] {
         let error = case(&[]).open(&place.path, access).err().unwrap();
@@ -85,8 +85,8 @@ fn opened_alike_to_read_it_may_be_open_twice_in_the_process() {
     for keys in [KeyKind::Integers, KeyKind::Names] {
         let [alike, unlike] =
             [&[][..], &[("readahead", "off")]].map(|pairs| Case { keys, ..case(pairs) });
-        let place = Place::new().unwrap();
-        alike.made(&place.path, 20).unwrap();
+        let place = StoreFolder::new().unwrap();
+        alike.create_filled(&place.path, 20).unwrap();
         let [one, other] = [(); 2].map(|()| alike.open(&place.path, Access::Read).unwrap());
         let items = one.session().unwrap().items();
         one.close().unwrap();
@@ -100,8 +100,8 @@ fn opened_alike_to_read_it_may_be_open_twice_in_the_process() {
 
 #[test]
 fn a_data_file_cut_short_or_of_another_kind_is_corrupt() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let data = place.path.join("data.mdb");
     let good = fs::read(&data).unwrap();
     for length in [0, 20, 4096, 8192, good.len() / 2, good.len() - 1] {
@@ -118,7 +118,7 @@ fn a_data_file_cut_short_or_of_another_kind_is_corrupt() {
 #[test]
 fn pages_that_a_batch_gave_up_are_not_missed() {
     for close in [true, false] {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case(&[]).filled(&place.path, 20).unwrap();
         let mut session = store.session().unwrap();
         session.begin(Mode::Write).unwrap();
@@ -139,8 +139,8 @@ fn pages_that_a_batch_gave_up_are_not_missed() {
 
 #[test]
 fn beside_another_process_it_is_read_under_its_locks() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let changes = || case(&[]).engine.reading_changes(&place.path, &case(&[]).settings);
     assert_eq!(changes(), None);
     let mut neighbour = Neighbour::with(&case(&[]), &place.path);
@@ -164,9 +164,9 @@ fn beside_another_process_it_is_read_under_its_locks() {
 
 #[test]
 fn a_database_whose_name_no_target_can_have_is_named() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let photos = Case { keys: KeyKind::Names, ..case(&[("database", "photos")]) };
-    photos.made(&place.path, 3).unwrap();
+    photos.create_filled(&place.path, 3).unwrap();
     let data = place.path.join("data.mdb");
     let mut bytes = fs::read(&data).unwrap();
     let found = bytes.windows(6).enumerate().filter(|(_, bytes)| *bytes == b"photos");
@@ -186,8 +186,8 @@ fn a_database_whose_name_no_target_can_have_is_named() {
 fn a_lock_file_of_another_version_is_no_damage() {
     use std::os::unix::fs::FileExt;
 
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 3).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 3).unwrap();
     let _neighbour = Neighbour::with(&case(&[]), &place.path);
     let lock =
         fs::OpenOptions::new().read(true).write(true).open(place.path.join("lock.mdb")).unwrap();

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use model::{ErrorKind, KeyKind};
 
 use crate::{
-    case::{Case, Ease, Place, bytes, checked},
+    case::{Case, Ease, StoreFolder, bytes, checked},
     servers::engine_unless_left_out,
 };
 
@@ -16,7 +16,7 @@ fn case(pairs: &[(&str, &str)]) -> Option<Case> {
 }
 
 /// The file in which rclone keeps an integer's value.
-fn file(place: &Place, key: i64) -> std::path::PathBuf {
+fn file(place: &StoreFolder, key: i64) -> std::path::PathBuf {
     place.path.join(Path::new("data/integers").join(format!("{key:019}")))
 }
 
@@ -25,7 +25,7 @@ fn a_value_in_parts_is_the_value() {
     for (concurrency, check) in [("1", "crc32"), ("4", "md5"), ("4", "none")] {
         let pairs = [("part", "5MiB"), ("concurrency", concurrency), ("check", check)];
         let Some(case) = case(&pairs) else { return };
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         for (key, length) in [(1, 5 << 20), (2, (5 << 20) + 1), (3, 33_333_333)] {
@@ -54,7 +54,7 @@ fn damage(path: &Path, bytes: &[u8]) {
 fn a_changed_value_is_found() {
     for check in ["crc32", "md5"] {
         let Some(case) = case(&[("check", check)]) else { return };
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let mut session = store.session().unwrap();
         session.write(&case.key(1), &bytes(1, 1000));

@@ -4,7 +4,7 @@
 use model::{Access, How, KeyKind, OwnedKey, Put};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, Place, bytes, checked};
+use crate::case::{Case, Ease, StoreFolder, bytes, checked};
 
 fn case(keys: KeyKind, key: &str) -> Case {
     let engine = registry::blobs("sqlite").unwrap();
@@ -32,8 +32,8 @@ fn cases() -> impl Iterator<Item = Case> {
 #[test]
 fn values_come_back_in_the_order_of_their_keys() {
     for case in cases() {
-        let place = Place::new().unwrap();
-        case.made(&place.path, 50).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, 50).unwrap();
         let store = case.open(&place.path, Access::Read).unwrap();
         assert_eq!(store.keys(), case.keys);
         let mut session = store.session().unwrap();
@@ -55,7 +55,7 @@ fn values_come_back_in_the_order_of_their_keys() {
 #[test]
 fn each_put_does_what_it_may() {
     for case in cases() {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.filled(&place.path, 3).unwrap();
         let mut session = store.session().unwrap();
         let mut put = |n, how| {
@@ -75,7 +75,7 @@ fn each_put_does_what_it_may() {
 #[test]
 fn a_name_that_is_no_key_of_its_columns_is_refused() {
     let case = cases().last().unwrap();
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case.filled(&place.path, 1).unwrap();
     let key = OwnedKey::Name((*b"one").into());
     let said = store.check_item(key.as_key(), 1).unwrap_err().to_string();

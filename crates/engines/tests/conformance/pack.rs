@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use model::{Access, Error, ErrorKind, KeyKind};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, Place, checked};
+use crate::case::{Case, Ease, StoreFolder, checked};
 
 fn case(io: &str) -> Case {
     let engine = registry::blobs("pack").unwrap();
@@ -18,8 +18,8 @@ fn refused(path: &Path) -> Error {
 
 #[test]
 fn a_pack_cut_short_or_changed_is_corrupt() {
-    let place = Place::new().unwrap();
-    case("pread").made(&place.path, 10).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case("pread").create_filled(&place.path, 10).unwrap();
     let good = fs::read(&place.path).unwrap();
     for length in [0, 5, 16, 40, good.len() / 2, good.len() - 1] {
         fs::write(&place.path, &good[..length]).unwrap();
@@ -39,7 +39,7 @@ fn a_pack_cut_short_or_changed_is_corrupt() {
 
 #[test]
 fn a_pack_whose_writer_was_interrupted_says_so() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case("pread").filled(&place.path, 10).unwrap();
     store.flush_writes().unwrap();
     store.session().unwrap().write(&case("pread").key(11), b"not settled");
@@ -51,7 +51,7 @@ fn a_pack_whose_writer_was_interrupted_says_so() {
 
 #[test]
 fn values_written_behind_the_map_are_read_all_the_same() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     case("mmap").create(&place.path).unwrap().close().unwrap();
     let store = case("mmap").open(&place.path, Access::Write).unwrap();
     let mut session = store.session().unwrap();
@@ -63,7 +63,7 @@ fn values_written_behind_the_map_are_read_all_the_same() {
 
 #[test]
 fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = case("pread").filled(&place.path, 10).unwrap();
     store.flush_writes().unwrap();
     let before = fs::metadata(&place.path).unwrap().len();

@@ -6,7 +6,7 @@ use heed::{CommitOrAbort, DatabaseFlags, EnvOpenOptions, types::Bytes};
 use model::{Access, Blobs, FoundValues, KeyKind, Result, Settings};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, OwnedKey, Place, checked};
+use crate::case::{Case, Ease, OwnedKey, StoreFolder, checked};
 
 fn engine(name: &str) -> &'static dyn Blobs {
     registry::blobs(name).unwrap()
@@ -62,7 +62,7 @@ fn environment(path: &Path, databases: &[(&str, DatabaseFlags, &[&str])]) {
 fn the_only_database_of_an_environment_is_found() {
     let none = DatabaseFlags::empty();
     for name in ["", "photos"] {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         environment(&place.path, &[(name, none, &["a", "b"])]);
         let found = find("lmdb", &place.path).unwrap().unwrap();
         assert_eq!(found.settings.get("database"), Some(name));
@@ -74,7 +74,7 @@ fn the_only_database_of_an_environment_is_found() {
 
 #[test]
 fn of_several_databases_one_has_to_be_named() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let none = DatabaseFlags::empty();
     let databases = [("", none, &["z"][..]), ("notes", none, &["b"]), ("photos", none, &["a"])];
     environment(&place.path, &databases);
@@ -94,7 +94,7 @@ fn databases_in_another_order_or_with_several_values_a_key_are_refused() {
     // The numbers of lmdb.h.
     for (flags, name) in [(0x02, "MDB_REVERSEKEY"), (0x04, "MDB_DUPSORT"), (0x08, "MDB_INTEGERKEY")]
     {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         environment(
             &place.path,
             &[("other", DatabaseFlags::from_bits_retain(flags), &["12345678", "87654321"])],
@@ -102,7 +102,7 @@ fn databases_in_another_order_or_with_several_values_a_key_are_refused() {
         let said = refused("lmdb", &place.path, &[("database", "other")]);
         assert!(said.contains(name), "{said}");
     }
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     environment(&place.path, &[("", DatabaseFlags::REVERSE_KEY, &["ba", "ab"])]);
     let store = case("lmdb", &[]).open(&place.path, Access::Read).unwrap();
     let scanned =
@@ -112,7 +112,7 @@ fn databases_in_another_order_or_with_several_values_a_key_are_refused() {
 
 #[test]
 fn the_only_keyspace_is_found_and_of_several_one_has_to_be_named() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let database = fjall::Database::builder(&place.path).open().unwrap();
     let make = |name: &str, key: &str| {
         let keyspace = database.keyspace(name, fjall::KeyspaceCreateOptions::default).unwrap();
@@ -133,7 +133,7 @@ fn the_only_keyspace_is_found_and_of_several_one_has_to_be_named() {
 
 #[test]
 fn the_column_family_that_has_values_is_found() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let mut options = rocksdb::Options::default();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
@@ -155,7 +155,7 @@ fn the_column_family_that_has_values_is_found() {
 #[test]
 fn a_named_part_has_no_integers() {
     for (name, word) in [("lmdb", "database"), ("fjall", "keyspace"), ("rocksdb", "family")] {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let case = Case { keys: KeyKind::Integers, ..case(name, &[(word, "photos")]) };
         let said = case.create(&place.path).err().unwrap().to_string();
         assert!(said.contains(&format!("{word}=photos")) && !place.path.exists(), "{said}");
@@ -165,8 +165,8 @@ fn a_named_part_has_no_integers() {
 #[test]
 fn a_store_of_storemarks_own_needs_no_name() {
     for (name, word) in [("lmdb", "database"), ("fjall", "keyspace"), ("rocksdb", "family")] {
-        let place = Place::new().unwrap();
-        case(name, &[]).made(&place.path, 3).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case(name, &[]).create_filled(&place.path, 3).unwrap();
         assert_eq!(find(name, &place.path).unwrap(), None);
         let store = case(name, &[]).open(&place.path, Access::Read).unwrap();
         assert_eq!(store.in_effect().unwrap().0.get(word), None);

@@ -7,7 +7,7 @@ use model::{Access, Durability, ErrorKind, KeyKind};
 use storemark_engines::registry;
 
 use crate::{
-    case::{Case, Ease, OwnedKey, Place, checked},
+    case::{Case, Ease, OwnedKey, StoreFolder, checked},
     neighbour::Neighbour,
 };
 
@@ -18,8 +18,8 @@ fn case(pairs: &[(&str, &str)]) -> Case {
 
 #[test]
 fn beside_a_process_that_writes_it_is_refused() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let neighbour = Neighbour::with(&case(&[]), &place.path);
     for access in [Access::Read, Access::Write] {
         let error = case(&[]).open(&place.path, access).err().unwrap();
@@ -33,9 +33,9 @@ fn beside_a_process_that_writes_it_is_refused() {
 
 #[test]
 fn shared_by_all_it_is_written_beside_another_process() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let shared = case(&[("share", "writers")]);
-    case(&[("share", "writers")]).made(&place.path, 20).unwrap();
+    case(&[("share", "writers")]).create_filled(&place.path, 20).unwrap();
     let mut neighbour = Neighbour::with(&shared, &place.path);
     let store = shared.engine.join(&place.path, &shared.options(Access::Write)).unwrap();
     let mut session = store.session().unwrap();
@@ -47,8 +47,8 @@ fn shared_by_all_it_is_written_beside_another_process() {
 
 #[test]
 fn several_read_at_once() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let [one, other] = [(); 2].map(|()| case(&[]).open(&place.path, Access::Read).unwrap());
     assert_eq!(one.session().unwrap().items(), other.session().unwrap().items());
 }
@@ -56,7 +56,7 @@ fn several_read_at_once() {
 #[test]
 fn commits_in_memory_and_several_processes_exclude_each_other() {
     for share in ["readers", "writers"] {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let error = case(&[("sync", "deferred"), ("share", share)]).create(&place.path);
         assert_eq!(error.err().unwrap().kind(), ErrorKind::Usage);
         assert!(!place.path.exists());
@@ -64,7 +64,7 @@ fn commits_in_memory_and_several_processes_exclude_each_other() {
 }
 
 /// What a killed process would leave: the file as it is now.
-fn left(place: &Place) -> Vec<u8> {
+fn left(place: &StoreFolder) -> Vec<u8> {
     let copy = place.folder.join("copy");
     fs::copy(&place.path, &copy).unwrap();
     let store = case(&[]).open(&copy, Access::Write).unwrap();
@@ -73,8 +73,8 @@ fn left(place: &Place) -> Vec<u8> {
 
 #[test]
 fn a_deferred_commit_is_in_the_file_once_it_is_settled() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let case = case(&[("sync", "deferred")]);
     let store = case.open(&place.path, Access::Write).unwrap();
     let before = store.session().unwrap().value(&OwnedKey::Int(1)).unwrap();
@@ -87,8 +87,8 @@ fn a_deferred_commit_is_in_the_file_once_it_is_settled() {
 #[test]
 fn other_commits_are_in_the_file_at_once() {
     for class in [Durability::None, Durability::Durable] {
-        let place = Place::new().unwrap();
-        case(&[]).made(&place.path, 20).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case(&[]).create_filled(&place.path, 20).unwrap();
         let case = case(case(&[]).engine.durability_settings(class).unwrap().settings);
         let store = case.open(&place.path, Access::Write).unwrap();
         store.session().unwrap().write(&OwnedKey::Int(1), b"new");
@@ -98,8 +98,8 @@ fn other_commits_are_in_the_file_at_once() {
 
 #[test]
 fn after_a_killed_writer_it_is_repaired_before_it_is_read() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let copy = place.folder.join("copy");
     let store = case(&[]).open(&place.path, Access::Write).unwrap();
     store.session().unwrap().write(&OwnedKey::Int(21), b"last");
@@ -118,8 +118,8 @@ fn after_a_killed_writer_it_is_repaired_before_it_is_read() {
 
 #[test]
 fn a_file_cut_short_or_of_another_kind_is_refused_and_stays() {
-    let place = Place::new().unwrap();
-    case(&[]).made(&place.path, 20).unwrap();
+    let place = StoreFolder::new().unwrap();
+    case(&[]).create_filled(&place.path, 20).unwrap();
     let good = fs::read(&place.path).unwrap();
     for length in [0, 5, 100, 4096, good.len() / 2] {
         fs::write(&place.path, &good[..length]).unwrap();
@@ -149,7 +149,7 @@ fn foreign<K: redb::Key + 'static, V: redb::Value + 'static>(
 
 #[test]
 fn a_table_of_another_program_is_read_by_its_own_types() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     foreign::<u64, &str>(&place.path, "u64", &[(7, "seven"), (3, "three"), (1 << 40, "large")]);
     foreign::<u32, &[u8]>(&place.path, "u32", &[(7, b"seven"), (u32::MAX, b"last")]);
     foreign::<i32, String>(&place.path, "i32", &[(-7, "seven".to_owned()), (7, String::new())]);
@@ -203,7 +203,7 @@ fn a_table_of_another_program_is_read_by_its_own_types() {
 
 #[test]
 fn the_only_table_is_found_and_types_that_are_not_read_are_named() {
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     foreign::<&str, &[u8]>(&place.path, "photos", &[("a", b"1")]);
     let engine = registry::blobs("redb").unwrap();
     let found = engine.find_values(&place.path, &model::Settings::default()).unwrap().unwrap();
@@ -223,7 +223,7 @@ fn the_only_table_is_found_and_types_that_are_not_read_are_named() {
     let mut session = store.session().unwrap();
     let scanned = session.scan(model::Scan::ALL, &mut |_| unreachable!("there is no other"));
     assert!(scanned.unwrap_err().to_string().contains("18446744073709551615"));
-    let new = Place::new().unwrap();
+    let new = StoreFolder::new().unwrap();
     let said = case(&[("table", "photos")]).create(&new.path).err().unwrap().to_string();
     assert!(said.contains("table=photos") && !new.path.exists(), "{said}");
 }

@@ -10,7 +10,7 @@ use model::{Access, KeyKind, Scan};
 use storemark_engines::registry;
 
 use crate::{
-    case::{Case, Ease, Place, checked},
+    case::{Case, Ease, StoreFolder, checked},
     servers::engine_unless_left_out,
 };
 
@@ -48,7 +48,7 @@ fn files(folder: &Path, part: &str) -> Vec<PathBuf> {
 
 /// Empties each page of the store's file in turn, and returns how many keys were saved of those that did
 /// not open, each.
-fn saved_of_pages(case: &Case, place: &Place, file: &Path, command: &str) -> Vec<i64> {
+fn saved_of_pages(case: &Case, place: &StoreFolder, file: &Path, command: &str) -> Vec<i64> {
     let good = fs::read(file).unwrap();
     let mut saved = Vec::new();
     for page in 1..good.len() / PAGE {
@@ -70,8 +70,8 @@ fn saved_of_pages(case: &Case, place: &Place, file: &Path, command: &str) -> Vec
 fn what_can_be_read_of_a_database_is_saved() {
     for (name, file) in [("sqlite", ""), ("hybrid", "hybrid.db")] {
         let case = case(name, &[]).unwrap();
-        let place = Place::new().unwrap();
-        case.made(&place.path, KEYS).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, KEYS).unwrap();
         let file = if file.is_empty() { place.path.clone() } else { place.path.join(file) };
         let saved = saved_of_pages(&case, &place, &file, "sqlite3 DATABASE .");
         assert!(saved.iter().any(|count| (1..KEYS).contains(count)), "{name}: {saved:?}");
@@ -83,8 +83,8 @@ fn what_can_be_read_of_a_database_is_saved() {
 fn a_lost_list_of_tables_is_made_again() {
     for blobs in ["off", "on"] {
         let case = case("rocksdb", &[("blobs", blobs)]).unwrap();
-        let place = Place::new().unwrap();
-        case.made(&place.path, KEYS).unwrap();
+        let place = StoreFolder::new().unwrap();
+        case.create_filled(&place.path, KEYS).unwrap();
         for manifest in files(&place.path, "MANIFEST") {
             fs::write(manifest, [0; 100]).unwrap();
         }
@@ -105,7 +105,7 @@ fn the_log_of_a_server_is_cut_off_or_replaced() {
             continue;
         }
         let case = case(name, &[]).unwrap();
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         for n in 1..=KEYS {
             store.session().unwrap().write(&case.key(n), b"a value");

@@ -14,7 +14,7 @@ use model::{Blobs, EngineFacts, Facet, KeyKind, Scan, Session, Settings, Store};
 use storemark_engines::{Skeleton, registry};
 
 use crate::{
-    case::{Case, Ease, Place, checked},
+    case::{Case, Ease, StoreFolder, checked},
     cleanup_guard::cleanup_guard,
 };
 
@@ -157,9 +157,9 @@ pub(crate) fn is_chosen(case: &Case) -> bool {
 }
 
 /// A place for a store of `engine`: in a folder, or a table's name on a server.
-pub(crate) fn place(engine: &dyn Blobs) -> Place {
+pub(crate) fn place(engine: &dyn Blobs) -> StoreFolder {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let mut place = Place::new().unwrap();
+    let mut place = StoreFolder::new().unwrap();
     let Some(remote) = remote(engine.name()) else { return place };
     let address = (remote.address)(&remote.store());
     let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -226,7 +226,7 @@ fn kept(case: &Case) -> Arc<Kept> {
     if let Some(kept) = all.iter().find(|kept| kept.case == name) {
         return Arc::clone(kept);
     }
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let (path, store) = (place.path.clone(), Mutex::new(case.create(&place.path).unwrap()));
     let kept = Kept { case: name, path, store, _guard: cleanup_guard(place) };
     all.push(Arc::new(kept));

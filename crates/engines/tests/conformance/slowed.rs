@@ -7,7 +7,7 @@ use model::{Access, Blobs, Durability, Facet, Key, KeyKind, OpenOptions, Put, Se
 use storemark_engines::{Slowed, registry};
 
 use crate::{
-    case::{Place, checked},
+    case::{StoreFolder, checked},
     servers::engines,
 };
 
@@ -16,7 +16,7 @@ fn it_says_of_itself_what_the_engine_says() {
     for engine in engines() {
         let slowed = Slowed::new(engine, 10.0).unwrap();
         assert_eq!(facts(&slowed), facts(engine));
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         if !engine.capabilities().persistent {
             continue;
         }
@@ -59,7 +59,7 @@ fn create(engine: &dyn Blobs, path: &Path) {
 #[cfg(feature = "sqlite")]
 fn its_sessions_tell_of_checkpoints_too() {
     let slowed = Slowed::new(registry::blobs("sqlite").unwrap(), 10.0).unwrap();
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let settings = [("journal", "wal"), ("sync", "off")];
     let settings = checked(&slowed, &settings);
     let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Integers };
@@ -77,7 +77,7 @@ fn its_sessions_tell_of_checkpoints_too() {
 fn it_too_refuses_to_read_what_reading_changes() {
     let sqlite = registry::blobs("sqlite").unwrap();
     let slowed = Slowed::new(sqlite, 10.0).unwrap();
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     create(sqlite, &place.path);
     let wal = checked(sqlite, &[("journal", "wal")]);
     let why = slowed.reading_changes(&place.path, &wal);
@@ -101,7 +101,7 @@ fn it_too_refuses_to_read_what_reading_changes() {
 fn each_operation_waits() {
     const WAIT_NS: f64 = 20e6;
     let slowed = Slowed::new(registry::blobs("memory").unwrap(), WAIT_NS).unwrap();
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let options =
         OpenOptions { settings: Settings::default(), access: Access::Write, keys: KeyKind::Names };
     let store = slowed.create(&place.path, &options).unwrap();

@@ -14,7 +14,7 @@ use model::{
 };
 
 use crate::{
-    case::{Case, Ease, OwnedKey, Place, bytes, checked},
+    case::{Case, Ease, OwnedKey, StoreFolder, bytes, checked},
     servers::{PRIVATE, engine_unless_left_out, engines, with_store},
 };
 
@@ -34,7 +34,7 @@ fn mariadb(keys: KeyKind, pairs: &[(&str, &str)]) -> Option<Case> {
 fn other_storage_engines_hold_blobs_and_promise_nothing() {
     for (word, longest) in [("aria", 2000), ("myisam", 1000)] {
         let Some(case) = mariadb(KeyKind::Names, &[("engine", word)]) else { return };
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.create(&place.path).unwrap();
         let (settings, class) = store.in_effect().unwrap();
         assert_eq!(class, Durability::None);
@@ -68,7 +68,7 @@ fn other_storage_engines_hold_blobs_and_promise_nothing() {
 fn engines_that_hold_no_blobs_are_refused() {
     for word in ["memory", "csv"] {
         let Some(case) = mariadb(KeyKind::Integers, &[("engine", word)]) else { return };
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         assert_eq!(case.create(&place.path).err().unwrap().kind(), ErrorKind::Usage);
         assert!(!place.path.exists());
     }
@@ -146,7 +146,7 @@ fn a_wait_that_took_too_long_is_repeated_and_counted() {
 #[test]
 fn a_store_that_is_open_can_be_joined_but_not_opened() {
     for case in cases() {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = case.filled(&place.path, 3).unwrap();
         let error = case.open(&place.path, Access::Write).err().unwrap();
         assert!(error.to_string().contains("another process has it open"), "{error}");

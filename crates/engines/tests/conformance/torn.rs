@@ -9,7 +9,7 @@ use std::{
 use model::{Access, ErrorKind, KeyKind};
 use storemark_engines::registry;
 
-use crate::case::{Case, Ease, Place, bytes, checked};
+use crate::case::{Case, Ease, StoreFolder, bytes, checked};
 
 const VALUE: usize = 20_000;
 const PAGE: usize = 4096;
@@ -37,7 +37,7 @@ fn log(store: &Path, ending: &str) -> PathBuf {
 }
 
 /// Ten values, the page lost that ends that many bytes before the end of the log.
-fn cut_short(case: &Case, place: &Place, ending: &str, before_end: usize) -> PathBuf {
+fn cut_short(case: &Case, place: &StoreFolder, ending: &str, before_end: usize) -> PathBuf {
     let store = case.create(&place.path).unwrap();
     for n in 0..10 {
         store.session().unwrap().write(&case.key(n), &bytes(n, VALUE));
@@ -60,7 +60,7 @@ fn a_log_that_lost_a_page_gives_whole_values_or_is_refused() {
         let Ok(engine) = registry::blobs(name) else { continue };
         let case = Case::new(engine, KeyKind::Integers, checked(engine, &[]));
         for (before_end, whole) in [(0, 9), (VALUE / 2, 9), (VALUE * 3 / 2, 8)] {
-            let place = Place::new().unwrap();
+            let place = StoreFolder::new().unwrap();
             let left = cut_short(&case, &place, ending, before_end);
             match case.open(&left, Access::Write) {
                 Ok(store) => {

@@ -128,7 +128,7 @@ impl Group {
     }
 }
 
-/// Has `handler` called, in a thread of its own, when the user or the system asks this process to end.
+/// Calls `handler`, in a thread of its own, when the user or the system asks this process to end.
 pub(crate) fn on_interrupt(handler: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let listen = move || signals.forever().for_each(|_| handler());

@@ -67,7 +67,7 @@ fn narrow(wide: &[u16]) -> OsString {
     OsString::from_wide(wide.split(|unit| *unit == 0).next().unwrap_or_default())
 }
 
-fn done(result: i32) -> io::Result<()> {
+fn checked(result: i32) -> io::Result<()> {
     if result == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut found: BY_HANDLE_FILE_INFORMATION = unsafe { mem::zeroed() };
     // SAFETY: the handle is open, and the call writes a structure of this type.
-    done(unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut found) }).ok()?;
+    checked(unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut found) }).ok()?;
     let index = u64::from(found.nFileIndexHigh) << 32 | u64::from(found.nFileIndexLow);
     Some((found.dwVolumeSerialNumber.into(), index))
 }
@@ -107,7 +107,7 @@ pub(crate) fn free_bytes(place: &Path) -> Option<io::Result<u64>> {
     let free = || {
         let (place, mut free) = (long(place)?, 0);
         // SAFETY: the path ends in zero, and the call writes one number; it takes null for the others.
-        done(unsafe {
+        checked(unsafe {
             GetDiskFreeSpaceExW(place.as_ptr(), &raw mut free, ptr::null_mut(), ptr::null_mut())
         })?;
         Ok(free)
@@ -159,9 +159,9 @@ impl Group {
         let size = u32::try_from(size_of_val(&limits)).expect("some hundred bytes");
         let class = JobObjectExtendedLimitInformation;
         // SAFETY: the job is open, and the structure is that of its class, of this size.
-        done(unsafe { SetInformationJobObject(job, class, (&raw const limits).cast(), size) })?;
+        checked(unsafe { SetInformationJobObject(job, class, (&raw const limits).cast(), size) })?;
         // SAFETY: both handles are open.
-        done(unsafe { AssignProcessToJobObject(job, child.as_raw_handle()) })?;
+        checked(unsafe { AssignProcessToJobObject(job, child.as_raw_handle()) })?;
         Ok(owned)
     }
 
@@ -177,7 +177,7 @@ impl Group {
 /// The function that [`on_interrupt`] was given.
 static HANDLER: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Has `handler` called, in a thread of its own, when the user or the system asks this process to end.
+/// Calls `handler`, in a thread of its own, when the user or the system asks this process to end.
 pub(crate) fn on_interrupt(handler: impl Fn() + Send + Sync + 'static) -> io::Result<()> {
     unsafe extern "system" fn call(event: u32) -> i32 {
         HANDLER.get().map(|handler| handler());
@@ -191,7 +191,7 @@ pub(crate) fn on_interrupt(handler: impl Fn() + Send + Sync + 'static) -> io::Re
         return Err(io::ErrorKind::AlreadyExists.into());
     }
     // SAFETY: the function is there as long as the process.
-    done(unsafe { SetConsoleCtrlHandler(Some(call), 1) })
+    checked(unsafe { SetConsoleCtrlHandler(Some(call), 1) })
 }
 
 /// Returns nanoseconds of a time in units of 100 ns.
@@ -231,7 +231,7 @@ pub(crate) fn io() -> Option<Io> {
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut found: IO_COUNTERS = unsafe { mem::zeroed() };
     // SAFETY: the handle is that of this process, and the call writes a structure of this type.
-    done(unsafe { GetProcessIoCounters(GetCurrentProcess(), &raw mut found) }).ok()?;
+    checked(unsafe { GetProcessIoCounters(GetCurrentProcess(), &raw mut found) }).ok()?;
     (found.ReadOperationCount > 0).then_some(Io {
         read_calls: found.ReadOperationCount,
         read_bytes: found.ReadTransferCount,
@@ -255,7 +255,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
     let rename = || {
         let (from, to) = (long(from)?, long(to)?);
         // SAFETY: both paths end in zero.
-        done(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) })
+        checked(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) })
     };
     Some(rename())
 }
@@ -332,11 +332,11 @@ pub(crate) fn filesystem(path: &Path) -> Option<Filesystem> {
     let text = || [0_u16; LONGEST as usize];
     let ([mut mount, mut volume, mut kind], path) = ([text(), text(), text()], long(path).ok()?);
     // SAFETY: the path ends in zero, and the call writes no more than the length.
-    done(unsafe { GetVolumePathNameW(path.as_ptr(), mount.as_mut_ptr(), LONGEST) }).ok()?;
+    checked(unsafe { GetVolumePathNameW(path.as_ptr(), mount.as_mut_ptr(), LONGEST) }).ok()?;
     // SAFETY: as above. A volume of the network has no name of its own.
     unsafe { GetVolumeNameForVolumeMountPointW(mount.as_ptr(), volume.as_mut_ptr(), LONGEST) };
     // SAFETY: as above; the call takes null for what is not asked.
-    done(unsafe {
+    checked(unsafe {
         GetVolumeInformationW(
             mount.as_ptr(),
             ptr::null_mut(),

@@ -119,7 +119,7 @@ fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &St
     end(request, status, &errors, started.elapsed())
 }
 
-/// Has the kernel write back mappings at random moments until the program has ended. Another process asks
+/// Makes the kernel write back mappings at random moments until the program has ended. Another process asks
 /// for it: if this one were killed meanwhile, it would wait for itself.
 fn write_back(folder: &Path, seed: u64, has_ended: &AtomicBool) {
     let mut shell = Command::new("/bin/sh");

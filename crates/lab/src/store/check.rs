@@ -178,7 +178,7 @@ fn is_same(value: &[u8], entry: &Entry) -> bool {
 /// The number of values for which a worker is asked at once.
 const TOGETHER: usize = 64;
 
-/// Does what [`bytes`] does over a store that a worker has open, some values at a time: asking takes as
+/// Compares as [`bytes`] does, over a store that a worker has open, some values at a time: asking takes as
 /// long as several reads.
 fn bytes_in_worker(
     dataset: &Dataset,

@@ -63,7 +63,7 @@ fn with(plan: &Plan, option: &str) -> String {
     format!("{}{option}", plan.study.as_ref().map_or_else(String::new, step))
 }
 
-/// Names the stores whose verdict more time does not change; `None` if there are none.
+/// Lists the stores whose verdict more time does not change; `None` if there are none.
 fn of_copies(all: &[Lead<'_>]) -> Option<String> {
     let copies = all
         .iter()

@@ -64,7 +64,7 @@ pub(crate) fn undecided(
     says.into_iter().flatten().collect()
 }
 
-/// Names the shares by which a store was chosen.
+/// Describes the shares by which a store was chosen.
 pub(crate) fn weighed(reads: f64) -> String {
     let [reads, updates] = [reads, 1.0 - reads].map(exact_percent);
     sentences::weighed(reads, updates)

@@ -27,7 +27,7 @@ pub(crate) fn chart(result: &CrashResult, place: &str) -> Option<Chart> {
     Some(chart.with_place(place))
 }
 
-/// The names of all series, so that each has a colour of its own.
+/// Lists the names of all series, so that each has a colour of its own.
 pub(crate) fn series_names() -> Vec<&'static str> {
     let models = CrashModel::ALL.into_iter().map(CrashModel::name);
     models.chain([KEPT, BROKEN]).collect()

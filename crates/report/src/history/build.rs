@@ -35,9 +35,9 @@ pub fn history(mut files: Vec<HistoryFile>, control: Option<&str>) -> Result<His
         .flat_map(|(file, of)| of.records.iter().map(move |record| (file, record)))
         .collect();
     let mut groups = Vec::new();
-    for identity in all.iter().map(|(_, record)| Identity::of(record)).unique() {
+    for identity in all.iter().map(|(_, record)| Identity::new(record)).unique() {
         let own: Vec<_> =
-            all.iter().copied().filter(|(_, record)| Identity::of(record) == identity).collect();
+            all.iter().copied().filter(|(_, record)| Identity::new(record) == identity).collect();
         groups.push(group(identity, &files, &own, control));
     }
     groups.sort_by_key(|group| Reverse(group.records.len()));
@@ -86,7 +86,7 @@ const MACHINE: [&str; 7] = [
 ];
 
 impl Identity {
-    fn of(record: &Record) -> Self {
+    fn new(record: &Record) -> Self {
         let (plan, environment) = (&record.header.plan, &record.header.environment);
         let aspects = ASPECTS.iter().filter(|(name, _)| MACHINE.contains(name));
         let aspects = aspects.map(|(_, value)| value(environment));

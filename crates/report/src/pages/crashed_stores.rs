@@ -102,11 +102,11 @@ fn most_lost(store: &CrashedStore) -> String {
 /// Returns a line about the first repair of states that do not open; `None` if there is none.
 fn repaired(store: &CrashedStore) -> Option<Line> {
     let repair = store.models(false).find_map(|row| row.repair.as_ref())?;
-    Some(Line::dim(format!("{} {} ({}): {repair}", store.target, store.durability, made(store))))
+    Some(Line::dim(format!("{} {} ({}): {repair}", store.target, store.durability, origin(store))))
 }
 
 /// Returns how a store was made.
-fn made(store: &CrashedStore) -> &'static str {
+fn origin(store: &CrashedStore) -> &'static str {
     if store.established { "established" } else { "new" }
 }
 
@@ -130,14 +130,14 @@ fn broken(store: &CrashedStore) -> Vec<Line> {
 }
 
 fn broken_state(store: &CrashedStore, state: &BrokenState) -> Vec<Line> {
-    let made = made(store);
+    let origin = origin(store);
     let BrokenState { cut, model, seed, reason, at, missing, .. } = state;
     let tone = if *model == CrashModel::Strict { Tone::Dim } else { Tone::Bad };
     let class = store.durability;
-    let head = format!("{} {class} ({made}), {model}, cut {at}: {reason}", store.target);
+    let head = format!("{} {class} ({origin}), {model}, cut {at}: {reason}", store.target);
     let target = shell_quoted(&store.target);
     let again = format!(
-        "storemark crash {target} --durability {class} --stores {made} --cut {cut} --models {model} \
+        "storemark crash {target} --durability {class} --stores {origin} --cut {cut} --models {model} \
          --seed {seed} --keep state"
     );
     let missing = missing.iter().map(|missing| Line::dim(missing.clone()));

@@ -90,8 +90,8 @@ pub(super) fn server_arguments(
     Ok(arguments)
 }
 
-/// Has the log at the path of a store cut off where it cannot be read, and returns the command; `None` if it
-/// fails.
+/// Cuts off the log at the path of a store where it cannot be read, and returns the command that does it;
+/// `None` if it fails.
 pub(super) fn repair(store: &Path) -> Option<String> {
     let program = software().program(&["valkey-check-aof", "redis-check-aof"]).ok()?;
     let manifest = "data/appendonlydir/appendonly.aof.manifest";

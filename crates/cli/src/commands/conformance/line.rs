@@ -16,7 +16,8 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(checked: &Checked) -> Self {
+    /// Returns the outcome of a check.
+    pub(super) fn new(checked: &Checked) -> Self {
         match checked {
             Ok(()) => Self::Passed,
             Err(fault) if fault.is_unchecked() => Self::Unchecked(said(fault)),
@@ -77,9 +78,9 @@ mod tests {
     #[test]
     fn an_outcome_is_read_as_it_was_written() {
         let faults = [Fault::new("key 1 is\n absent"), Fault::unchecked("no strace")];
-        let of_faults = faults.map(|fault| Outcome::of(&Err(fault)));
+        let of_faults = faults.map(|fault| Outcome::new(&Err(fault)));
         assert_eq!(of_faults[0], Outcome::Failed("key 1 is absent".to_owned()));
-        for outcome in of_faults.into_iter().chain([Outcome::of(&Ok(())), Outcome::NotOfCase]) {
+        for outcome in of_faults.into_iter().chain([Outcome::new(&Ok(())), Outcome::NotOfCase]) {
             assert_eq!(Outcome::parse(outcome.line().trim_end()), Some(outcome));
         }
         assert_eq!(Outcome::parse("anything"), None);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use conformance::{Case, Part, Place};
+use conformance::{Case, Part, StoreFolder};
 use model::{Error, ErrorKind, Facet, KeyKind, Result, Settings, TypedTarget};
 
 use super::line::Outcome;
@@ -61,7 +61,7 @@ impl CheckEngineOptions {
 pub(crate) fn check_engine(options: &CheckEngineOptions) -> Result<(), Failure> {
     let case = options.case()?;
     if let Some([word, path]) = options.part.as_deref() {
-        let part = Part::of(word).ok_or_else(|| Error::usage("no such part"))?;
+        let part = Part::parse(word).ok_or_else(|| Error::usage("no such part"))?;
         let failed = |fault: conformance::Fault| Error::failed(fault.to_string());
         return Ok(conformance::run_part(part, &case, path.as_ref()).map_err(failed)?);
     }
@@ -80,7 +80,7 @@ pub(crate) fn check_engine(options: &CheckEngineOptions) -> Result<(), Failure> 
     for name in &options.checks {
         let check = conformance::check(name).ok_or_else(|| Error::usage("no such check"))?;
         let outcome =
-            if fits { Outcome::of(&check.run(&case, &start)) } else { Outcome::NotOfCase };
+            if fits { Outcome::new(&check.run(&case, &start)) } else { Outcome::NotOfCase };
         // What was printed in it is there before its line.
         engines::flush_printed();
         output.write_all(outcome.line().as_bytes()).map_err(|e| Error::io("standard output", e))?;
@@ -91,7 +91,7 @@ pub(crate) fn check_engine(options: &CheckEngineOptions) -> Result<(), Failure> 
 /// Returns whether the engine has stores of this case at all: settings may not go together, or with the kind
 /// of keys.
 fn fits(case: &Case) -> Result<bool> {
-    let place = Place::new().map_err(|error| Error::io("a folder for the checks", error))?;
+    let place = StoreFolder::new().map_err(|error| Error::io("a folder for the checks", error))?;
     let created = case.create(&place.path);
     Ok(!created.is_err_and(|error| error.kind() == ErrorKind::Usage))
 }

@@ -104,7 +104,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
 
 /// Judges the targets of all runs by the limit of `--fail-above`.
 fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
-    let Some(limit) = Limit::of(options) else { return Ok(()) };
+    let Some(limit) = Limit::new(options) else { return Ok(()) };
     let of_run = |run| gated_targets(run, limit.share).into_iter().map(move |of| (run, of));
     let targets: Vec<_> = records.iter().flat_map(of_run).collect();
     let rows: Vec<_> =
@@ -117,7 +117,7 @@ fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
 
 /// Judges the targets of all runs by the counters of `--fail-on`.
 fn gate_on_counters(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
-    let Some(counters) = Counters::of(options) else { return Ok(()) };
+    let Some(counters) = Counters::new(options) else { return Ok(()) };
     let of_run = |run| counted_targets(run, &counters.0).into_iter().map(move |of| (run, of));
     let row = |(run, of): (_, CountedTarget)| (of.change.gate(), report::counted_row(run, &of));
     let rows: Vec<_> = records.iter().flat_map(of_run).map(row).collect();
@@ -151,7 +151,7 @@ fn ready(typed: RunSpec) -> Result<Ready> {
     }
     let is_alone = |request: &mut Request| request.experiment.labels().len() < 2;
     let gate = &spec.output().gate;
-    let option = match (Limit::of(gate), Counters::of(gate)) {
+    let option = match (Limit::new(gate), Counters::new(gate)) {
         (Some(_), _) => Some("--fail-above"),
         (_, Some(_)) => Some("--fail-on"),
         _ => None,

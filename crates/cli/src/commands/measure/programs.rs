@@ -10,7 +10,7 @@ use spec::BlobsSpec;
 
 use crate::{STOP, files, program, targets::FoundTarget};
 
-/// Has workers open the stores of all targets if one names a program, or is a plugin, so that these are all
+/// Lets workers open the stores of all targets if one names a program, or is a plugin, so that these are all
 /// that differs: targets without `worker=` are opened by workers of this program.
 ///
 /// # Errors

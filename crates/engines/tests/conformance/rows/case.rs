@@ -12,7 +12,7 @@ use model::{
 use storemark_engines::registry;
 
 use crate::{
-    case::{Place, words},
+    case::{StoreFolder, words},
     cleanup_guard::cleanup_guard,
     servers::{is_server, left_out},
 };
@@ -85,7 +85,7 @@ impl Case {
         databases: u32,
         use_it: impl FnOnce(&dyn RowStore, &dyn RowTables) -> Result<()>,
     ) {
-        let place = Place::new().unwrap();
+        let place = StoreFolder::new().unwrap();
         let store = self.engine.start(&place.path, &self.settings).unwrap();
         self.on(&*store, databases, use_it);
         store.close().unwrap();
@@ -124,7 +124,7 @@ fn kept(engine: &dyn Rows, settings: &Settings) -> Arc<Kept> {
     if let Some(kept) = found {
         return Arc::clone(kept);
     }
-    let place = Place::new().unwrap();
+    let place = StoreFolder::new().unwrap();
     let store = Mutex::new(engine.start(&place.path, &settings).unwrap());
     let kept = Kept { engine: engine.name(), settings, store, _guard: cleanup_guard(place) };
     all.push(Arc::new(kept));

@@ -91,7 +91,7 @@ fn gains(decision: &Decision<'_>) -> Vec<String> {
     says.into_iter().flatten().chain(moves::commands(decision)).collect()
 }
 
-/// Names a store that is faster than the chosen one and gives up more; `None` if there is none.
+/// Describes a store that is faster than the chosen one and gives up more; `None` if there is none.
 fn faster_still(decision: &Decision<'_>) -> Option<String> {
     let (faster, chosen) = (decision.choice.faster?, decision.choice.chosen);
     let [by, interval] = times_still(&decision.costs.ratio(faster, chosen)?);
@@ -100,7 +100,7 @@ fn faster_still(decision: &Decision<'_>) -> Option<String> {
     Some(sentences::faster_still(name(decision, faster), by, interval, list))
 }
 
-/// Names what the chosen store takes more of than the present one, and what its settings trade;
+/// Describes what the chosen store takes more of than the present one, and what its settings trade;
 /// `None` if the present store stays, or has no figures.
 fn trade_off(decision: &Decision<'_>) -> Option<String> {
     let (now, chosen) = (decision.now?, decision.choice.chosen);
@@ -127,7 +127,7 @@ fn power_cut(decision: &Decision<'_>) -> Option<String> {
     candidate.power_cut.as_ref().map(sentences::power_cut)
 }
 
-/// Names the store that comes next, and when it would win; `None` if there is no other.
+/// Describes the store that comes next, and when it would win; `None` if there is no other.
 fn next(decision: &Decision<'_>) -> Option<String> {
     let Choice { chosen, next, .. } = decision.choice;
     let next = next?;

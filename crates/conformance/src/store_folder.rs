@@ -10,7 +10,7 @@ use std::{
 };
 
 /// A folder in that of temporary files, removed with all in it when dropped.
-pub struct Place {
+pub struct StoreFolder {
     /// The folder.
     pub folder: PathBuf,
     /// The path of the store, where nothing is yet.
@@ -20,7 +20,7 @@ pub struct Place {
 /// What is below a folder: the bytes of each file, and when files and folders last changed.
 pub type Snapshot = BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>;
 
-impl Place {
+impl StoreFolder {
     /// Creates the folder.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StoreFolder {
     fn drop(&mut self) {
         if !self.folder.as_os_str().is_empty() {
             // A check that failed says so; what is left is among temporary files.
