@@ -252,7 +252,7 @@ impl<'s> Catalogue<'s> {
         self.log(|| Operation::Scan(prefix.to_vec()));
         let (mut from, mut limit, mut page) = (prefix.to_vec(), FEW, Page::default());
         loop {
-            let scan = Scan { from: Some(Key::Name(&from)), limit, values: true };
+            let scan = Scan { from: Some(Key::Name(&from)), limit, ..Scan::ALL };
             let is_full = self.call_store(|session| page.fill(session, scan, prefix))?;
             for (key, value) in page.rows() {
                 // The last key of the page before, which is longer than the prefix.

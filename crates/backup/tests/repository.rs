@@ -98,7 +98,7 @@ impl Place {
     fn records(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut found = Vec::new();
         self.change_catalogue(|session| {
-            let scan = Scan { from: None, limit: u64::MAX, values: true };
+            let scan = Scan::ALL;
             let visit = &mut |item: Item<'_>| {
                 let Key::Name(key) = item.key else { panic!("a name") };
                 found.push((key.to_vec(), item.value.to_vec()));

@@ -56,7 +56,7 @@ impl Ease for dyn Session + '_ {
     }
 
     fn items_from(&mut self, from: &OwnedKey, limit: u64) -> Checked<Vec<(OwnedKey, Vec<u8>)>> {
-        scanned(self, Scan { from: Some(from.as_key()), limit, values: true })
+        scanned(self, Scan { from: Some(from.as_key()), limit, ..Scan::ALL })
     }
 
     fn remove(&mut self, key: &OwnedKey) -> Checked {

@@ -62,6 +62,7 @@ macro_rules! checks {
 pub static CHECKS: &[Check] = checks! {
     Store values:
         a_value_is_put_got_and_deleted
+        a_value_is_put_and_got_in_parts
         insert_update_and_upsert_answer_whether_they_wrote
         sizes_around_pages_and_large_ones_come_back_whole
         a_short_buffer_stays_as_it_was_and_learns_the_length

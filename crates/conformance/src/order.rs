@@ -68,7 +68,7 @@ pub(crate) fn a_visitor_stops_a_scan_from_a_key(case: &Case, store: &dyn Store) 
     case.fill(&mut *session, 60)?;
     let mut seen = 0_usize;
     let second = case.key(2);
-    let from = Scan { from: Some(second.as_key()), limit: 50, values: true };
+    let from = Scan { from: Some(second.as_key()), limit: 50, ..Scan::ALL };
     session.scan(from, &mut |_| {
         seen += 1;
         Ok(if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

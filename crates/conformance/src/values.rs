@@ -1,6 +1,8 @@
 //! What is put is what is got.
 
-use model::{ErrorKind, How, Key, KeyKind, Mode, OwnedKey, Put, Store};
+use std::ops::ControlFlow;
+
+use model::{ErrorKind, How, Key, KeyKind, Mode, OwnedKey, Put, Scan, Store};
 
 use crate::{
     case::Case,
@@ -22,6 +24,31 @@ pub(crate) fn a_value_is_put_got_and_deleted(case: &Case, store: &dyn Store) -> 
     let again = session.delete(key.as_key())?;
     holds(!again, "deleting a key that was deleted is answered with yes")?;
     same("a key that was deleted", session.value(&key)?, None)
+}
+
+pub(crate) fn a_value_is_put_and_got_in_parts(case: &Case, store: &dyn Store) -> Checked {
+    if !store.has_parts() {
+        return Ok(());
+    }
+    let (mut session, key, value) = (store.session()?, case.key(1), bytes(1, 3_000_000));
+    let length = value.len() as u64;
+    for (what, answer) in [("a value in parts", true), ("it again", false)] {
+        let mut parts = |to: &mut dyn std::io::Write| {
+            value.chunks(999_999).try_for_each(|part| to.write_all(part))
+        };
+        let answered =
+            session.put_parts(key.as_key(), length, &mut parts, &Put::new(How::Insert))?;
+        same(format_args!("the answer to insert {what}"), answered, answer)?;
+    }
+    let mut read = Vec::new();
+    session.read_parts(key.as_key(), &mut read)?;
+    holds(read == value, "a value that is read in parts is another one")?;
+    let mut shown = Vec::new();
+    session.scan(Scan { longest: length - 1, ..Scan::ALL }, &mut |item| {
+        shown.push((item.value.len(), item.length));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    holds(shown == [(0, length)], "a value that is too long for a scan is shown by it")
 }
 
 pub(crate) fn insert_update_and_upsert_answer_whether_they_wrote(

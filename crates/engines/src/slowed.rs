@@ -4,14 +4,15 @@
 use std::{
     any::Any,
     hint::black_box,
+    io::Write,
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use model::{
     Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
-    Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Put, Removed,
-    Result, Scan, Session, Settings, Store, TableFacts, Visitor,
+    Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Parts, Put,
+    Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor,
 };
 
 use crate::{forward::forward, registry};
@@ -175,6 +176,7 @@ impl Store for SlowedStore {
         fn in_worker(&self) -> Option<&dyn Any>;
         fn background_work(&self) -> Option<Vec<&'static str>>;
         fn flush_writes(&self) -> Result<()>;
+        fn has_parts(&self) -> bool;
         fn integrity(&self) -> Result<Option<Vec<String>>>;
         fn check_unlocked(&self) -> Result<()>;
         fn check_item(&self, key: Key<'_>, length: u64) -> Result<()>;
@@ -252,6 +254,20 @@ impl Session for SlowedSession<'_> {
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let key = self.wait(key);
         self.session.put(key, value, put)
+    }
+
+    fn read_parts(&mut self, key: Key<'_>, to: &mut dyn Write) -> Result<()> {
+        self.session.read_parts(key, to)
+    }
+
+    fn put_parts(
+        &mut self,
+        key: Key<'_>,
+        length: u64,
+        parts: &mut Parts<'_>,
+        put: &Put,
+    ) -> Result<bool> {
+        self.session.put_parts(key, length, parts, put)
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {

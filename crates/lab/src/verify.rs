@@ -11,7 +11,7 @@ use std::{
 };
 
 use model::{
-    Entry, EntryKind, Error, ErrorKind, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
+    Entry, EntryKind, Error, ErrorKind, Item, Key, Meta, OwnedKey, Result, Scan, Store, ValueType,
 };
 
 use crate::{
@@ -159,7 +159,7 @@ fn readable(
 /// How much a store has to read.
 struct Size {
     amount: Amount,
-    /// The length of its longest value.
+    /// The length of the longest value that memory has as a whole.
     longest: u64,
 }
 
@@ -169,9 +169,11 @@ impl Size {
         let (mut amount, mut longest, memory) = (Amount::default(), 0, ValueRoom::measure());
         store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
-            memory.check(&item)?;
             amount.add(&item);
-            longest = longest.max(item.length);
+            if !store.has_parts() {
+                memory.check(&item)?;
+                longest = longest.max(item.length);
+            }
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(Self { amount, longest })
@@ -339,6 +341,16 @@ impl Reader<'_> {
         self.hash(&mut |rows| drop(sender.send(rows)))
     }
 
+    /// Returns the length and the hash of a value, which is read in parts if the scan did not show it.
+    fn digest(&self, item: &Item<'_>) -> Result<(u64, blake3::Hash)> {
+        if item.length <= LARGE || !self.store.has_parts() {
+            return Ok((item.value.len() as u64, blake3::hash(item.value)));
+        }
+        let mut hasher = blake3::Hasher::new();
+        self.store.session()?.read_parts(item.key, &mut hasher)?;
+        Ok((hasher.count(), hasher.finalize()))
+    }
+
     /// Shows the prints of all items in the order of their keys; returns the digest of the dataset.
     fn hash(&self, show: &mut dyn FnMut(Vec<Row>)) -> Result<(StoreTotals, String)> {
         let mut whole = blake3::Hasher::new();
@@ -349,9 +361,10 @@ impl Reader<'_> {
             }
             show(rows);
         };
-        self.store.session()?.scan(Scan::ALL, &mut |item| {
+        let longest = if self.store.has_parts() { LARGE } else { u64::MAX };
+        self.store.session()?.scan(Scan { longest, ..Scan::ALL }, &mut |item| {
             self.stop.check()?;
-            let (length, digest) = (item.value.len() as u64, blake3::hash(item.value));
+            let (length, digest) = self.digest(&item)?;
             let print = Print { length, digest, of: item.value_type, meta: item.meta };
             totals.values += 1;
             totals.bytes += length;

@@ -89,7 +89,8 @@ pub use secret::{Secret, without_password, without_passwords};
 pub use setting::{Accepts, Facet, Setting, Settings};
 pub use store::{
     Access, BUSY_ERRORS, BUSY_RETRIES, Entry, EntryKind, FinishedWork, How, Item, LOCK_WAIT_NS,
-    LOCK_WAITS, Mode, OpenOptions, Put, Removed, Scan, Session, Store, Visit, Visitor, copy_value,
+    LOCK_WAITS, Mode, OpenOptions, Parts, Put, Removed, Scan, Session, Store, Visit, Visitor,
+    copy_value,
 };
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts, TableFacts};
 pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};

@@ -1,6 +1,13 @@
 //! Values under keys: an open store, and one worker's use of it.
 
-use std::{any::Any, fmt, ops::ControlFlow, path::Path, time::Instant};
+use std::{
+    any::Any,
+    fmt,
+    io::{self, Write},
+    ops::ControlFlow,
+    path::Path,
+    time::Instant,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +53,11 @@ pub trait Store: Send + Sync {
     /// checkpoint, for example).
     fn flush_writes(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Returns whether sessions read and write long values in parts, so that none has to fit into memory.
+    fn has_parts(&self) -> bool {
+        false
     }
 
     /// Runs the engine's own integrity check and returns its complaints; `None` if the engine has
@@ -215,6 +227,24 @@ pub trait Session {
     /// Writes a value. Returns `false`, and writes nothing, if [`Put::how`] forbids it.
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool>;
 
+    /// Writes the value of `key` to `to` in parts. It is called for values that a scan shows without their
+    /// bytes ([`Scan::longest`]).
+    fn read_parts(&mut self, key: Key<'_>, _to: &mut dyn Write) -> Result<()> {
+        Err(Error::unsupported(format!("the value of {key} is read as a whole")))
+    }
+
+    /// Writes a value of `length` bytes as [`put`](Self::put) does: `parts` writes them to where the engine
+    /// has them. It is called for stores that have parts.
+    fn put_parts(
+        &mut self,
+        key: Key<'_>,
+        _length: u64,
+        _parts: &mut Parts<'_>,
+        _put: &Put,
+    ) -> Result<bool> {
+        Err(Error::unsupported(format!("the value of {key} is written as a whole")))
+    }
+
     /// Removes a value; returns `false` if there was none.
     fn delete(&mut self, key: Key<'_>) -> Result<bool>;
 
@@ -282,6 +312,9 @@ pub trait Session {
     }
 }
 
+/// A function that writes the bytes of a value, in parts.
+pub type Parts<'p> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'p;
+
 /// A piece of background work that has finished.
 #[derive(Clone, Copy, Debug)]
 pub struct FinishedWork {
@@ -312,11 +345,14 @@ pub struct Scan<'k> {
     pub limit: u64,
     /// Whether the caller needs values, modes and times, or only keys and lengths.
     pub values: bool,
+    /// The length in bytes above which a value is shown without its bytes if the session reads it in parts
+    /// ([`Session::read_parts`]).
+    pub longest: u64,
 }
 
 impl Scan<'_> {
     /// A scan of every item.
-    pub const ALL: Self = Self { from: None, limit: u64::MAX, values: true };
+    pub const ALL: Self = Self { from: None, limit: u64::MAX, values: true, longest: u64::MAX };
     /// A scan of every key with the length of its value.
     pub const LENGTHS: Self = Self { values: false, ..Self::ALL };
 }
@@ -326,7 +362,7 @@ impl Scan<'_> {
 pub struct Item<'a> {
     /// The key.
     pub key: Key<'a>,
-    /// The value; it may be empty if the scan needs none.
+    /// The value; it may be empty if the scan needs none, or it is too long for it.
     pub value: &'a [u8],
     /// The length of the value.
     pub length: u64,

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
@@ -81,6 +82,38 @@ impl Slot {
             None => at::read(file, front, start).map_err(|e| Error::io("reading a value", e))?,
         }
         Ok(length)
+    }
+}
+
+/// The bytes of a part of a value.
+const PART: u64 = 1 << 20;
+
+impl Slot {
+    /// Writes the value to `to` in parts, and compares its checksum. It is not deflated.
+    pub(super) fn write(&self, file: &File, to: &mut dyn Write) -> Result<()> {
+        let (mut start, mut left) = (self.start(file)?, self.length);
+        let mut room = vec![0; refusal::size(left.min(PART))?];
+        let mut found = crc32fast::Hasher::new();
+        while left > 0 {
+            let part = &mut room[..refusal::size(left.min(PART))?];
+            at::read(file, part, start).map_err(|e| Error::io("reading a value", e))?;
+            if self.checksum.is_some() {
+                found.update(part);
+            }
+            to.write_all(part).map_err(|e| Error::io("writing its copy", e))?;
+            (start, left) = (start + part.len() as u64, left - part.len() as u64);
+        }
+        self.check(found.finalize())
+    }
+
+    /// Compares the checksum of its bytes with that in the archive, if that has one.
+    pub(super) fn check(&self, found: u32) -> Result<()> {
+        match self.checksum {
+            Some(checksum) if checksum != found => {
+                Err(Error::corrupt("is damaged: its checksum differs"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -59,6 +60,11 @@ impl Store for ArchiveStore {
         Ok(self.entries.left_out.clone())
     }
 
+    /// Returns whether no value has to be inflated.
+    fn has_parts(&self) -> bool {
+        !self.entries.is_deflated
+    }
+
     /// Returns the values that differ from their checksums; `None` for tar, which has none of values.
     fn integrity(&self) -> Result<Option<Vec<String>>> {
         if self.archive == Archive::Tar {
@@ -90,12 +96,10 @@ impl ArchiveSession<'_> {
             room.resize(length, 0);
         }
         slot.read(&self.store.file, room, &mut self.inflater)?;
-        match slot.checksum {
-            Some(checksum) if checksum != crc32fast::hash(&room[..length]) => {
-                Err(Error::corrupt("is damaged: its checksum differs"))
-            }
-            _ => Ok(length),
+        if slot.checksum.is_some() {
+            slot.check(crc32fast::hash(&room[..length]))?;
         }
+        Ok(length)
     }
 }
 
@@ -112,6 +116,13 @@ impl Session for ArchiveSession<'_> {
         Ok(self.store.entries.values.get(&key)?.map(|slot| slot.length))
     }
 
+    fn read_parts(&mut self, key: Key<'_>, to: &mut dyn Write) -> Result<()> {
+        let gone = || Error::failed("is gone");
+        let slot = self.store.entries.values.get(&key)?.ok_or_else(gone);
+        let written = slot.and_then(|slot| slot.write(&self.store.file, to));
+        written.map_err(|error| self.store.failed(key, &error))
+    }
+
     fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
         Err(written_once())
     }
@@ -124,7 +135,8 @@ impl Session for ArchiveSession<'_> {
         let store = self.store;
         let (named, mut value) = (store.keys() == KeyKind::Names, Vec::new());
         for (key, slot) in store.entries.values.sorted(scan.from, scan.limit)? {
-            let length = if scan.values {
+            let is_whole = slot.is_deflated || slot.length <= scan.longest;
+            let length = if scan.values && is_whole {
                 self.load(slot, &mut value).map_err(|error| store.failed(key, &error))?
             } else {
                 0

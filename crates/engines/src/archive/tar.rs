@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use model::{EntryKind, Error, Meta, Result};
+use kit::refusal;
+use model::{EntryKind, Error, Meta, Parts, Result};
 use tar::{Builder, Entry, EntryType, Header};
 
 use super::{
@@ -162,13 +163,20 @@ impl TarWriter {
         Self(Builder::new(BufWriter::with_capacity(BUFFER, file)))
     }
 
-    pub(super) fn add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<()> {
+    /// Adds an entry of `size` bytes, which `parts` writes.
+    pub(super) fn add(
+        &mut self,
+        name: &[u8],
+        size: u64,
+        parts: &mut Parts<'_>,
+        meta: Meta,
+    ) -> Result<()> {
         let failed = |e| Error::io("writing it", e);
         let mut header = Header::new_ustar();
         header.set_entry_type(EntryType::Regular);
         header.set_mode(meta.mode & 0o7777);
-        let (size, seconds) = (value.len() as u64, u64::try_from(meta.seconds).ok());
-        let mtime = seconds.filter(|seconds| *seconds <= LARGEST);
+        let mtime = u64::try_from(meta.seconds).ok();
+        let mtime = mtime.filter(|seconds| *seconds <= LARGEST);
         header.set_mtime(mtime.unwrap_or(0));
         header.set_size(size);
         let field = &mut header.as_old_mut().name;
@@ -186,7 +194,11 @@ impl TarWriter {
         self.0
             .append_pax_extensions(further.map(|(key, value, _)| (key, value)))
             .map_err(failed)?;
-        self.0.append(&header, value).map_err(failed)
+        self.0.append(&header, io::empty()).map_err(failed)?;
+        parts(self.0.get_mut()).map_err(failed)?;
+        let padding = size.next_multiple_of(BLOCK as u64) - size;
+        let padding = &[0; BLOCK][..refusal::size(padding)?];
+        self.0.get_mut().write_all(padding).map_err(failed)
     }
 
     pub(super) fn flush(&mut self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    io::Write,
     path::{Path, PathBuf},
     sync::Mutex,
     time::SystemTime,
@@ -9,7 +10,7 @@ use std::{
 
 use kit::lock;
 use model::{
-    Durability, Error, How, Key, KeyKind, Meta, Put, Result, Scan, Session, Settings, Store,
+    Durability, Error, How, Key, KeyKind, Meta, Parts, Put, Result, Scan, Session, Settings, Store,
     Visitor,
 };
 
@@ -25,8 +26,25 @@ pub(super) enum Writer {
 impl Writer {
     fn add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<()> {
         match self {
-            Self::Tar(writer) => writer.add(name, value, meta),
+            Self::Tar(writer) => {
+                let mut whole = |to: &mut dyn Write| to.write_all(value);
+                writer.add(name, value.len() as u64, &mut whole, meta)
+            }
             Self::Zip(writer) => writer.add(name, value, meta),
+        }
+    }
+
+    /// Adds an entry in parts. A zip has its checksum before its bytes, so that they are read as a whole.
+    fn add_parts(
+        &mut self,
+        name: &[u8],
+        length: u64,
+        parts: &mut Parts<'_>,
+        meta: Meta,
+    ) -> Result<()> {
+        match self {
+            Self::Tar(writer) => writer.add(name, length, parts, meta),
+            Self::Zip(_) => Err(Error::unsupported("an entry of a zip is written as a whole")),
         }
     }
 
@@ -96,6 +114,10 @@ impl Store for NewArchive {
         if let Key::Name(name) = key { files::check_name(name) } else { Ok(()) }
     }
 
+    fn has_parts(&self) -> bool {
+        self.archive == Archive::Tar
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         Ok(self.archive.in_effect(self.is_deflated))
     }
@@ -123,17 +145,20 @@ struct WritingSession<'s> {
     name: Vec<u8>,
 }
 
-impl Session for WritingSession<'_> {
-    fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
-        Err(unfinished())
-    }
-
-    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+impl WritingSession<'_> {
+    /// Adds an entry, by `write`; returns `false` if there may be none or none yet.
+    fn add(
+        &mut self,
+        key: Key<'_>,
+        length: u64,
+        put: &Put,
+        write: impl FnOnce(&mut Writer, &[u8], Meta) -> Result<()>,
+    ) -> Result<bool> {
         let NewArchive { keys, path, meta, state, .. } = self.store;
         if key.kind() != *keys {
             return Err(kit::refusal::wrong_kind(key, *keys));
         }
-        self.store.check_item(key, value.len() as u64)?;
+        self.store.check_item(key, length)?;
         entry_name(key, &mut self.name);
         let mut state = lock::hold(state);
         match (put.how, state.names.contains(&*self.name)) {
@@ -142,10 +167,30 @@ impl Session for WritingSession<'_> {
             (_, false) => {}
         }
         let Some(writer) = &mut state.writer else { return Err(written_once()) };
-        let added = writer.add(&self.name, value, put.meta.unwrap_or(*meta));
+        let added = write(writer, &self.name, put.meta.unwrap_or(*meta));
         added.map_err(|error| error.context(key).at(path.display()))?;
         state.names.insert((&*self.name).into());
         Ok(true)
+    }
+}
+
+impl Session for WritingSession<'_> {
+    fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+        Err(unfinished())
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        self.add(key, value.len() as u64, put, |writer, name, meta| writer.add(name, value, meta))
+    }
+
+    fn put_parts(
+        &mut self,
+        key: Key<'_>,
+        length: u64,
+        parts: &mut Parts<'_>,
+        put: &Put,
+    ) -> Result<bool> {
+        self.add(key, length, put, |writer, name, meta| writer.add_parts(name, length, parts, meta))
     }
 
     fn delete(&mut self, _: Key<'_>) -> Result<bool> {

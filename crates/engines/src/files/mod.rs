@@ -196,6 +196,10 @@ impl Store for FilesFolder {
         if let Key::Name(name) = key { layout::check_name(name) } else { Ok(()) }
     }
 
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         let mut settings = Settings::default();
         settings.set("layout", self.layout);

@@ -3,12 +3,14 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{self, Seek, SeekFrom, Write},
+    io::{self, BufReader, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use kit::{first::stop_after, refusal};
-use model::{Access, Error, How, Item, Key, KeyKind, Mode, Put, Result, Scan, Session, Visitor};
+use model::{
+    Access, Error, How, Item, Key, KeyKind, Mode, Parts, Put, Result, Scan, Session, Visitor,
+};
 
 use super::{
     FilesFolder, name,
@@ -19,6 +21,26 @@ use crate::at;
 
 /// The longest path that systems accept (Linux's `PATH_MAX`): its room is allocated once.
 const LONGEST: usize = 4096;
+
+/// The bytes of a part of a value.
+const PART: usize = 1 << 20;
+
+/// The bytes of a new value.
+enum Content<'c, 'p> {
+    Whole(&'c [u8]),
+    /// So many bytes, in parts.
+    Parts(u64, &'c mut Parts<'p>),
+}
+
+impl Content<'_, '_> {
+    /// Writes the bytes, and returns their number.
+    fn write(self, mut file: &File) -> io::Result<u64> {
+        match self {
+            Self::Whole(value) => file.write_all(value).map(|()| value.len() as u64),
+            Self::Parts(length, parts) => parts(&mut file).map(|()| length),
+        }
+    }
+}
 
 /// A worker's session on a folder of files.
 pub(crate) struct FilesWorker<'s> {
@@ -71,12 +93,21 @@ impl<'s> FilesWorker<'s> {
         }
     }
 
+    fn put_content(&mut self, key: Key<'_>, content: Content<'_, '_>, put: &Put) -> Result<bool> {
+        self.select_to_write(key)?;
+        let written = self.write(content, put).map_err(|e| self.file_error(e))?;
+        if written {
+            self.mark_changed()?;
+        }
+        Ok(written)
+    }
+
     /// Writes the current file, or a temporary one that is then renamed to it.
-    fn write(&mut self, value: &[u8], put: &Put) -> io::Result<bool> {
+    fn write(&mut self, content: Content<'_, '_>, put: &Put) -> io::Result<bool> {
         let root = &self.store.root;
         if self.store.write != WriteMethod::Rename {
             let Some(file) = self.open(put.how)? else { return Ok(false) };
-            return self.write_to(&file, value, put).map(|()| true);
+            return self.write_to(&file, content, put).map(|()| true);
         }
         if put.how != How::Upsert && root.facts(&self.path)?.is_some() == (put.how == How::Insert) {
             return Ok(false);
@@ -84,7 +115,7 @@ impl<'s> FilesWorker<'s> {
         self.temporaries += 1;
         name::next_to(&self.path, self.number, self.temporaries, &mut self.temporary);
         let Some(file) = self.open(How::Upsert)? else { return Ok(false) };
-        let written = self.write_to(&file, value, put);
+        let written = self.write_to(&file, content, put);
         drop(file);
         let renamed = written.and_then(|()| root.rename(&self.temporary, &self.path));
         if renamed.is_err() {
@@ -112,9 +143,8 @@ impl<'s> FilesWorker<'s> {
         }
     }
 
-    fn write_to(&self, mut file: &File, value: &[u8], put: &Put) -> io::Result<()> {
-        file.write_all(value)?;
-        let length = value.len() as u64;
+    fn write_to(&self, mut file: &File, content: Content<'_, '_>, put: &Put) -> io::Result<()> {
+        let length = content.write(file)?;
         if self.store.write == WriteMethod::Overwrite && file.seek(SeekFrom::End(0))? > length {
             file.set_len(length)?;
         }
@@ -161,10 +191,17 @@ impl<'s> FilesWorker<'s> {
         Ok(())
     }
 
-    /// Reads all of the current file.
-    fn read(&self, value: &mut Vec<u8>) -> Result<Option<Facts>> {
-        let opened = self.store.root.read(&self.path).map_err(|e| self.file_error(e))?;
-        let Some((file, facts)) = opened else { return Ok(None) };
+    fn opened(&self) -> Result<Option<(File, Facts)>> {
+        self.store.root.read(&self.path).map_err(|e| self.file_error(e))
+    }
+
+    /// Reads all of the current file, or nothing if it has more than `longest` bytes.
+    fn read(&self, value: &mut Vec<u8>, longest: u64) -> Result<Option<Facts>> {
+        let Some((file, facts)) = self.opened()? else { return Ok(None) };
+        if facts.length > longest {
+            value.clear();
+            return Ok(Some(facts));
+        }
         value.resize(refusal::size(facts.length)?, 0);
         let length = os::fill(&file, value).map_err(|e| self.file_error(e))?;
         value.truncate(length);
@@ -174,7 +211,7 @@ impl<'s> FilesWorker<'s> {
     /// Reads all of the file of `key` into `value`; returns `false` if there is none.
     pub(crate) fn load(&mut self, key: Key<'_>, value: &mut Vec<u8>) -> Result<bool> {
         self.select(key)?;
-        Ok(self.read(value)?.is_some())
+        Ok(self.read(value, u64::MAX)?.is_some())
     }
 
     /// Removes the current file; returns `false` if there is none.
@@ -197,8 +234,7 @@ impl<'s> FilesWorker<'s> {
 impl Session for FilesWorker<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         self.select(key)?;
-        let opened = self.store.root.read(&self.path).map_err(|e| self.file_error(e))?;
-        let Some((file, facts)) = opened else { return Ok(None) };
+        let Some((file, facts)) = self.opened()? else { return Ok(None) };
         let length = refusal::size(facts.length)?;
         match into.get_mut(..length) {
             Some(front) => os::fill(&file, front).map(Some).map_err(|e| self.file_error(e)),
@@ -212,12 +248,25 @@ impl Session for FilesWorker<'_> {
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        self.select_to_write(key)?;
-        let written = self.write(value, put).map_err(|e| self.file_error(e))?;
-        if written {
-            self.mark_changed()?;
-        }
-        Ok(written)
+        self.put_content(key, Content::Whole(value), put)
+    }
+
+    fn read_parts(&mut self, key: Key<'_>, to: &mut dyn Write) -> Result<()> {
+        self.select(key)?;
+        let gone = || self.file_error(io::ErrorKind::NotFound.into());
+        let (file, _) = self.opened()?.ok_or_else(gone)?;
+        let copied = io::copy(&mut BufReader::with_capacity(PART, file), to);
+        copied.map(drop).map_err(|e| self.file_error(e))
+    }
+
+    fn put_parts(
+        &mut self,
+        key: Key<'_>,
+        length: u64,
+        parts: &mut Parts<'_>,
+        put: &Put,
+    ) -> Result<bool> {
+        self.put_content(key, Content::Parts(length, parts), put)
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {
@@ -252,7 +301,8 @@ impl Session for FilesWorker<'_> {
         let keys = self.store.layout.list(&self.store.path)?;
         for key in keys.sorted_keys(scan.from) {
             self.select(key)?;
-            let facts = if scan.values { self.read(&mut value) } else { self.facts() };
+            let facts =
+                if scan.values { self.read(&mut value, scan.longest) } else { self.facts() };
             // A file removed since the listing is no longer a key.
             let Some(facts) = facts? else { continue };
             let mut meta = named.then_some(facts.meta);

@@ -329,7 +329,7 @@ impl Session for HybridSession<'_> {
         let (mut left, mut from, mut gone) = (scan.limit, None, None);
         loop {
             let start = from.as_ref().map(OwnedKey::as_key).or(scan.from);
-            let part = Scan { from: start, limit: left, values: scan.values };
+            let part = Scan { from: start, limit: left, ..scan };
             let Some((key, file)) = self.scan_part(part, &mut left, visit)? else { return Ok(()) };
             self.renew(key.as_key(), file, gone.replace(file))?;
             from = Some(key);

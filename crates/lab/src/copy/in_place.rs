@@ -41,7 +41,7 @@ fn add_all(
         return Err(Error::usage(format!("its keys are {there}, the source's {keys}")).at(path));
     }
     let can = job.to.engine.capabilities();
-    let amount = survey::survey((source, &*from.shown()), &*to, can, stop)?;
+    let amount = survey::survey((source, &*from.shown()), &*to, (can, false), stop)?;
     progress.stage("copying", Some(amount.count));
     let mut copied = Copied { left_out: source.left_out()?, ..Copied::default() };
     let mut put = || {

@@ -158,7 +158,8 @@ impl Copier<'_> {
     ) -> Result<Amount> {
         let CopyJob { from, to: place, .. } = self.job;
         let can = place.engine.capabilities();
-        let amount = survey::survey((self.source, &*from.shown()), to, can, self.stop)?;
+        let amount =
+            survey::survey((self.source, &*from.shown()), to, (can, self.in_parts(to)), self.stop)?;
         needs_room.map_or(Ok(()), |fill| amount.check_room(fill, partial.folder()))?;
         from.say_reads(amount, self.progress);
         self.progress.detail(&format!(

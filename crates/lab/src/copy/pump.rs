@@ -1,8 +1,9 @@
 //! Moves all items: one thread reads the source, others write the destination. A large value is written by
-//! the thread that reads it, so that memory has it once.
+//! the thread that reads it: in parts, if both stores have them, or else so that memory has it once.
 
 use std::{
     collections::BTreeMap,
+    io::{self, Write},
     ops::ControlFlow,
     sync::{
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -95,7 +96,8 @@ impl Copier<'_> {
         {
             return self.read_missing(reader, to);
         }
-        self.source.session()?.scan(Scan::ALL, &mut |item| {
+        let longest = if self.in_parts(to) { LARGE } else { u64::MAX };
+        self.source.session()?.scan(Scan { longest, ..Scan::ALL }, &mut |item| {
             self.stop.check()?;
             reader.take(&item)
         })?;
@@ -157,6 +159,30 @@ impl Copier<'_> {
             let found: Result<Vec<_>> = threads.into_iter().map(crate::join).collect();
             Ok(found?.into_iter().flatten().collect())
         })
+    }
+
+    /// Returns whether long values are copied in parts, so that memory has none as a whole. A copy that is
+    /// continued, or replaces values at a service, compares them as a whole.
+    pub(super) fn in_parts(&self, to: &dyn Store) -> bool {
+        let compares = self.job.resume || self.job.to.is_charged();
+        !compares && self.source.has_parts() && to.has_parts()
+    }
+
+    /// Writes a value in parts, which a second session reads.
+    fn put_parts(&self, session: &mut dyn Session, item: &Item<'_>, put: &Put) -> Result<()> {
+        let (mut source, mut failed) = (self.source.session()?, None);
+        let mut parts = |to: &mut dyn Write| {
+            source.read_parts(item.key, to).map_err(|error| {
+                failed = Some(error);
+                io::Error::other("the source cannot be read")
+            })
+        };
+        let is_new = session.put_parts(item.key, item.length, &mut parts, put);
+        match (failed, is_new) {
+            (Some(error), _) => Err(error),
+            (None, Ok(false)) => Err(taken(item.key)),
+            (None, is_new) => is_new.map(drop),
+        }
     }
 
     /// Writes a value. Returns `false` if it was there.
@@ -297,7 +323,9 @@ impl Reader<'_> {
             none => none.insert(self.to.session()?),
         };
         let put = Put { how, meta: item.meta, value_type: item.value_type };
-        if !self.copier.put(&mut **session, item, &put)? {
+        if (item.value.len() as u64) < item.length {
+            self.copier.put_parts(&mut **session, item, &put)?;
+        } else if !self.copier.put(&mut **session, item, &put)? {
             self.copied.resumed += 1;
         }
         self.copier.progress.advance_to(self.done.fetch_add(1, Relaxed) + 1);

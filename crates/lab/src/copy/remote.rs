@@ -34,7 +34,7 @@ fn put_all(
     let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
     let (to, inventory) = open(job, source, stop)?;
     let can = job.to.engine.capabilities();
-    let amount = survey::survey((source, &*from.shown()), &*to, can, stop)?;
+    let amount = survey::survey((source, &*from.shown()), &*to, (can, false), stop)?;
     from.say_reads(amount, progress);
     job.to.say_requests(Action::Insert, amount, progress);
     progress.stage("copying", Some(amount.count));

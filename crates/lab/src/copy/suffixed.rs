@@ -1,8 +1,10 @@
 //! A source whose keys get an ending, such as `.jpg` for files.
 
-use std::ops::ControlFlow;
+use std::{io::Write, ops::ControlFlow};
 
-use model::{Entry, Error, Item, Key, KeyKind, Put, Result, Scan, Session, Store, Visitor};
+use model::{
+    Entry, Error, Item, Key, KeyKind, OwnedKey, Put, Result, Scan, Session, Store, Visitor,
+};
 
 /// A store to be read, each of whose keys is a name with the same ending; an integer is in digits.
 pub(crate) struct Suffixed<'s> {
@@ -16,7 +18,12 @@ impl Store for Suffixed<'_> {
     }
 
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(SuffixedSession { session: self.store.session()?, suffix: self.suffix }))
+        let (session, suffix, keys) = (self.store.session()?, self.suffix, self.store.keys());
+        Ok(Box::new(SuffixedSession { session, suffix, keys }))
+    }
+
+    fn has_parts(&self) -> bool {
+        self.store.has_parts()
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
@@ -27,6 +34,8 @@ impl Store for Suffixed<'_> {
 struct SuffixedSession<'s> {
     session: Box<dyn Session + 's>,
     suffix: &'s str,
+    /// The kind of the keys without the ending.
+    keys: KeyKind,
 }
 
 fn with_suffix(key: Key<'_>, suffix: &str) -> Vec<u8> {
@@ -36,6 +45,16 @@ fn with_suffix(key: Key<'_>, suffix: &str) -> Vec<u8> {
     };
     name.extend_from_slice(suffix.as_bytes());
     name
+}
+
+/// Returns the key that got the ending.
+fn without_suffix(key: Key<'_>, suffix: &str, keys: KeyKind) -> Option<OwnedKey> {
+    let Key::Name(name) = key else { return None };
+    let name = name.strip_suffix(suffix.as_bytes())?;
+    match keys {
+        KeyKind::Names => Some(Key::Name(name).into()),
+        KeyKind::Integers => std::str::from_utf8(name).ok()?.parse().ok().map(OwnedKey::Int),
+    }
 }
 
 #[cold]
@@ -50,6 +69,11 @@ impl Session for SuffixedSession<'_> {
 
     fn put(&mut self, _: Key<'_>, _: &[u8], _: &Put) -> Result<bool> {
         Err(only_scanned())
+    }
+
+    fn read_parts(&mut self, key: Key<'_>, to: &mut dyn Write) -> Result<()> {
+        let own = without_suffix(key, self.suffix, self.keys).ok_or_else(only_scanned)?;
+        self.session.read_parts(own.as_key(), to)
     }
 
     fn delete(&mut self, _: Key<'_>) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! The memory for a value: a session reads and writes each as a whole.
+//! The memory for a value: most stores read and write each as a whole.
 
 use model::{Error, Item, Memory, Result, units::show_size};
 
@@ -21,7 +21,7 @@ impl ValueRoom {
         Self { free: free.into_iter().chain(address_space_bytes).min() }
     }
 
-    /// Fails if a value has no room: the system would end this process, or others.
+    /// Fails if a value has no room as a whole: the system would end this process, or others.
     pub(crate) fn check(&self, item: &Item<'_>) -> Result<()> {
         let Some(free) = self.free.filter(|free| *free < item.length) else {
             return Ok(());

@@ -226,7 +226,7 @@ fn scan(session: &mut dyn Session, op: Op<'_>, buffer: &mut [u8], tally: &mut Ta
         model::copy_value(item.value, buffer);
         Ok(std::ops::ControlFlow::Continue(()))
     };
-    let range = Scan { from: Some(op.key), limit: op.items.into(), values: true };
+    let range = Scan { from: Some(op.key), limit: op.items.into(), ..Scan::ALL };
     session.scan(range, &mut visit)?;
     if !own || seen < op.least || seen > op.items {
         tally.short += 1;

@@ -64,7 +64,7 @@ fn archive(bytes: &[u8], file: &Path) {
     let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Integers };
     let Ok(store) = engine.open(file, &options) else { return };
     if let Ok(mut session) = store.session() {
-        let all = Scan { from: None, limit: 10_000, values: true };
+        let all = Scan { limit: 10_000, ..Scan::ALL };
         let _ = session.scan(all, &mut |item| {
             assert_eq!(item.value.len() as u64, item.length);
             Ok(ControlFlow::Continue(()))

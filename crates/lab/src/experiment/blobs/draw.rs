@@ -110,7 +110,7 @@ fn range(session: &mut dyn Session) -> Result<Option<(i64, i64)>> {
 /// Returns the first key that is not below `from`; `None` if there is none.
 fn next(session: &mut dyn Session, from: i64) -> Result<Option<i64>> {
     let mut found = None;
-    let scan = Scan { from: Some(Key::Int(from)), limit: 1, values: false };
+    let scan = Scan { from: Some(Key::Int(from)), limit: 1, ..Scan::LENGTHS };
     session.scan(scan, &mut |item| {
         check_type(&item)?;
         if let Key::Int(key) = item.key {

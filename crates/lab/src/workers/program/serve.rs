@@ -141,7 +141,7 @@ impl<W: Write> Calls<'_, '_, W> {
             StoreCall::Scan { session, from, limit, values } => {
                 let from = from.as_ref().map(OwnedKey::as_key);
                 self.show(session, |session, visit| {
-                    session.scan(Scan { from, limit, values }, visit)
+                    session.scan(Scan { from, limit, values, ..Scan::ALL }, visit)
                 })?
             }
             StoreCall::Visit { session, keys } => {
