@@ -32,11 +32,7 @@ impl Limit {
     ) -> Result<(), Failure> {
         let limit = units::exact_percent(self.share);
         let say = |word: &str| output::say(&format!("gate at {limit}: {word}"));
-        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
-            for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
-                say(&format!("{word}: {row}"));
-            }
-        }
+        say_rows(rows, say);
         match (gate, cannot, self.inconclusive) {
             (Gate::Fail, ..) => Err(Failure::GATE),
             (_, Some(why), _) => {
@@ -51,6 +47,15 @@ impl Limit {
                 say("pass");
                 Ok(())
             }
+        }
+    }
+}
+
+/// Prints the rows that fail, then those that are undecided.
+fn say_rows(rows: &[(Gate, String)], say: impl Fn(&str)) {
+    for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
+        for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
+            say(&format!("{word}: {row}"));
         }
     }
 }
@@ -74,11 +79,7 @@ impl Counters {
     ) -> Result<(), Failure> {
         let names: Vec<_> = self.0.iter().map(|counter| counter.as_str()).collect();
         let say = |word: &str| output::say(&format!("gate on {}: {word}", names.join(", ")));
-        for (gate, word) in [(Gate::Fail, "fail"), (Gate::Undecided, "undecided")] {
-            for (_, row) in rows.iter().filter(|(of, _)| *of == gate) {
-                say(&format!("{word}: {row}"));
-            }
-        }
+        say_rows(rows, say);
         if rows.iter().any(|(gate, _)| *gate == Gate::Fail) {
             return Err(Failure::GATE);
         }
