@@ -81,33 +81,40 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
         progress.say(&format!("{}: put back what an interrupted copy had moved", path.display()));
     }
     destination::check(job)?;
-    job.from.check_room(job.scratch.as_deref())?;
-    let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
-    copy_readable(job, &from.place, progress, stop).map_err(|error| from.names(error))
+    job.with_source(progress, stop, |_, work| {
+        let partial = Partial::claim(&job.to)?;
+        let copied = match work.run(&partial) {
+            Ok(copied) => work.with_left_out(copied)?,
+            Err(error) => return Err(partial.explain(error, &job.to, work.source.keys())),
+        };
+        destination::finish(&job.to.path, partial)?;
+        Ok(copied)
+    })
 }
 
-fn copy_readable(
-    job: &CopyJob,
-    from: &StoreLocation,
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Copied> {
-    progress.stage("looking at the source", None);
-    let before = FileStates::read(from)?;
-    let store = from.open()?;
-    let suffixed = job.key_suffix.as_ref().map(|suffix| Suffixed { store: &*store, suffix });
-    let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
-    let partial = Partial::claim(&job.to)?;
-    let ended = Copier { job, source, before, progress, stop }.run(&partial);
-    let copied = match ended {
-        Ok(copied) => copied,
-        Err(error) => return Err(partial.explain(error, &job.to, source.keys())),
-    };
-    let mut left_out = source.left_out()?;
-    left_out.extend(copied.left_out);
-    destination::finish(&job.to.path, partial)?;
-    store.close()?;
-    Ok(Copied { left_out, ..copied })
+impl CopyJob {
+    /// Lets `copy` have the source, opened where reading does not change it.
+    fn with_source(
+        &self,
+        progress: &dyn Progress,
+        stop: &Stop,
+        copy: impl FnOnce(&StoreLocation, &Copier<'_>) -> Result<Copied>,
+    ) -> Result<Copied> {
+        self.from.check_room(self.scratch.as_deref())?;
+        let from = self.from.readable(self.scratch.as_deref(), progress, stop)?;
+        let with_open = || {
+            progress.stage("looking at the source", None);
+            let before = FileStates::read(&from.place)?;
+            let store = from.place.open()?;
+            let suffix = self.key_suffix.as_ref();
+            let suffixed = suffix.map(|suffix| Suffixed { store: &*store, suffix });
+            let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
+            let copied = copy(&from.place, &Copier { job: self, source, before, progress, stop })?;
+            store.close()?;
+            Ok(copied)
+        };
+        with_open().map_err(|error| from.names(error))
+    }
 }
 
 struct Copier<'a> {
@@ -120,6 +127,13 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
+    /// Adds what the source has besides its values.
+    fn with_left_out(&self, copied: Copied) -> Result<Copied> {
+        let mut left_out = self.source.left_out()?;
+        left_out.extend(copied.left_out);
+        Ok(Copied { left_out, ..copied })
+    }
+
     fn run(&self, partial: &Partial) -> Result<Copied> {
         let path = partial.store();
         let fill = self.job.to.engine.fill();

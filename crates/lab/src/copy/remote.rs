@@ -4,10 +4,7 @@
 
 use model::{Access, Action, Error, ErrorKind, Result, Store};
 
-use super::{
-    Copied, Copier, CopyJob, StoreLocation, changes::FileStates, inventory::Inventory,
-    suffixed::Suffixed, survey,
-};
+use super::{Copied, Copier, CopyJob, StoreLocation, inventory::Inventory, survey};
 use crate::{Progress, Stop};
 
 /// Copies a store to an address. A value that is there already stays if it is the same; another one is
@@ -16,22 +13,11 @@ pub(super) fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Resul
     if job.from.engine.name() == job.to.engine.name() && job.from.path == job.to.path {
         return Err(Error::usage(format!("{} is copied to itself", job.to.shown())));
     }
-    job.from.check_room(job.scratch.as_deref())?;
-    let from = job.from.readable(job.scratch.as_deref(), progress, stop)?;
-    put_all(job, &from.place, progress, stop).map_err(|error| from.names(error))
+    job.with_source(progress, stop, put_all)
 }
 
-fn put_all(
-    job: &CopyJob,
-    from: &StoreLocation,
-    progress: &dyn Progress,
-    stop: &Stop,
-) -> Result<Copied> {
-    progress.stage("looking at the source", None);
-    let before = FileStates::read(from)?;
-    let store = from.open()?;
-    let suffixed = job.key_suffix.as_ref().map(|suffix| Suffixed { store: &*store, suffix });
-    let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
+fn put_all(from: &StoreLocation, work: &Copier<'_>) -> Result<Copied> {
+    let Copier { job, source, progress, stop, .. } = *work;
     let (to, inventory) = open(job, source, stop)?;
     let can = job.to.engine.capabilities();
     let amount = survey::survey((source, &*from.shown()), &*to, (can, false), stop)?;
@@ -39,14 +25,12 @@ fn put_all(
     job.to.say_requests(Action::Insert, amount, progress);
     progress.stage("copying", Some(amount.count));
     let writers = job.to.engine.fill().sessions;
-    let work = Copier { job, source, before, progress, stop };
-    let moved = work.move_all(&*to, inventory, writers);
-    let mut copied = moved.map_err(|error| explain(error, job))?;
-    work.before.check_unchanged(from).map_err(|error| explain(error, job))?;
-    copied.left_out.extend(source.left_out()?);
+    let copied = work
+        .move_all(&*to, inventory, writers)
+        .and_then(|copied| work.before.check_unchanged(from).map(|()| copied))
+        .map_err(|error| explain(error, job))?;
     to.close()?;
-    store.close()?;
-    Ok(copied)
+    work.with_left_out(copied)
 }
 
 /// Opens the destination, and lists what is there; nothing may be, unless values are replaced or a copy
