@@ -22,17 +22,21 @@ const UNUSUAL: [(u16, &str); 3] =
     [(0x02, "MDB_REVERSEKEY"), (0x04, "MDB_DUPSORT"), (0x08, "MDB_INTEGERKEY")];
 
 impl Head {
-    /// Reads it from a value of its length; `None` if the value is something else.
+    /// Reads it from a value of its length, which depends on the word size; `None` if the value is something
+    /// else.
     fn read(value: &[u8]) -> Option<Self> {
-        let value: &[u8; 48] = value.try_into().ok()?;
-        let number = |at: usize| {
-            u64::from_ne_bytes(value[at..at + 8].try_into().expect("it has eight bytes"))
+        const WORD: usize = size_of::<usize>();
+        let value: &[u8; 8 + 5 * WORD] = value.try_into().ok()?;
+        let number = |place: usize| {
+            let word = &value[8 + place * WORD..][..WORD];
+            usize::from_ne_bytes(word.try_into().expect("it has the bytes of a word"))
         };
         let flags = u16::from_ne_bytes([value[4], value[5]]);
-        let [branches, leaves, others, values] = [8, 16, 24, 32].map(number);
+        let [branches, leaves, others, values, root] = [0, 1, 2, 3, 4].map(number);
         let pages = branches.checked_add(leaves)?.checked_add(others)?;
+        let head = Self { flags, pages: pages as u64, values: values as u64 };
         // An empty database has no page, and its root is none.
-        ((pages == 0) == (number(40) == u64::MAX)).then_some(Self { flags, pages, values })
+        ((pages == 0) == (root == usize::MAX)).then_some(head)
     }
 }
 
