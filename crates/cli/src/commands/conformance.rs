@@ -35,7 +35,7 @@ Examples:
   storemark conformance --skeleton c mystore      a folder with a whole plugin to copy
   storemark conformance plugin:./libmystore.so    all checks, with each word of each setting
   storemark conformance plugin:./libmystore.so --list
-  storemark conformance plugin:./libmystore.so --only scan --case 'sync=full, integers'
+  storemark conformance plugin:./libmystore.so --only scan --case integers
   storemark conformance redb:
 
 Exits with 3 if the engine fails a check.")]
