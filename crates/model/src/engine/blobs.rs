@@ -129,7 +129,7 @@ pub trait Blobs: Engine {
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
 
     /// Opens the store at `location` alongside another process that has it open and keeps it open.
-    /// It is only called for engines with [`Capabilities::processes`].
+    /// It is only called for engines with [`Capabilities::processes`](super::Capabilities::processes).
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         self.open(location, options)
     }
