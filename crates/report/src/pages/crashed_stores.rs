@@ -21,8 +21,10 @@ pub fn crashed_stores(stores: &[CrashedStore]) -> Page {
     ];
     let tables = tables.into_iter().filter(|(_, stores)| !stores.is_empty());
     let tables = tables.map(|(title, stores)| table(title, &stores).into());
-    let broken =
-        Lines::new("The first state that broke each promise", stores.iter().flat_map(broken));
+    let broken = Lines::new(
+        "The first state of each that broke its promise or did not open",
+        stores.iter().flat_map(broken),
+    );
     let repaired =
         Lines::new("What a repair saves, in the first state", stores.iter().filter_map(repaired));
     let servers = stores.iter().any(|store| store.server).then(said_of_servers);
