@@ -53,12 +53,12 @@ pub(super) fn stores(
     }
     limit(&mut stores.dataset, part.max_key)?;
     let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
-    let listed = stores.dataset.summary();
+    let listed = (is_listed && job.draws_keys()).then(|| stores.dataset.summary());
     if is_listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
         stores.dataset.mix(is_whole, derive(request.seed, Use::Sample, 0));
-        if job.draws_keys() {
-            stores.dataset.truncate(enough_keys(&listed));
+        if let Some(listed) = &listed {
+            stores.dataset.truncate(enough_keys(listed));
         }
         warm_all(job, amount, &mut prepared)?;
         let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
@@ -78,7 +78,9 @@ pub(super) fn stores(
         // Operations are drawn over keys in their order.
         stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
     }
-    stores.findings.extend(missed_value(&listed, &stores.dataset.summary()));
+    let decisive = listed.filter(has_decisive_value);
+    let missed = decisive.and_then(|listed| missed_value(&listed, &stores.dataset.summary()));
+    stores.findings.extend(missed);
     Ok(stores)
 }
 
@@ -134,12 +136,11 @@ fn has_decisive_value(listed: &DatasetSummary) -> bool {
     listed.count > 1 && listed.largest.saturating_mul(DECISIVE) > listed.bytes
 }
 
-/// Returns the finding that a value is not among the `measured` ones that decides what reading the `listed`
-/// ones costs.
+/// Returns the finding that the largest of the `listed` values is not among the `measured` ones.
 fn missed_value(listed: &DatasetSummary, measured: &DatasetSummary) -> Option<Finding> {
-    let is_missed = has_decisive_value(listed) && measured.largest < listed.largest;
     let share = listed.largest as f64 / listed.bytes.max(1) as f64;
-    is_missed.then(|| Finding::run(FindingKind::LargeValueNotRead { bytes: listed.largest, share }))
+    (measured.largest < listed.largest)
+        .then(|| Finding::run(FindingKind::LargeValueNotRead { bytes: listed.largest, share }))
 }
 
 /// Returns how many of the listed keys are enough to be measured.
@@ -422,7 +423,7 @@ mod tests {
     fn a_value_that_decides_is_not_left_to_chance() {
         let even = listed(10_000_000, 20_000_000_000, 3_000);
         assert!(enough_keys(&even) < 1_000_000);
-        assert!(missed_value(&even, &listed(50_000, 100_000_000, 2_900)).is_none());
+        assert!(!has_decisive_value(&even));
 
         let outlier = listed(200_000, 600_000_000, 200_000_000);
         assert_eq!(enough_keys(&outlier), usize::MAX);
