@@ -143,7 +143,8 @@ fn a_server_without_a_log_loses_what_it_acknowledged() {
     if without("valkey") {
         return;
     }
-    let line = "valkey: --durability none --states 4 --models kill,ordered";
+    // About half of the states lose something, and which depends on when the server writes.
+    let line = "valkey: --durability none --states 24 --models kill,ordered";
     let Some(stores) = crashed(line, 0) else { return };
     let [store] = stores.as_slice() else { panic!("{stores:#?}") };
     assert_eq!((&store["server"], &store["durability"]), (&true.into(), &"none".into()));
