@@ -161,7 +161,7 @@ impl<'a> Costs<'a> {
     pub fn is_best(self, now: usize, wanted: impl Fn(usize) -> bool) -> bool {
         let others = self.ranking_of(wanted).into_iter().filter(|other| other.target != now);
         let mut ratios = others.filter_map(|other| self.ratio(other.target, now));
-        ratios.all(|ratio| ratio.low >= 1.0 / (1.0 + SAME))
+        ratios.all(|ratio| is_no_gain(&ratio))
     }
 
     /// Returns the factor by which the number of rounds has to grow until it is known whether
@@ -252,6 +252,12 @@ impl<'a> Costs<'a> {
         let share = updating / (updating - reading);
         (reading * updating < 0.0).then_some(share)
     }
+}
+
+/// Reports whether a store with this ratio to the one in use is shown not to cost less by more than
+/// matters.
+pub(crate) fn is_no_gain(ratio: &Estimate) -> bool {
+    ratio.low >= 1.0 / (1.0 + SAME)
 }
 
 /// Reports whether work counts for the cost of an operation: of roles only what each takes next to

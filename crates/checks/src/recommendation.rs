@@ -4,7 +4,7 @@ use model::{Case, Operation, Plan, Work, record::Record};
 use stats::Estimate;
 
 use crate::{
-    costs::{Costs, Undecided},
+    costs::{Costs, Undecided, is_no_gain},
     figures::{Figures, cases, stores::stores},
     lead::is_variant,
     rounds::whole_rounds,
@@ -133,15 +133,27 @@ impl Compared<'_> {
             target == baseline || self.is_judged(target) && !is_variant(self.plan, target)
         };
         let choice = self.costs.choice(Some(baseline), wanted)?;
-        if choice.chosen != baseline {
+        // A cost may seem to be lower before a verdict shows it.
+        let is_shown = self.verdicts(choice.chosen).any(|verdict| verdict == Verdict::Faster);
+        if choice.chosen != baseline && is_shown {
             return Some(Recommended::Take(self.taken(choice.chosen, choice.faster)));
         }
-        if self.costs.is_best(baseline, wanted) {
+        let mut others = judged.iter().filter(|target| wanted(**target));
+        if others.all(|target| self.ratio(*target).is_some_and(|ratio| is_no_gain(&ratio))) {
             return Some(Recommended::Keep);
         }
         let fastest = choice.best;
-        let ratio = self.costs.ratio(fastest, baseline).filter(|_| fastest != baseline);
+        let ratio = self.ratio(fastest).filter(|_| fastest != baseline);
         Some(Recommended::Undecided(Undecided::NoDifference { fastest, ratio }))
+    }
+
+    /// Returns the cost of a store divided by the baseline's. Of a single workload it has the
+    /// interval that its verdict rests on.
+    fn ratio(&self, target: usize) -> Option<Estimate> {
+        match self.work[..] {
+            [rows] => rows.iter().find(|row| row.target == target)?.ratio,
+            _ => self.costs.ratio(target, self.plan.baseline),
+        }
     }
 
     fn verdicts(&self, target: usize) -> impl Iterator<Item = Verdict> {

@@ -148,6 +148,22 @@ fn what_stays_is_shown_to_be_best() {
     assert_eq!(of(&open).cases, Vec::<String>::new(), "that was said");
 }
 
+/// The interval that decides is that of the verdict, which allows for all the looks of a run.
+#[test]
+fn what_only_seems_to_be_faster_is_not_to_be_taken() {
+    let mut record = record(&["files", "sqlite"]);
+    for round in 0..10 {
+        record.samples.push(sample(round, 0, 4_000));
+        record.samples.push(sample(round, 1, [3_290, 4_020][round as usize % 2]));
+    }
+    let costs = checks::Costs::new(&record, 1.0);
+    assert!(costs.ratio(1, 0).unwrap().high < 1.0, "by its ten rounds alone");
+    let said = says(&record);
+    let open = "No answer yet: no difference is shown.\nFastest so far: SQLite, 1.10× faster than \
+                plain files (0.9";
+    assert!(said.starts_with(open), "{said}");
+}
+
 #[test]
 fn a_limit_of_the_machine_is_shown_and_never_wins() {
     let mut record = record(&["files", "sqlite", "pack"]);
