@@ -1,12 +1,49 @@
-//! Packs the amalgamation of SQLite without its comments, which are half of it, for `storemark sqlite build`.
+//! Finds the versions of linked libraries that do not report them, and packs the amalgamation of SQLite
+//! without its comments, which are half of it, for `storemark sqlite build`.
+
+use std::{fs, io};
+
+/// The lock file of the workspace, which decides what is linked.
+const LOCK: &str = "../../Cargo.lock";
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={LOCK}");
+    let lock = fs::read_to_string(LOCK)?;
+    for name in ["fjall", "rawzip", "redb", "tar"] {
+        let version = version(&lock, name).unwrap_or_else(|| "of an unknown version".to_owned());
+        println!("cargo::rustc-env=VERSION_OF_{}={version}", name.to_uppercase());
+    }
+    pack()
+}
+
+/// Returns the version of a library, with the commit or the word `changed` if it is not the one that its
+/// authors published.
+fn version(lock: &str, name: &str) -> Option<String> {
+    let has = |package: &&str| package.lines().any(|line| line == format!("name = {name:?}"));
+    let package = lock.split("[[package]]").find(has)?;
+    let field = |name: &str| {
+        let value = package.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")))?;
+        Some(value.trim_matches('"'))
+    };
+    let version = field("version")?;
+    Some(match field("source") {
+        Some(source) if source.starts_with("registry+") => version.to_owned(),
+        Some(source) => {
+            let commit = source.split_once('#').map_or(source, |(_, commit)| commit);
+            format!("{version} ({commit:.12})")
+        }
+        // Of a folder.
+        None => format!("{version} (changed)"),
+    })
+}
 
 #[cfg(feature = "amalgamation")]
-fn main() -> std::io::Result<()> {
-    use std::{env, fs, io::Write, path::PathBuf};
+fn pack() -> io::Result<()> {
+    use std::{env, io::Write, path::PathBuf};
 
     use flate2::{Compression, write::GzEncoder};
 
-    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=DEP_SQLITE3_INCLUDE");
     // The folder that libsqlite3-sys compiled it from. The system's library has none.
     let folder = env::var_os("DEP_SQLITE3_INCLUDE").map(PathBuf::from).unwrap_or_default();
@@ -60,6 +97,6 @@ fn literal(quote: u8, rest: &[u8]) -> usize {
 }
 
 #[cfg(not(feature = "amalgamation"))]
-fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
+fn pack() -> io::Result<()> {
+    Ok(())
 }

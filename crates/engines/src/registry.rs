@@ -210,6 +210,8 @@ mod tests {
         let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
         let lock = std::fs::read_to_string(lock).unwrap();
         for (name, version) in engines().filter_map(|engine| engine.declaration().linked) {
+            // Without the commit of one that is not published.
+            let version = version.split(' ').next().unwrap();
             let locked = format!("name = {name:?}\nversion = {version:?}\n");
             assert!(lock.contains(&locked), "{locked}");
         }

@@ -83,7 +83,7 @@ static DECLARATION: Declaration = Declaration {
     integrity: Some("a checksum for each block, compared as it is read"),
     maintenance: &[(Maintenance::Compact, "a major compaction")],
     reclaim: Some("two major compactions; most files of values that are partly in use stay"),
-    linked: Some(("fjall", "3.1.13")),
+    linked: Some(("fjall", env!("VERSION_OF_FJALL"))),
     blobs: Some(&Fjall),
     worth_trying: lsm::WORTH_TRYING,
     extension: Some("fjall"),

@@ -78,7 +78,7 @@ static DECLARATION: Declaration = Declaration {
          gives up if theirs do not end within 1 s",
     )],
     reclaim: Some("Database::compact"),
-    linked: Some(("redb", "4.5.0")),
+    linked: Some(("redb", env!("VERSION_OF_REDB"))),
     lets_several_write: Some(("share", "writers")),
     blobs: Some(&Redb),
     worth_trying: &[Try::new(

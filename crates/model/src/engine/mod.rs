@@ -54,8 +54,8 @@ pub struct Declaration {
     /// The servers that do its work; `None` if it is a library that is linked into this program, or
     /// a part of it.
     pub servers: Option<&'static dyn Servers>,
-    /// The name and version of the linked library, if it does not report them itself; a test
-    /// compares them with the lock file.
+    /// The name and version of the linked library, if it does not report them itself: that of the lock
+    /// file.
     pub linked: Option<(&'static str, &'static str)>,
     /// The setting, with its word, that lets several processes write at once; `None` if all settings
     /// do, or none.
