@@ -57,6 +57,11 @@ fn repository(lines: [&str; 2]) -> World {
 
 /// Runs the last step of the action as a runner does: bash, with these variables.
 fn job(world: &World, options: &str) -> Output {
+    job_with(world, options, &[])
+}
+
+/// Runs it with other values of some variables.
+fn job_with(world: &World, options: &str, variables: &[(&str, &str)]) -> Output {
     let action = fs::read_to_string(Path::new(ROOT).join("action.yml")).unwrap();
     let (_, step) = action.rsplit_once("      run: ").unwrap();
     let system = systems_sqlite();
@@ -73,6 +78,7 @@ fn job(world: &World, options: &str) -> Output {
         .env("BUILD", build)
         .env("TARGET", "sqlite:?journal=delete&sync=full&lib={}/libsqlite3.so")
         .env("OPTIONS", options)
+        .envs(variables.iter().copied())
         .output()
         .unwrap()
 }
@@ -105,10 +111,46 @@ fn a_commit_that_flushes_once_more_fails_and_one_that_does_not_passes() {
     }
 }
 
+/// The limit is far from what other work on the machine does to equal builds.
 #[test]
-fn a_build_that_fails_ends_the_job_and_leaves_nothing() {
+fn a_commit_that_is_slower_fails_and_one_that_is_not_passes() {
+    let gate = "gate at 50 %: ";
+    for (head, code, said) in [("usleep(200);", 3, "fail: update, warm: "), ("", 0, "pass")] {
+        let world = repository(["", head]);
+        let options =
+            "--update --keys 200 --count 200 --size 100 --durability none --fail-above 50%";
+        let output = job_with(&world, options, &[("TARGET", "sqlite:?lib={}/libsqlite3.so")]);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{err}");
+        let summary = fs::read_to_string(world.path("summary.md")).unwrap();
+        assert!(summary.contains(&format!("- {gate}{said}")), "{summary}\n{err}");
+    }
+}
+
+#[test]
+fn what_cannot_be_built_or_measured_ends_the_job_in_one_line_and_leaves_nothing() {
     let world = repository(["", "no such thing"]);
-    let output = job(&world, WORK);
-    assert!(!output.status.success());
-    assert_eq!(world.names("repository"), [".git", "store.c"]);
+    let line = |variables: &[(&str, &str)]| {
+        world.write("repository/storemark.json", "of another run");
+        let output = job_with(&world, WORK, variables);
+        assert_eq!(output.status.code(), Some(1), "{variables:?}");
+        let names = world.names("repository");
+        assert!(names.iter().all(|name| !name.starts_with(".storemark.")), "{names:?}");
+        assert!(!world.path("summary.md").exists(), "{variables:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        said.lines().last().unwrap_or_default().to_owned()
+    };
+    for (variables, said) in [
+        (("HEAD", "HEAD"), "compare-builds: the build of head ("),
+        (("BASE", ""), "compare-builds: no commit \"\" here: "),
+        (("HEAD", "feature"), "compare-builds: no commit feature here: "),
+        (("TARGET", "sqlite:"), "compare-builds: sqlite:: has no {}, "),
+        (("STOREMARK", "./absent"), "compare-builds: no program ./absent: "),
+        (("HEAD", "HEAD~1"), "storemark: "),
+    ] {
+        // The last one builds, and is refused by storemark.
+        let options = ("OPTIONS", if said == "storemark: " { "--nothing" } else { WORK });
+        let last = line(&[variables, options]);
+        assert!(last.starts_with(said), "{variables:?}: {last}");
+    }
 }
