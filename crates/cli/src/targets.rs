@@ -10,7 +10,7 @@ use engines::{Plugin, registry};
 use host::{Placements, ReadOnlyKind};
 use model::{
     Accepts, Blobs, COPY_OF, Engine, EngineFacts, Error, Facet, LIBRARY, PLUGIN, Result, STORE,
-    Secret, Settings, TypedTarget, WORKER, scratch_label, settings_text, without_password,
+    Secret, Setting, Settings, TypedTarget, WORKER, scratch_label, settings_text, without_password,
 };
 use spec::{Name, SharedSetting, combinations};
 
@@ -31,7 +31,6 @@ pub(crate) struct FoundTarget {
 impl FoundTarget {
     /// Checks the settings, laid over those of `defaults` that the engine has.
     pub(crate) fn settings(&self, defaults: &[(&str, String)]) -> Result<Settings> {
-        let table = self.engine.settings(Facet::Blobs);
         refuse_worker(&self.settings, self.engine.program()).map_err(|e| e.context(&self.text))?;
         if self.engine.name() == PLUGIN && self.engine.program().is_none() {
             let why =
@@ -45,9 +44,17 @@ impl FoundTarget {
             self.accepts(name).is_some() && !(own_cache && name.starts_with("cache"))
         });
         let own = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let settings = Settings::check(table.iter().copied(), defaults.chain(own));
+        let settings = Settings::check(self.table(), defaults.chain(own));
         let checked = settings.and_then(|all| self.engine.check(Facet::Blobs, &all).map(|()| all));
         checked.map_err(|e| e.context(&self.text))
+    }
+
+    /// Returns the settings that the target may have, with the one that makes the engine another program's.
+    fn table(&self) -> Vec<&'static Setting> {
+        static OF_PROGRAMS: Setting = lab::WORKER_SETTING;
+        let own = self.engine.settings(Facet::Blobs).into_iter();
+        let may_have = lab::works_in_program(self.engine) && self.engine.program().is_none();
+        own.chain(may_have.then_some(&OF_PROGRAMS)).collect()
     }
 
     /// Returns the target with its settings, laid over `defaults`.
@@ -80,11 +87,10 @@ impl FoundTarget {
 
     /// Fails if the engine has no setting of a name; the values may be lists.
     fn check_names(&self) -> Result<()> {
-        let table = self.engine.settings(Facet::Blobs);
         let is_unknown =
             |(name, _): &&(String, String)| name != WORKER && self.accepts(name).is_none();
         self.settings.iter().filter(is_unknown).try_for_each(|(name, value)| {
-            let checked = Settings::check(table.iter().copied(), [(&**name, &**value)]);
+            let checked = Settings::check(self.table(), [(&**name, &**value)]);
             checked.map(drop).map_err(|e| e.context(&self.text))
         })
     }
@@ -392,6 +398,9 @@ fn plugin(object: &Path, mut settings: Vec<(String, String)>, text: &str) -> Res
         return Err(Error::usage("names no shared object, as plugin:./libmystore.so does"));
     }
     if !object.as_os_str().is_empty() {
+        if at(&settings, LIBRARY).is_some() {
+            return Err(Error::usage("names two shared objects; leave out lib="));
+        }
         let library = (LIBRARY.to_owned(), object.to_string_lossy().into_owned());
         settings.insert(0, library);
     }

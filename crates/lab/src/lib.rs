@@ -49,7 +49,8 @@ pub use recorder::{RecordFile, Recorder, write_line};
 pub use schedule::{Outcome, measure, measure_with};
 pub use verify::{Checked, Differences, StoreTotals, Verified, check, verify};
 pub use workers::{
-    Finders, ProgramFacts, failure, plugin_facts, program_engine, serve, works_in_program,
+    Finders, ProgramFacts, WORKER_SETTING, failure, plugin_facts, program_engine, serve,
+    works_in_program,
 };
 pub use workload::{Op, Probe, ProbePass, Tally};
 

@@ -130,6 +130,7 @@ fn what_is_no_such_program_or_has_no_such_stores_is_refused_in_one_line() {
         ("redb:?worker=./old --processes 2", "leave out --processes"),
         ("redb:?worker=./old memory:", "compares programs over stores in files"),
         ("redb:?worker=./old&nothing=1", "nothing"),
+        ("redb:?wroker=./old", "no setting \"wroker\": did you mean worker?"),
     ] {
         let line = run(target);
         assert!(line.contains(said), "{target}: {line}");

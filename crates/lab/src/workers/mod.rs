@@ -21,7 +21,7 @@ pub(crate) mod worker_process;
 use model::Result;
 
 pub use message::ProgramFacts;
-pub use program::engine::{plugin_facts, program_engine, works_in_program};
+pub use program::engine::{WORKER_SETTING, plugin_facts, program_engine, works_in_program};
 pub use serve::{Finders, failure, serve};
 
 /// A worker in its session: makes a pass that starts at a time in the clock that all processes

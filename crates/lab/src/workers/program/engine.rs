@@ -70,14 +70,15 @@ pub fn program_engine(
         )));
     }
     let mut settings = declared.settings.to_vec();
-    settings.push(SETTING);
+    settings.push(WORKER_SETTING);
     let declaration =
         Declaration { settings: settings.leak(), rows: None, tasks: None, ..*declared };
     let (declaration, program) = (&*Box::leak(Box::new(declaration)), path.to_owned());
     Ok(Box::leak(Box::new(ProgramEngine { engine, declaration, launch, program, facts, stop })))
 }
 
-const SETTING: Setting = Setting::new(
+/// The setting that names another program, which every engine has that [`works_in_program`].
+pub const WORKER_SETTING: Setting = Setting::new(
     WORKER,
     Accepts::Text,
     "another storemark program, in whose workers the engine works",
