@@ -1,6 +1,6 @@
 //! What a gate says of a target of a run.
 
-use checks::{CountedTarget, CounterChange, GatedTarget};
+use checks::{CountedTarget, CounterChange, GatedTarget, Series, Verdict};
 use model::record::Record;
 
 use crate::{
@@ -24,8 +24,15 @@ pub fn gated_row(run: &Record, gated: &GatedTarget) -> String {
 /// Describes how a counter of a target of a run differs from the baseline's: `update, warm: sqlite: flushes per
 /// operation 1 → 2, in each of 3 rounds`.
 pub fn counted_row(run: &Record, counted: &CountedTarget) -> String {
-    let target = words::label(&run.header.plan, counted.target);
-    counter_change(&format!("{}: {target}", case_name(run, counted.case)), &counted.change)
+    let plan = &run.header.plan;
+    let target = words::label(plan, counted.target);
+    let target = format!("{}: {target}", case_name(run, counted.case));
+    let is_tried = |of| Series::new(run, counted.case, of).is_tried();
+    if [plan.baseline, counted.target].into_iter().all(is_tried) {
+        counter_change(&target, &counted.change)
+    } else {
+        format!("{target}: {}", words::change_verdict(Verdict::NotMeasured, None))
+    }
 }
 
 /// Describes how a counter of `target` changed, or why that is not known.
