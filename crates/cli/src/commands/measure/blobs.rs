@@ -158,8 +158,8 @@ fn class(
     Ok((Some(class), Some(label)))
 }
 
-/// Returns `class`, or the weakest class that all targets can give if one of them cannot give it. Limits of
-/// the machine and archives, which are only read, are measured as they are.
+/// Returns `class` if all targets can give it, or else `durable`, or else the weakest class that all can give.
+/// Limits of the machine and archives, which are only read, are measured as they are.
 fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
     let gives = |target: &ResolvedTarget<dyn Blobs>, class: Durability| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
@@ -171,7 +171,9 @@ fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) ->
     let all_give = |class: &Durability| {
         targets.iter().filter(|target| !is_limit(target)).all(|target| gives(target, *class))
     };
-    let common = [class].into_iter().chain(Durability::ALL).find(all_give);
+    // A stronger class keeps what the default promises; a weaker one does not.
+    let others = [Durability::Durable].into_iter().chain(Durability::ALL);
+    let common = [class].into_iter().chain(others).find(all_give);
     for target in targets.iter_mut().filter(|target| is_limit(target)) {
         target.keeps_class = true;
     }
