@@ -54,8 +54,9 @@ enum {
 typedef struct {
     const char *name;    /* not store, lib or worker. `cache`, a SIZE, is what `run --memory` sets, and counts as
                             memory of the store; with `inline`, a SIZE, longer values are in files of their own */
-    const char *accepts; /* words, "full|off"; or "SIZE", "NUMBER" or "TEXT". A size (4096, 10KiB) arrives, and
-                            is returned, as bytes in digits; if the library rounds it, offer words. */
+    const char *accepts; /* words, "full|off"; whole numbers, "1..9"; or "SIZE", "NUMBER" or "TEXT". A size (4096,
+                            10KiB) or number (5, 10k) arrives, and is returned, in digits; if the library
+                            rounds it, offer words. */
     const char *help;    /* what it does, in one line */
 } storemark_setting;
 

@@ -53,7 +53,7 @@ pub struct PluginAbilities {
 pub struct PluginSetting {
     /// Its name in a target string.
     pub name: String,
-    /// Words with `|` between them, or `SIZE`, `NUMBER` or `TEXT`.
+    /// Words with `|` between them, `1..9` for numbers in a range, or `SIZE`, `NUMBER` or `TEXT`.
     pub accepts: String,
     /// A description in one line.
     pub help: String,
@@ -75,6 +75,11 @@ const LOADED: Setting = Setting::new(LIBRARY, Accepts::Text, "the shared object 
     .only_for(&[Facet::Blobs])
     .of_use();
 
+/// The setting that names a store of the user's own, and reaches no plugin.
+const OWN_STORE: Setting = Setting::new(STORE, Accepts::Text, "a store that exists, in its format")
+    .only_for(&[Facet::Blobs])
+    .of_use();
+
 impl PluginFacts {
     /// Returns the declaration of the engine, which is kept for the rest of this process.
     ///
@@ -82,11 +87,11 @@ impl PluginFacts {
     ///
     /// Fails if a setting has a name that storemark uses, or a class needs one that is not declared.
     pub fn declare(&self) -> Result<&'static Declaration> {
-        let mut settings = vec![LOADED];
+        let mut settings = vec![LOADED, OWN_STORE];
         for setting in &self.settings {
             let name = &*setting.name;
-            let is_taken = [LIBRARY, STORE, WORKER].contains(&name)
-                || name.is_empty()
+            let is_taken = name.is_empty()
+                || name == WORKER
                 || settings.iter().any(|other| other.name == name);
             if is_taken {
                 let why = "storemark has one of this name, or it is declared twice";
@@ -135,8 +140,16 @@ fn accepts(text: &str) -> Accepts {
         "SIZE" => Accepts::Size(0, 1 << 50),
         "NUMBER" => Accepts::Integer(i64::MIN, i64::MAX),
         "TEXT" => Accepts::Text,
-        words => Accepts::Words(words.split('|').map(kept).collect::<Vec<_>>().leak()),
+        text => range(text).unwrap_or_else(|| {
+            Accepts::Words(text.split('|').map(kept).collect::<Vec<_>>().leak())
+        }),
     }
+}
+
+/// Returns the whole numbers of a range, `1..9`; `None` if the text is none.
+fn range(text: &str) -> Option<Accepts> {
+    let (least, most) = text.split_once("..")?;
+    Some(Accepts::Integer(least.parse().ok()?, most.parse().ok()?))
 }
 
 fn kept(text: &str) -> &'static str {
@@ -159,7 +172,7 @@ mod tests {
     fn a_plugin_declares_its_settings_and_classes() {
         let declared = facts("sync", "full|off", "sync=full").declare().unwrap();
         let names: Vec<_> = declared.settings.iter().map(|setting| setting.name).collect();
-        assert_eq!(names, ["lib", "sync"]);
+        assert_eq!(names, ["lib", "store", "sync"]);
         assert_eq!(declared.durability[0].settings, [("sync", "full")]);
         assert!(!declared.capabilities.concurrent_writes);
         let sizes = facts("cache", "SIZE", "cache=4KiB").declare().unwrap();

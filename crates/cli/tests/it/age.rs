@@ -86,7 +86,7 @@ fn bad_input_is_refused_in_one_line() {
         ("age sqlite:there.db", "leave out the location"),
         ("age mysql://root@localhost/test", "scratch stores only"),
         ("age sqlight:", "did you mean sqlite?"),
-        ("age pack:", "pack cannot give durability consistent"),
+        ("age pack:", "pack: cannot give durability consistent"),
         ("age --baseline other", "no such target"),
         ("age --scratch absent", "absent"),
         ("age --cache hot", "hot"),

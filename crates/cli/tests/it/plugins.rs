@@ -124,10 +124,14 @@ fn a_store_of_the_user_is_read_through_the_plugin_and_left_as_it_was() {
     assert!(refused.contains("absent.toy"), "{refused}");
 }
 
-/// One has the classes none and durable, the other one durable alone.
+/// One has the classes none and durable, the other one durable alone: none has consistent, the default.
 #[test]
 fn targets_are_brought_to_a_class_that_all_of_them_have() {
     let world = with_toy();
+    world.ok("run plugin:./toy.so files: --update --keys 50 --rounds 2 --json r.json");
+    let stores = world.record("r.json").stores;
+    let durable = stores.iter().all(|store| store.in_effect.is("sync", "full"));
+    assert!(durable, "a weaker class would not keep what the default promises: {stores:?}");
     let none = "        { STOREMARK_NONE, \"sync=off\", \"pwrite(2) of each change, no flush: a power cut loses \
                 what is not written yet\" },\n";
     compile(&world, "firm.so", &[(none, "")]);
@@ -177,6 +181,48 @@ fn a_plugin_that_is_slow_to_fill_has_a_sample() {
         finding.kind.to_string().contains("of 3,000 values, a sample stratified by size")
     };
     assert!(record.findings.iter().any(is_sampled), "{}{}", ran.out, ran.err);
+}
+
+/// Numbers arrive in digits and texts as they are; both are read back.
+#[test]
+fn numbers_and_texts_reach_a_plugin_and_wrong_ones_are_refused() {
+    let world = World::new();
+    let include = "#include \"toy.h\"";
+    let names = "static const char *const names[] = { \"level\", \"start\", \"label\" };";
+    let lock = "toy toy; pthread_mutex_t lock; };";
+    let opened = "    pthread_mutex_init(&new->lock, NULL);";
+    let keep = "    for (size_t i = 0; i < count; i++)\n        for (int n = 0; n < 3; n++)\n            \
+                if (strcmp(settings[i].name, names[n]) == 0) strncat(new->own[n], settings[i].value, 63);";
+    let setting = "    return strcmp(name, \"sync\") != 0 ? NULL";
+    let read = "    for (int n = 0; n < 3; n++)\n        \
+                if (strcmp(name, names[n]) == 0) return store->own[n][0] ? store->own[n] : NULL;";
+    let declared = "{ \"sync\", \"full|off\", \"whether each commit is flushed\" },";
+    let more = "{ \"level\", \"1..9\", \"\" }, { \"start\", \"NUMBER\", \"\" }, { \"label\", \"TEXT\", \"\" },";
+    compile(
+        &world,
+        "own.so",
+        &[
+            (include, &format!("{include}\n{names}")),
+            (lock, "toy toy; pthread_mutex_t lock; char own[3][64]; };"),
+            (opened, &format!("{opened}\n{keep}")),
+            (setting, &format!("{read}\n{setting}")),
+            (declared, &format!("{declared} {more}")),
+        ],
+    );
+    let target = "plugin:./own.so?level=9&start=-2k&label=A%26b";
+    world.ok(&format!("run {target} --read --keys 50 --rounds 2 --json r.json"));
+    let effect = &world.record("r.json").stores[0].in_effect;
+    let own = ["level", "start", "label"].map(|name| effect.get(name));
+    assert_eq!(own, [Some("9"), Some("-2000"), Some("A&b")]);
+    world.refuses([
+        ("run plugin:./own.so?level=10", "level=10: accepted: 1 to 9"),
+        ("run plugin:./own.so?level=high", "level=high: \"high\" is not a number"),
+        ("run plugin:./own.so?start=99999999999999999999", "does not fit in 64 bits"),
+        ("run plugin:./own.so?start=1.5", "start=1.5: \"1.5\" ends in \".5\""),
+        ("run plugin:./own.so?lable=x", "no setting \"lable\": did you mean label?"),
+        ("run plugin:./own.so?stroe=x", "no setting \"stroe\": did you mean store?"),
+        ("run plugin:./own.so?lib=./own.so", "names two shared objects; leave out lib="),
+    ]);
 }
 
 /// Its target ends; the others are measured to the end.
@@ -229,6 +275,7 @@ fn what_is_no_plugin_or_declares_what_cannot_be_is_refused_in_one_line() {
         ("none.so", ".get = get, ", ""),
         ("taken.so", "{ \"sync\", \"full|off\",", "{ \"store\", \"full|off\","),
         ("class.so", "\"sync=full\",", "\"sync=all\","),
+        ("classless.so", ".durability = classes, ", ""),
         (
             "exits.so",
             "    static const storemark_setting settings[]",
@@ -271,6 +318,14 @@ fn what_is_no_plugin_or_declares_what_cannot_be_is_refused_in_one_line() {
         ("run plugin:./dies.so", "the plugin gave up while it was loaded"),
         ("run plugin:./toy.so?snyc=off --read", "did you mean sync?"),
         ("run plugin:./toy.so?sync=of --read", "sync=of"),
+        (
+            "run plugin:./toy.so files: --update --keys 9 --durability consistent",
+            "plugin lib=./toy.so: cannot give durability consistent (it gives: none, durable)",
+        ),
+        (
+            "run plugin:./classless.so files: --update --keys 9 --durability durable",
+            "plugin lib=./classless.so: cannot give durability durable (it declares no class)",
+        ),
         ("run plugin:./toy.so --processes 2 --read", "leave out --processes"),
         ("age plugin:./toy.so", "a target of `storemark run` only"),
         ("copy plugin:./toy.so?store=toy.so files:copy", "a target of `storemark run` only"),

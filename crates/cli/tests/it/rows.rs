@@ -220,7 +220,10 @@ fn bad_input_gets_one_line() {
         ("rows sqlite: --rows 3g", "accepted is up to 1000000000"),
         ("rows sqlite: --processes 0", "a whole number, 1 to 64"),
         ("rows sqlite: --processes 2,x", "a whole number, 1 to 64"),
-        ("rows csv: --durability consistent", "csv cannot give durability consistent"),
+        (
+            "rows csv: --durability consistent",
+            "csv bulk: cannot give durability consistent (it gives: none, durable)",
+        ),
         ("rows csv: --baseline sqlite", "no such target"),
         ("rows csv: --scratch absent", "absent does not exist"),
         ("rows sqlite: --as-published --batch 5", "cannot be used with"),

@@ -213,7 +213,7 @@ pub(crate) fn check_class(plan: &Plan, target: usize, facts: &StoreFacts) -> Res
     }
     let label = &plan.targets[target].label;
     Err(Error::usage(format!(
-        "{label} cannot give durability {asked}: with its own settings it gives {gives}; leave them \
+        "{label}: cannot give durability {asked}: with its own settings it gives {gives}; leave them \
          out, or use --durability {gives}"
     )))
 }

@@ -319,11 +319,13 @@ impl<E: Engine + ?Sized> ResolvedTarget<E> {
         let Some(class) = class.filter(|_| !self.keeps_class) else {
             return Ok(self.settings.clone());
         };
-        let of_class = self.engine.class_settings(facet, class)?;
+        let of_class = self.engine.class_settings(facet, class);
+        let of_class = of_class.map_err(|error| error.context(&self.label))?;
         match self.engine.unreached(class, &self.settings) {
             None => Ok(of_class.overlaid(&self.settings)),
             Some(why) => {
-                Err(Error::usage(format!("{} cannot give durability {class}: {why}", self.label)))
+                let why = format!("cannot give durability {class}: {why}");
+                Err(Error::usage(why).context(&self.label))
             }
         }
     }

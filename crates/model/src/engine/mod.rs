@@ -245,12 +245,10 @@ pub trait EngineFacts {
     /// Fails if the engine cannot give that class.
     fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings> {
         let Some(kept) = self.durability_settings(class) else {
-            let gives = self.declared().durability.iter().map(|kept| kept.class.to_string());
-            return Err(Error::usage(format!(
-                "{} cannot give durability {class} (it gives: {})",
-                self.name(),
-                gives.collect::<Vec<_>>().join(", ")
-            )));
+            let classes = self.declared().durability.iter().map(|kept| kept.class.to_string());
+            let classes = classes.collect::<Vec<_>>().join(", ");
+            let gives = if classes.is_empty() { "it declares no class" } else { "it gives: " };
+            return Err(Error::usage(format!("cannot give durability {class} ({gives}{classes})")));
         };
         Settings::check(self.settings(facet), kept.settings.iter().copied())
     }

@@ -145,7 +145,8 @@ fn queue(spec: &QueueSpec, placements: &Placements) -> Result<QueueRequest> {
     };
     if let Some(class) = given_value(&spec.durability) {
         for target in &chosen {
-            target.engine.class_settings(Facet::Tasks, class)?;
+            let own = target.engine.class_settings(Facet::Tasks, class);
+            own.map_err(|error| error.context(&target.label))?;
         }
     }
     // Each target on each file system, those of a target together.
