@@ -86,7 +86,7 @@ pub(crate) fn a_visitor_stops_a_scan_from_a_key(case: &Case, store: &dyn Store) 
 pub(crate) fn a_visitor_stops_a_scan_and_a_list(case: &Case, store: &dyn Store) -> Checked {
     let mut session = store.session()?;
     case.fill(&mut *session, 60)?;
-    for scan in [Scan::ALL, Scan::LENGTHS] {
+    for scan in [Scan::ALL, Scan::LENGTHS, Scan::KEYS] {
         let mut seen = 0_usize;
         session.scan(scan, &mut |_| {
             seen += 1;
@@ -100,7 +100,7 @@ pub(crate) fn a_visitor_stops_a_scan_and_a_list(case: &Case, store: &dyn Store) 
 pub(crate) fn a_visitors_error_comes_out(case: &Case, store: &dyn Store) -> Checked {
     let mut session = store.session()?;
     case.fill(&mut *session, 3)?;
-    for scan in [Scan::ALL, Scan::LENGTHS] {
+    for scan in [Scan::ALL, Scan::LENGTHS, Scan::KEYS] {
         let failed = session.scan(scan, &mut |_| Err(Error::interrupted()));
         let is_it = failed.is_err_and(|error| error.kind() == ErrorKind::Interrupted);
         holds(is_it, "a scan does not return the error of its visitor")?;

@@ -5,6 +5,7 @@ use std::{
     fs::{self, Metadata},
     io,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use model::{Error, ErrorKind, Result};
@@ -43,19 +44,25 @@ pub fn space(paths: &[PathBuf]) -> Result<Space> {
     Ok(space)
 }
 
-/// Counts the files below `folder` that are a file with another name there, too (hard links).
+/// Counts the files below `folder` that are a file with another name there, too (hard links), among those
+/// that can be looked at in the time `longest`: each takes a read if the system does not remember it.
 ///
 /// # Errors
 ///
 /// Fails if a folder cannot be read.
-pub fn repeated_files(folder: &Path) -> Result<u64> {
+pub fn repeated_files(folder: &Path, longest: Duration) -> Result<u64> {
+    let (until, mut is_late) = (Instant::now() + longest, false);
     let (mut seen, mut repeated) = (HashSet::new(), 0);
-    walk(folder, &mut |_, meta| {
+    let walked = walk(folder, &mut |_, meta| {
+        is_late = Instant::now() >= until;
+        if is_late {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         let again = meta.is_file() && identity(meta).is_some_and(|file| !seen.insert(file));
         repeated += u64::from(again);
         Ok(())
-    })?;
-    Ok(repeated)
+    });
+    if is_late { Ok(repeated) } else { walked.map(|()| repeated) }
 }
 
 /// The number of files, and of the pieces in which they are stored on the device.
@@ -173,6 +180,14 @@ mod tests {
         let folder = sample();
         let space = space(&[folder.path().join("store")]).unwrap();
         assert_eq!(space.apparent, 10_500);
+    }
+
+    #[test]
+    fn hard_links_are_counted_in_the_time_that_there_is() {
+        let folder = sample();
+        let counted = |longest| repeated_files(&folder.path().join("store"), longest).unwrap();
+        assert_eq!(counted(Duration::from_secs(60)), 1);
+        assert_eq!(counted(Duration::ZERO), 0);
     }
 
     #[test]

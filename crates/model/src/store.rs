@@ -345,6 +345,9 @@ pub struct Scan<'k> {
     pub limit: u64,
     /// Whether the caller needs values, modes and times, or only keys and lengths.
     pub values: bool,
+    /// Whether the caller needs lengths, which a folder has to look up for each file. An engine that has
+    /// them at hand shows them in any case; others show 0.
+    pub lengths: bool,
     /// The length in bytes above which a value is shown without its bytes if the session reads it in parts
     /// ([`Session::read_parts`]).
     pub longest: u64,
@@ -352,9 +355,12 @@ pub struct Scan<'k> {
 
 impl Scan<'_> {
     /// A scan of every item.
-    pub const ALL: Self = Self { from: None, limit: u64::MAX, values: true, longest: u64::MAX };
+    pub const ALL: Self =
+        Self { from: None, limit: u64::MAX, values: true, lengths: true, longest: u64::MAX };
     /// A scan of every key with the length of its value.
     pub const LENGTHS: Self = Self { values: false, ..Self::ALL };
+    /// A scan of every key, with the length of its value only where that costs nothing.
+    pub const KEYS: Self = Self { lengths: false, ..Self::LENGTHS };
 }
 
 /// A key with its value, as a scan shows it.

@@ -300,6 +300,12 @@ impl Session for FilesWorker<'_> {
         let mut value = Vec::new();
         let keys = self.store.layout.list(&self.store.path)?;
         for key in keys.sorted_keys(scan.from) {
+            if !scan.values && !scan.lengths {
+                if visit(Item::new(key, &[], None))?.is_break() {
+                    break;
+                }
+                continue;
+            }
             self.select(key)?;
             let facts =
                 if scan.values { self.read(&mut value, scan.longest) } else { self.facts() };

@@ -16,7 +16,7 @@ pub(crate) const FILLED: f64 = 0.75;
 /// what is guessed.
 pub(crate) const CLEARLY_FILLED: f64 = 0.25;
 /// Trying how long filling takes. What was tried is thrown away.
-pub(crate) const TRYING_TO_FILL: f64 = 0.05;
+pub(crate) const TRYING_TO_FILL: f64 = 0.02;
 /// Reading values to check them. Only what was checked is measured, so more of it is a better
 /// choice of keys, but rounds need the time.
 pub(crate) const CHECKING: f64 = 0.3;

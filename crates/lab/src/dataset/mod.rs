@@ -172,6 +172,11 @@ impl Dataset {
         Ok(())
     }
 
+    /// Notes the length alone.
+    pub(crate) fn note_size(&mut self, place: usize, size: u32) {
+        self.entries[place].size = size;
+    }
+
     /// Keeps the first `count` entries.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.entries.truncate(count);

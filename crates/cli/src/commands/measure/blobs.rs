@@ -1,6 +1,6 @@
 //! The request of `storemark run`.
 
-use std::{collections::BTreeSet, ffi::OsStr, path::Path};
+use std::{collections::BTreeSet, ffi::OsStr, path::Path, time::Duration};
 
 use engines::registry;
 use host::Placements;
@@ -375,13 +375,16 @@ fn data(spec: &BlobsSpec, resolved: &[FoundTarget], seed: u64) -> Result<Data> {
     }
 }
 
+/// How long hard links are searched for: a folder with many of them has some among its first files.
+const LINKING: Duration = Duration::from_millis(500);
+
 /// Prints how many values are the same file as another one.
 fn say_hard_links(folder: &Path) -> Result<()> {
-    let repeated = host::repeated_files(folder)?;
+    let repeated = host::repeated_files(folder, LINKING)?;
     if repeated > 0 {
         output::say(&format!(
-            "{}: {} of its names are hard links to files with other names there: each is measured as a \
-             value, but the system caches a file once",
+            "{}: at least {} of its names are hard links to files with other names there: each is \
+             measured as a value, but the system caches a file once",
             folder.display(),
             show_count(repeated)
         ));

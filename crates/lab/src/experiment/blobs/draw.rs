@@ -1,11 +1,11 @@
-//! Integer keys drawn at random from a store that has too many to be listed.
+//! Keys drawn at random from a store that has too many to be listed with their lengths.
 
 use std::{
     ops::ControlFlow::Break,
     time::{Duration, Instant},
 };
 
-use model::{Key, KeyKind, Mode, Result, Scan, Session};
+use model::{Key, KeyKind, Mode, Order, Result, Scan, Session};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Amount,
-    dataset::{Dataset, Use, below, check_type, derive, value_size},
+    dataset::{Dataset, Part, Use, below, check_type, derive, value_size},
 };
 
 /// The number of draws after which it is known how many integers of the range are keys.
@@ -74,6 +74,39 @@ fn drawn(
     }
     Ok(Some(Listing { dataset, all, took: Duration::ZERO }))
 }
+
+/// Asks for the lengths of listed keys for so long, in a random order, and leaves out the others.
+pub(super) fn lengths(
+    session: &mut dyn Session,
+    Listing { mut dataset, mut all, took }: Listing,
+    job: Job<'_>,
+    within: Option<Duration>,
+) -> Result<Listing> {
+    job.progress.stage("asking for lengths", None);
+    let until = within.map(|within| Instant::now() + within);
+    let seed = derive(job.request.seed, Use::Sample, 3);
+    dataset.arrange(Order::Permutation, None, Part::ALL, seed);
+    let mut asked = 0;
+    // A key that was removed since then is one without bytes, and is noticed when it is read.
+    while asked < dataset.entries().len()
+        && (asked < FEWEST_LENGTHS || until.is_none_or(|until| Instant::now() < until))
+    {
+        job.stop.check()?;
+        let key = dataset.key(&dataset.entries()[asked]);
+        let length = session.length(key)?.unwrap_or(0);
+        let size = value_size(key, usize::try_from(length).unwrap_or(usize::MAX))?;
+        dataset.note_size(asked, size);
+        asked += 1;
+    }
+    dataset.truncate(asked);
+    dataset.arrange(Order::Asc, None, Part::ALL, 0);
+    let bytes = u128::from(dataset.summary().bytes) * u128::from(all.count);
+    all.bytes = u64::try_from(bytes / asked.max(1) as u128).unwrap_or(u64::MAX);
+    Ok(Listing { dataset, all, took })
+}
+
+/// The smallest number of keys whose lengths are asked for, however long that takes.
+const FEWEST_LENGTHS: usize = 1000;
 
 /// Estimates how much there is if `tries` tries among the integers found these keys and lengths.
 fn estimated(integers: u64, tries: u64, found: &[(i64, u32)]) -> Amount {
@@ -163,13 +196,38 @@ mod tests {
         Keys(keys.into_iter().map(|key| (key, key.unsigned_abs() % 100)).collect())
     }
 
-    fn drawn(session: &mut Keys) -> Option<Listing> {
+    /// Calls `draw` with a job that reads.
+    fn with_job<T>(draw: impl FnOnce(Job<'_>) -> T) -> T {
         let rounds = Rounds::within(1.0);
         let request = Request::reading(Data::Targets, Vec::new(), rounds, 1);
         let part = request.blobs().unwrap();
         let stop = Stop::new();
-        let job = Job::new(&request, part, &Silent, &stop);
-        super::keys(session, job, Some(Duration::from_millis(200))).unwrap()
+        draw(Job::new(&request, part, &Silent, &stop))
+    }
+
+    fn drawn(session: &mut Keys) -> Option<Listing> {
+        with_job(|job| super::keys(session, job, Some(Duration::from_millis(200))).unwrap())
+    }
+
+    #[test]
+    fn lengths_are_asked_for_in_the_time_that_there_is() {
+        let session = &mut keys(0..10_000);
+        let truth: u64 = session.0.values().sum();
+        for (within, asked) in [(None, 10_000), (Some(Duration::ZERO), FEWEST_LENGTHS)] {
+            let mut dataset = Dataset::new(KeyKind::Integers);
+            for key in session.0.keys() {
+                dataset.push_sized(Key::Int(*key), 0).unwrap();
+            }
+            let all = Amount { count: 10_000, bytes: 0 };
+            let listing = Listing { dataset, all, took: Duration::ZERO };
+            let drawn = with_job(|job| lengths(session, listing, job, within)).unwrap();
+            let entries = drawn.dataset.entries();
+            assert_eq!((entries.len(), drawn.all.count), (asked, 10_000));
+            let key = |place: usize| drawn.dataset.key(&entries[place]);
+            assert!((1..entries.len()).all(|place| key(place - 1) < key(place)), "in key order");
+            let ratio = drawn.all.bytes as f64 / truth as f64;
+            assert!((ratio - 1.0).abs() < if within.is_none() { 1e-9 } else { 0.1 }, "{ratio}");
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Source {
     /// Returns the lengths of all values in key order.
     pub(super) fn lengths(&self, stop: &Stop) -> Result<Vec<u64>> {
         let mut lengths = Vec::new();
-        self.scan_lengths(&mut |item| {
+        self.scan_keys(Scan::LENGTHS, &mut |item| {
             stop.check()?;
             lengths.push(item.length);
             Ok(Continue(()))
@@ -281,29 +281,48 @@ impl Source {
     /// Lists the keys with the lengths of their values, which are not read.
     pub(super) fn list(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
         let start = Instant::now();
-        let listed = job.stop.within(within, || self.list_all(job));
-        match listed {
-            Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {}
-            listed => return Ok(Listing { took: start.elapsed(), ..listed? }),
-        }
-        if self.keys == KeyKind::Integers {
+        let listed = job.stop.within(within, || self.list_all(Scan::LENGTHS, job));
+        let listed = match listed {
+            Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
+                self.draw(job, within)
+            }
+            listed => listed,
+        };
+        Ok(Listing { took: start.elapsed(), ..listed? })
+    }
+
+    /// Lists keys that are too many for all of them to be listed with the lengths of their values.
+    fn draw(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
+        // A folder is read whole for each range of its keys.
+        if self.keys == KeyKind::Integers && !self.is_folder() {
             let draw = |store: &dyn Store| draw::keys(&mut *store.session()?, job, within);
             if let Some(drawn) = self.with(draw)? {
-                return Ok(Listing { took: start.elapsed(), ..drawn });
+                return Ok(drawn);
             }
         }
-        let listing = self.list_all(job)?;
-        Ok(Listing { took: start.elapsed(), ..listing })
+        let listing = self.list_all(Scan::KEYS, job)?;
+        if listing.all.bytes > 0 {
+            return Ok(listing);
+        }
+        self.with(|store| draw::lengths(&mut *store.session()?, listing, job, within))
+    }
+
+    /// Reports whether values are files of a folder.
+    fn is_folder(&self) -> bool {
+        match &self.from {
+            From::Generated(..) => false,
+            From::Existing(readable, _) => readable.place.engine.capabilities().paths,
+        }
     }
 
     /// Lists all keys, and keeps a random half of them as often as they become too many.
-    fn list_all(&self, job: Job<'_>) -> Result<Listing> {
+    fn list_all(&self, scan: Scan<'_>, job: Job<'_>) -> Result<Listing> {
         job.progress.stage("listing the keys", None);
         let (mut dataset, mut all) = (Dataset::new(self.keys), Amount::default());
         let random =
             &mut Xoshiro256PlusPlus::seed_from_u64(derive(job.request.seed, Use::Sample, 1));
         let mut halvings = 0;
-        self.scan_lengths(&mut |item| {
+        self.scan_keys(scan, &mut |item| {
             job.stop.check()?;
             self.check_type(&item)?;
             (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
@@ -320,10 +339,10 @@ impl Source {
         Ok(Listing { dataset, all, took: Duration::ZERO })
     }
 
-    /// Visits every key with the length of its value, in key order.
-    fn scan_lengths(&self, visit: &mut Visitor<'_>) -> Result<()> {
+    /// Visits every key in key order, with the length of its value if it is known or wanted.
+    fn scan_keys(&self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let Some(chosen) = &self.chosen else {
-            return self.with(|store| store.session()?.scan(Scan::LENGTHS, visit));
+            return self.with(|store| store.session()?.scan(scan, visit));
         };
         for Chosen { key, length, meta, .. } in chosen {
             let (key, of) = (key.as_key(), ValueType::Bytes);
