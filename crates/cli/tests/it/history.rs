@@ -113,6 +113,8 @@ fn what_is_no_history_is_refused() {
         ("compare --history records --fail-above 5%", "cannot be used"),
         ("compare run.json run.json --html page.html", "--html shows a history: add --history DIR"),
         ("compare --history records --control redb", "not in any record (accepted: files, pack)"),
+        ("compare --history records --control fles", "not in any record: did you mean files?"),
+        ("compare run.json run.json --control pakc", "not in both records: did you mean pack?"),
     ]);
     std::fs::copy(world.path("records/01.json"), world.path("records/copy.json")).unwrap();
     world.refuses([("compare --history records", "copy.json is the same record as 01.json")]);

@@ -13,7 +13,7 @@ pub(crate) mod unlike;
 use std::cmp::Reverse;
 
 use checks::{CasePair, Change, Gate, Verdict, all_findings, figures};
-use model::{Cache, DatasetSpec, Error, Plan, Result, Severity, record::Record};
+use model::{Cache, DatasetSpec, Error, Plan, Result, Severity, did_you_mean, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -196,8 +196,12 @@ fn control(
         return Ok(baseline.filter(|_| targets.len() > 1).copied());
     };
     named(wanted).map(Some).ok_or_else(|| {
-        let labels = targets.iter().map(label).collect::<Vec<_>>().join(", ");
-        Error::usage(format!("--control {wanted:?}: not in both records (accepted: {labels})"))
+        let labels = targets.iter().map(label).collect::<Vec<_>>();
+        let near = did_you_mean(wanted, labels.iter().map(|label| &**label));
+        let labels = labels.join(", ");
+        Error::usage(format!(
+            "--control {wanted:?}: not in both records{near} (accepted: {labels})"
+        ))
     })
 }
 

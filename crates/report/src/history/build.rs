@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use checks::{HistoryPlace, Series, facts, history_changes};
 use itertools::Itertools;
-use model::{Case, DatasetSpec, Error, Plan, Result, record::Record};
+use model::{Case, DatasetSpec, Error, Plan, Result, did_you_mean, record::Record};
 
 use super::{
     History, HistoryFile, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep,
@@ -56,8 +56,10 @@ fn check_control(files: &[HistoryFile], control: Option<&str>) -> Result<()> {
     if labels.clone().any(|label| is_called(label, wanted)) {
         return Ok(());
     }
+    let near = did_you_mean(wanted, labels.clone().map(String::as_str));
     let labels = labels.unique().join(", ");
-    Err(Error::usage(format!("--control {wanted:?}: not in any record (accepted: {labels})")))
+    let why = format!("--control {wanted:?}: not in any record{near} (accepted: {labels})");
+    Err(Error::usage(why))
 }
 
 /// Reports whether a target is meant: by its label, or by its target string.
