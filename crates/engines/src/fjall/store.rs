@@ -215,7 +215,8 @@ impl Store for FjallStore {
 
     fn maintain(&self, _: Maintenance, _: &Path, _: &dyn Fn() -> bool) -> Result<bool> {
         catch(&self.path, || {
-            self.keyspace.rotate_memtable_and_wait().map_err(|e| self.to_error(e))?;
+            // The library's own wait (`rotate_memtable_and_wait`) has no end if a thread of it failed.
+            self.flush_writes()?;
             self.keyspace.major_compact().map_err(|e| self.to_error(e))
         })?;
         Ok(true)
@@ -323,5 +324,46 @@ impl Tree for &FjallStore {
             .zip(&self.before)
             .map(|((name, now), before)| (name, now - before.swap(now, Relaxed)))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, sync::mpsc};
+
+    use model::{Key, Put};
+
+    use super::*;
+
+    /// Replaces each folder `tables` below `path` by a file, in which no table can be written.
+    fn block_tables(path: &Path) {
+        for entry in fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.ends_with("tables") {
+                fs::remove_dir_all(&entry).unwrap();
+                fs::write(&entry, "").unwrap();
+            } else if entry.is_dir() {
+                block_tables(&entry);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_waits_for_a_table_that_cannot_be_written() {
+        let waits: [fn(&FjallStore) -> Result<()>; 2] = [FjallStore::flush_writes, |store| {
+            store.maintain(Maintenance::Compact, Path::new(""), &|| false).map(drop)
+        }];
+        for wait in waits {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store");
+            let settings = Settings::default();
+            let options = OpenOptions { settings, access: Access::Write, keys: KeyKind::Names };
+            let store = FjallStore::create(&path, &options).unwrap();
+            store.session().unwrap().put(Key::Name(b"a"), b"value", &Put::default()).unwrap();
+            block_tables(&path);
+            let (done, result) = mpsc::channel();
+            thread::spawn(move || done.send(wait(&store).map_err(|error| error.to_string())));
+            let ended = result.recv_timeout(Duration::from_secs(60)).expect("it ends");
+            assert!(ended.unwrap_err().contains("writing failed before"));
+        }
     }
 }
