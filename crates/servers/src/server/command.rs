@@ -19,9 +19,22 @@ const FEW: usize = 3;
 /// without errors the last lines.
 pub(super) fn important_lines(output: &str) -> String {
     let said: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if let Some(reason) = said.last().and_then(|line| redis_warning(line)) {
+        return reason.to_owned();
+    }
     let errors: Vec<_> = said.iter().copied().filter(|line| is_error(line)).take(FEW).collect();
     let few = if errors.is_empty() { &said[said.len().saturating_sub(FEW)..] } else { &errors };
     few.join(" | ")
+}
+
+/// Returns the message of a warning of Redis or Valkey (`17:M 26 Nov 2026 10:00:00.123 # message`); `None` for
+/// another line. The server ends itself after one.
+fn redis_warning(line: &str) -> Option<&str> {
+    let mut words = line.splitn(7, ' ');
+    let (process, _) = words.next()?.split_once(':')?;
+    process.parse::<u32>().ok()?;
+    words.nth(4).filter(|level| *level == "#")?;
+    words.next()
 }
 
 /// Returns whether a line shows an error. MariaDB's last line does not have the reason why it
@@ -90,6 +103,15 @@ mod tests {
         assert_eq!(important_lines("a\nb\n c\n\nd"), "b | c | d");
         assert_eq!(important_lines("why\n[ERROR] Aborting"), "why | [ERROR] Aborting");
         assert_eq!(important_lines(""), "");
+    }
+
+    #[test]
+    fn of_redis_the_reason_alone_is_shown() {
+        let started = "7:M 26 Nov 2026 10:00:00.123 # Server initialized\n\
+                       7:M 26 Nov 2026 10:00:00.123 * Loading RDB";
+        let log = format!("{started}\n7:M 26 Nov 2026 10:00:00.124 # Bad file format: use --fix\n");
+        assert_eq!(important_lines(&log), "Bad file format: use --fix");
+        assert_eq!(important_lines(started), started.replace('\n', " | "));
     }
 
     #[test]
