@@ -22,7 +22,7 @@ const ACKNOWLEDGED: &str = "STOREMARK_ACKED";
 const MODEL: &str = "STOREMARK_MODEL";
 
 /// The most characters of a reason.
-const LONGEST_REASON: usize = 200;
+const LONGEST_REASON: usize = 300;
 
 /// What checks states, and where they are made.
 pub(super) struct Checker<'a> {
@@ -158,9 +158,15 @@ impl Checker<'_> {
             Some(status) => said().unwrap_or_else(|| status.to_string()),
             None => format!("did not end in {}", show_duration(self.request.check_limit)),
         };
-        let reason = reason.chars().take(LONGEST_REASON).collect();
-        Verdict { holds, reason, is_overdue: status.is_none(), details }
+        Verdict { holds, reason: shorten(reason), is_overdue: status.is_none(), details }
     }
+}
+
+/// Cuts a reason that is too long after a word.
+fn shorten(reason: String) -> String {
+    let Some((end, _)) = reason.char_indices().nth(LONGEST_REASON) else { return reason };
+    let start = &reason[..end];
+    format!("{} …", start.rsplit_once(' ').map_or(start, |(words, _)| words))
 }
 
 /// How long a process that is just ending may still write to a state: a server ends some seconds after
