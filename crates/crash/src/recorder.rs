@@ -94,7 +94,7 @@ impl Recorder {
         self.shared().record.set_prepared();
     }
 
-    /// Has one flush of a file fail with EIO: the one after `before` others, counted from now on.
+    /// Fails one flush of a file with EIO: the one after `before` others, counted from now on.
     pub fn fail_flush(&self, before: u64) {
         self.shared().before_failure = Some(before);
     }

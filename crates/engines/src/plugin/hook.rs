@@ -58,7 +58,7 @@ impl Hook {
 pub(super) struct PluginName([&'static StoreName; ALL.len()]);
 
 impl PluginName {
-    /// Names the object at `path`, for the rest of this process.
+    /// Returns the name of the object at `path`, which lives as long as this process.
     pub(super) fn new(path: &Path) -> &'static Self {
         let named = |(hook, name): (Hook, &str)| {
             let within = match hook {

@@ -85,7 +85,7 @@ fn check_log(path: &Path) -> Result<()> {
     Err(Error::corrupt("is damaged: its write-ahead log is missing").at(&path))
 }
 
-/// Has the library make a new list of the tables that it finds in the store at `path`.
+/// Replaces the list of tables by one of those that the library finds in the store at `path`.
 pub(super) fn repair(path: &Path) -> Result<()> {
     let named = Named::resolve(path)?;
     DB::repair(&Options::default(), &named.path).map_err(|e| to_error(path, &e))?;

@@ -27,7 +27,7 @@ const ANYWAY: Duration = Duration::from_secs(5);
 /// After so many runs that did not end, no other is made.
 const MOST_OVERDUE: u64 = 3;
 
-/// Has flushes fail, each in a run of its own, and checks what is left.
+/// Fails one flush after the other, each in a run of its own, and checks what is left.
 pub(super) fn check_failing(checker: &Checker<'_>, progress: &dyn Progress) -> Result<CrashResult> {
     let Checker { request, scratch, stop } = checker;
     let started = Instant::now();

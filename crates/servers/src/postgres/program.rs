@@ -103,8 +103,8 @@ pub(super) fn server_arguments(
     Ok(arguments)
 }
 
-/// Has the write-ahead log of the store at `store` replaced by an empty one, so that its server starts
-/// without what is damaged, and returns the command; `None` if it fails.
+/// Replaces the write-ahead log of the store at `store` by an empty one, so that its server starts without
+/// what is damaged, and returns the command; `None` if it fails.
 pub(super) fn repair(store: &Path) -> Option<String> {
     let program = SOFTWARE.program(&["pg_resetwal"]).ok()?;
     // The program takes what a killed server left for a server that runs.
