@@ -66,7 +66,7 @@ pub(crate) struct ExportOptions {
 Examples:
   storemark import thumbnails thumbs.db      names, modes and times are kept
   storemark import thumbnails thumbs.db --force --pagesize 8192
-  storemark import thumbnails hybrid:thumbs.hybrid?inline=20k")]
+  storemark import thumbnails 'hybrid:thumbs.hybrid?inline=20k'")]
 pub(crate) struct ImportOptions {
     /// The folder, or any other target
     pub(crate) from: OsString,
@@ -84,7 +84,7 @@ pub(crate) struct ImportOptions {
 Examples:
   storemark copy thumbs.db files:thumbs               into a folder
   storemark copy thumbs lmdb:thumbs.lmdb              into another engine
-  storemark copy thumbs sqlite:new.db?page_size=8192  with a setting that a store keeps
+  storemark copy thumbs 'sqlite:new.db?page_size=8192'  with a setting that a store keeps
   storemark copy thumbs files:thumbs2 --resume        go on with what was interrupted
   storemark copy s3://photos/2026 files:photos        objects of a bucket, only read
   storemark copy thumbs s3://photos/thumbs            objects under these names, with --resume too

@@ -27,16 +27,16 @@ use crate::{
 Examples:
   storemark crash                            all embedded stores, in each durability class
   storemark crash sqlite: lmdb: --durability durable
-  storemark crash sqlite:?journal=delete&sync=full --states 200 --html lost.html
+  storemark crash 'sqlite:?journal=delete&sync=full' --states 200 --html lost.html
   storemark crash mariadb: postgres: valkey: --states 100
   storemark crash --check ./check.sh -- ./writer.py
   storemark crash --check ./check.sh --models ordered,torn --states 200 -- ./writer.py
   storemark crash --check ./check.sh --json - -- ./writer.py {}
 
-Each line `ACK text` that PROGRAM prints, each line that it writes to the file $STOREMARK_ACK, or its
-end without an error if it does neither, is an acknowledgement: a promise that what it did so far is
-safe. COMMAND finds the acknowledgements before the cut in the file $STOREMARK_ACKED, and exits with 0
-if all that they promise is in the folder that it is given.")]
+Each line `ACK text` that PROGRAM prints, each line that it writes to the file $STOREMARK_ACK, or
+its end without an error if it does neither, is an acknowledgement: a promise that what it did so
+far is safe. COMMAND finds the acknowledgements before the cut in the file $STOREMARK_ACKED, and
+exits with 0 if all that they promise is in the folder that it is given.")]
 pub(crate) struct CrashOptions {
     #[command(flatten)]
     stores: StoresOptions,
