@@ -13,10 +13,10 @@ fn the_first_target_is_the_baseline_unless_another_is_named() {
         let start = format!("{target}  ");
         out.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
     };
-    let out = world.ok("run a.db a.dir --rounds 5").out;
+    let out = world.ok("run a.db a.dir --rounds 1").out;
     assert!(row(&out, "a.db").ends_with("baseline"), "{out}");
     for baseline in ["a.dir", "2"] {
-        let out = world.ok(&format!("run a.db a.dir --rounds 5 --baseline {baseline}")).out;
+        let out = world.ok(&format!("run a.db a.dir --rounds 1 --baseline {baseline}")).out;
         assert!(row(&out, "a.dir").ends_with("baseline"), "{out}");
     }
 }
@@ -24,12 +24,12 @@ fn the_first_target_is_the_baseline_unless_another_is_named() {
 #[test]
 fn a_target_twice_has_a_name_and_figures_each() {
     let world = exported();
-    let out = world.ok("run a.db a.db --rounds 5 --json twice.jsonl").out;
+    let out = world.ok("run a.db a.db --rounds 2 --json twice.jsonl").out;
     let record = world.record("twice.jsonl");
     let labels: Vec<_> = record.header.plan.targets.iter().map(|t| t.label.as_str()).collect();
     assert_eq!(labels, ["a.db", "a.db #2"]);
     for (target, label) in labels.iter().enumerate() {
-        assert_eq!(record.samples.iter().filter(|s| s.target == target).count(), 5, "{label}");
+        assert_eq!(record.samples.iter().filter(|s| s.target == target).count(), 2, "{label}");
         let row = |line: &str| line.split("  ").next().map(str::trim) == Some(label);
         assert!(out.lines().any(row), "{label}: {out}");
     }
@@ -39,7 +39,7 @@ fn a_target_twice_has_a_name_and_figures_each() {
 fn scratch_targets_take_their_data_from_the_first_store() {
     let world = exported();
     let out = world
-        .ok("run a.db files: files:?layout=tree pack:?io=mmap memory: sqlite:?api=blob --rounds 5")
+        .ok("run a.db files: files:?layout=tree pack:?io=mmap memory: sqlite:?api=blob --rounds 1")
         .out;
     assert!(out.contains("\n50 keys"), "{out}");
     assert!(out.contains("pack io=mmap"), "{out}");
@@ -48,23 +48,23 @@ fn scratch_targets_take_their_data_from_the_first_store() {
 #[test]
 fn null_measures_the_tool_and_says_so() {
     let world = World::new();
-    let out = world.ok("run null: --keys 100 --rounds 5 --read -v").out;
+    let out = world.ok("run null: --keys 100 --rounds 1 --read -v").out;
     assert!(out.contains("storemark's own loop"), "{out}");
 }
 
 #[test]
 fn compared_updates_promise_the_same() {
     let world = exported();
-    let out = world.ok("run a.db a.dir --update --rounds 5 -v").out;
+    let out = world.ok("run a.db a.dir --update --rounds 1 -v").out;
     assert!(out.contains("journal=wal") && out.contains("sync=normal"), "{out}");
     assert!(!out.contains("durability is"), "{out}");
-    let out = world.ok("run a.db a.dir --update --rounds 5 --durability none -v").out;
+    let out = world.ok("run a.db a.dir --update --rounds 1 --durability none -v").out;
     assert!(out.contains("journal=off") && out.contains("sync=off"), "{out}");
     assert!(!out.contains("durability is"), "{out}");
-    let out = world.ok("run a.db a.dir --update --rounds 5 --durability durable --batch 10 -v").out;
+    let out = world.ok("run a.db a.dir --update --rounds 1 --durability durable --batch 10 -v").out;
     assert!(out.contains("journal=wal") && out.contains("write=rename"), "{out}");
     // A setting of a target's own wins, and a difference is a finding.
-    let out = world.ok("run a.db a.dir?sync=full&write=rename --update --rounds 5 -v").words();
+    let out = world.ok("run a.db a.dir?sync=full&write=rename --update --rounds 1 -v").words();
     assert!(out.contains("durability is durable, the baseline's consistent"), "{out}");
 }
 

@@ -7,8 +7,8 @@ use crate::world::World;
 /// A world with `old.json`, a record of eight rounds in which every trial took as long as it should:
 /// the times of a real run are those of the machine, and tests must not depend on them.
 fn recorded() -> World {
-    let world = World::new();
-    world.ok("run files: pack: --read --keys 30 --size 1k --rounds 8 --json run.json --seed 7");
+    let line = "run files: pack: --read --keys 30 --size 1k --rounds 8 --seed 7";
+    let world = World::with_record(line, "run.json");
     retimed(&world, "run.json", "old.json", |_| 1.0);
     world
 }
@@ -152,7 +152,7 @@ fn records_of_a_folder_are_runs_so_that_what_differs_between_them_is_no_change()
     let said = world.refused("compare before .");
     assert!(said.contains("storemark: ."), "{said}");
     world.ok(
-        "run files: pack: --read --keys 20 --size 1k --rounds 5 --quiet --json after/other.json",
+        "run files: pack: --read --keys 20 --size 1k --rounds 1 --quiet --json after/other.json",
     );
     let said = world.refused("compare before after");
     assert!(said.contains("after/other.json are of different plans"), "{said}");
@@ -183,7 +183,7 @@ fn what_both_read_is_compared_though_one_updates_as_well() {
     let runs = ["run files: sqlite: --keys 30 --size 1k", "run own/a.db own/b"];
     for (number, (run, own)) in runs.iter().zip([false, true]).enumerate() {
         for (name, more) in [("read", ""), ("both", "--update")] {
-            world.ok(&format!("{run} --read {more} --rounds 5 -q --json {name}{number}.json"));
+            world.ok(&format!("{run} --read {more} --rounds 2 -q --json {name}{number}.json"));
         }
         let out = world.ok(&format!("compare read{number}.json both{number}.json --json -")).out;
         let told: Value = serde_json::from_str(&out).unwrap();
@@ -286,8 +286,8 @@ fn each_form_stands_alone_on_standard_output() {
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let world = recorded();
-    world.ok("run files: --read --keys 40 --size 1k --rounds 5 --json other.json");
-    world.ok("run memory: --read --keys 30 --size 1k --rounds 5 --json memory.json");
+    world.ok("run files: --read --keys 40 --size 1k --rounds 1 --json other.json");
+    world.ok("run memory: --read --keys 30 --size 1k --rounds 1 --json memory.json");
     world.write("empty.json", "");
     world.write("foreign.json", "{\"a\":1}\n");
     world.refuses([

@@ -9,9 +9,8 @@ const WEEK: u64 = 7 * 86_400;
 /// A world with `records/00.json` and so on, a record a week: the time of `pack`, divided by that of
 /// `files`, is what `times` says, 2 % more or less.
 fn weekly(count: u64, times: impl Fn(u64) -> f64) -> World {
-    let world = World::new();
-    std::fs::create_dir(world.path("records")).unwrap();
-    world.ok("run files: pack: --read --keys 30 --size 1k --rounds 5 --json run.json --seed 7");
+    let line = "run files: pack: --read --keys 30 --size 1k --rounds 5 --seed 7";
+    let world = World::with_record(line, "run.json");
     for (week, noise) in (0..count).zip([0.98, 1.01, 1.0, 1.02, 0.99].into_iter().cycle()) {
         let name = format!("records/{week:02}.json");
         retimed(

@@ -55,7 +55,7 @@ fn a_loaded_library_is_measured_next_to_the_bundled_one_and_says_what_it_is() {
 #[test]
 fn a_build_that_is_compared_is_loaded_again_from_a_copy() {
     let (world, library) = (World::new(), systems_sqlite());
-    let work = "--read --update --keys 100 --size 1000 --rounds 3 --json r.json";
+    let work = "--read --update --keys 100 --size 1000 --rounds 2 --json r.json";
     let ran = world.ok(&format!("run sqlite: sqlite:?lib={library} {work}"));
     let record = world.record("r.json");
     let plan = &record.header.plan;
@@ -68,14 +68,14 @@ fn a_build_that_is_compared_is_loaded_again_from_a_copy() {
     assert_eq!((loaded.len(), loaded[0].1), (2, loaded[1].1));
     assert_ne!(loaded[0].0, loaded[1].0);
     for case in plan.cases() {
-        assert_eq!(record.samples_of(case, 2).count(), 3);
+        assert_eq!(record.samples_of(case, 2).count(), 2);
     }
     let said = format!("a copy of the library of sqlite lib={library} takes ");
     assert_eq!(ran.words().matches(&said).count(), 2, "{}", ran.out);
     // No copy of a copy.
     world.ok("run r.json --json again.json -q");
     assert_eq!(world.record("again.json").header.plan.targets.len(), 3);
-    let work = "--read --keys 20 --rounds 2 --json h.json";
+    let work = "--read --keys 20 --rounds 1 --json h.json";
     world.ok(&format!("run hybrid: hybrid:?lib={library} {work}"));
     let plan = &world.record("h.json").header.plan;
     assert_eq!((plan.same_build(2), plan.is_reference(2)), (Some(1), true));
@@ -91,12 +91,12 @@ fn builds_that_are_not_compared_are_not_loaded_again() {
         format!("sqlite:?mmap=1MiB sqlite:?lib={library}"),
         format!("sqlite: sqlite:?lib=copy:{library}"),
     ] {
-        let ran = world.ok(&format!("run {targets} --read --keys 20 --rounds 2"));
+        let ran = world.ok(&format!("run {targets} --read --keys 20 --rounds 1"));
         assert!(!ran.out.contains("the same build again"), "{}", ran.out);
     }
     let mut command = with_cache(
         &world,
-        &format!("run sqlite: sqlite:?lib={library} --read --keys 20 --rounds 2"),
+        &format!("run sqlite: sqlite:?lib={library} --read --keys 20 --rounds 1"),
     );
     let ran = Ran::from(command.env("TMPDIR", world.path("absent")).output().unwrap());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -109,7 +109,7 @@ fn two_builds_measure_databases_in_wal_mode_rows_tasks_and_old_age() {
     let (world, library) = (World::new(), systems_sqlite());
     let lib = format!("lib={library}");
     for line in [
-        format!("run sqlite:?journal=wal sqlite:?journal=wal&{lib} --read --keys 50 --rounds 3"),
+        format!("run sqlite:?journal=wal sqlite:?journal=wal&{lib} --read --keys 50 --rounds 1"),
         format!("rows sqlite: sqlite:?{lib} --rows 200 --rounds 1"),
         format!("queue sqlite:?sync=off sqlite:?sync=off&{lib} --workers 2 --tasks 5 --rounds 1"),
         format!("age sqlite: sqlite:?{lib} --volume 200k --size 10k --ages 0,1 --rounds 1"),
@@ -129,7 +129,7 @@ fn the_users_database_is_read_by_both_and_not_changed() {
     let (world, library) = (World::new(), systems_sqlite());
     world.ok("init a.db --count 60 --size 500");
     let before = world.tree();
-    world.ok(&format!("run a.db a.db?lib={library} --read --rounds 3"));
+    world.ok(&format!("run a.db a.db?lib={library} --read --rounds 1"));
     world.ok(&format!("verify a.db sqlite:a.db?lib={library}"));
     assert_eq!(world.tree(), before);
     world.ok(&format!("copy a.db sqlite:b.db?lib={library}"));

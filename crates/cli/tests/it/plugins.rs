@@ -73,7 +73,7 @@ fn files_of_the_user_are_put_into_a_plugin_and_read_back() {
     for name in ["a.jpg", "b/c.jpg", "b/grüße.jpg"] {
         world.write(&format!("own/{name}"), name.repeat(1000));
     }
-    world.ok("run plugin:./toy.so files: --data own --read --rounds 2 --json r.json");
+    world.ok("run plugin:./toy.so files: --data own --read --rounds 1 --json r.json");
     let record = world.record("r.json");
     assert_eq!(record.header.plan.targets.len(), 2);
     assert!(record.samples.iter().any(|sample| sample.target == 0));
@@ -84,7 +84,7 @@ fn files_of_the_user_are_put_into_a_plugin_and_read_back() {
 fn two_plugins_are_compared_and_the_first_with_itself() {
     let world = with_toy();
     compile(&world, "head.so", &[(".library_version = \"1\"", ".library_version = \"2\"")]);
-    let work = "--read --keys 100 --rounds 2 --json r.json";
+    let work = "--read --keys 100 --rounds 1 --json r.json";
     world.ok(&format!("run plugin:./toy.so plugin:./head.so {work}"));
     let plan = world.record("r.json").header.plan;
     assert_eq!((plan.targets.len(), plan.same_build(2)), (3, Some(0)));
@@ -116,7 +116,7 @@ fn a_store_of_the_user_is_read_through_the_plugin_and_left_as_it_was() {
     let before = toy_file(&[item(0), item(1), item(2)]);
     world.write("own.toy", &before);
     let targets = "plugin:./toy.so?store=own.toy files:";
-    world.ok(&format!("run {targets} --read --update --rounds 2 --json r.json"));
+    world.ok(&format!("run {targets} --read --update --rounds 1 --json r.json"));
     assert_eq!(fs::read(world.path("own.toy")).unwrap(), before);
     let record = world.record("r.json");
     assert_eq!(record.header.plan.targets.len(), 2);
@@ -135,7 +135,7 @@ fn targets_are_brought_to_a_class_that_all_of_them_have() {
     let none = "        { STOREMARK_NONE, \"sync=off\", \"pwrite(2) of each change, no flush: a power cut loses \
                 what is not written yet\" },\n";
     compile(&world, "firm.so", &[(none, "")]);
-    world.ok("run plugin:./toy.so plugin:./firm.so --update --keys 50 --rounds 2 --json r.json");
+    world.ok("run plugin:./toy.so plugin:./firm.so --update --keys 50 --rounds 1 --json r.json");
     for store in world.record("r.json").stores {
         assert_eq!(store.in_effect.get("sync"), Some("full"));
     }
@@ -149,7 +149,7 @@ fn a_plugin_that_cannot_update_is_only_read() {
         "    int found, is_alone = alone(session), removes = how == REMOVE, done = STOREMARK_NO;";
     let why = "if (how == STOREMARK_UPDATE) return words = \"no updates\", STOREMARK_UNSUPPORTED;";
     compile(&world, "reads.so", &[(put, &format!("    {why}\n{put}"))]);
-    let work = "--read --update --keys 100 --rounds 3 --json r.json";
+    let work = "--read --update --keys 100 --rounds 1 --json r.json";
     let ran = world.run(&format!("run plugin:./reads.so files: {work}"));
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("hook put: no updates"), "{}", ran.out);

@@ -78,7 +78,7 @@ fn an_engine_of_another_program_is_measured_next_to_this_ones_and_to_itself() {
 fn a_program_that_is_compared_with_itself_is_not_measured_a_third_time() {
     let world = World::new();
     symlink(PROGRAM, world.path("link")).unwrap();
-    let work = "--read --keys 50 --rounds 2 --json r.json";
+    let work = "--read --keys 50 --rounds 1 --json r.json";
     for targets in
         ["redb: redb:?worker=./link", "redb:?worker=./link", "files: redb:?worker=./link"]
     {
@@ -152,7 +152,7 @@ fn a_program_that_dies_is_left_out_and_what_was_measured_is_kept() {
     let count = "echo >> starts; test $(wc -l < starts) -lt $(cat most) || exit 3";
     script(&world, "frail", &format!("{count}\nexec {PROGRAM} \"$@\""));
     world.write("most", "1000");
-    let work = "--read --update --keys 100 --rounds 4 --json r.json";
+    let work = "--read --update --keys 100 --rounds 2 --json r.json";
     let line = format!("run files: redb:?worker=./frail {work}");
     world.ok(&line);
     let starts = fs::read_to_string(world.path("starts")).unwrap().lines().count();

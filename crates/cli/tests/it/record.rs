@@ -3,9 +3,7 @@
 use crate::world::World;
 
 fn recorded() -> World {
-    let world = World::new();
-    world.ok("run files: sqlite: --keys 30 --size 1k --rounds 5 --json run.json --seed 7");
-    world
+    World::with_record("run files: sqlite: --keys 30 --size 1k --rounds 5 --seed 7", "run.json")
 }
 
 #[test]

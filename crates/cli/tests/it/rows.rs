@@ -115,7 +115,7 @@ fn is_without(engine: &str) -> bool {
 #[cfg(unix)]
 fn postgres_is_measured_on_a_server_that_is_gone_afterwards() {
     let world = open_world();
-    let line = "rows postgres:?sync=off postgres:?sync=off&null=no --rows 2000 --batch 300 --rounds 2 \
+    let line = "rows postgres:?sync=off postgres:?sync=off&null=no --rows 500 --batch 100 --rounds 1 \
                 --processes 2 --shared --json r.jsonl -q";
     if is_without("postgres") {
         assert!(world.refused(line).contains("postgres"));
@@ -145,7 +145,7 @@ fn mariadb_is_measured_and_leaves_nothing() {
     let world = open_world();
     let targets = "mariadb: mariadb:?engine=myisam&null=no mariadb:?engine=memory";
     let ran = world.ok(&format!(
-        "rows {targets} --rows 2000 --rounds 2 --batch 500 --processes 2 --shared -q --json r.jsonl"
+        "rows {targets} --rows 500 --rounds 1 --batch 100 --processes 2 --shared -q --json r.jsonl"
     ));
     for shown in ["mariadb bulk", "mariadb engine=myisam null=no prepared", "2 processes on one"] {
         assert!(ran.out.contains(shown), "{shown}\n{}", ran.out);

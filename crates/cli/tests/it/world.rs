@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use model::record::{Line, Record};
@@ -31,6 +32,21 @@ impl World {
         for line in lines {
             world.ok(line);
         }
+        world
+    }
+
+    /// One with the record `name` that `line` writes. The line runs once for all tests, whose copies differ in
+    /// nothing.
+    pub(crate) fn with_record(line: &str, name: &str) -> Self {
+        static RECORDS: Mutex<BTreeMap<String, Arc<OnceLock<String>>>> =
+            Mutex::new(BTreeMap::new());
+        let record = Arc::clone(RECORDS.lock().unwrap().entry(line.to_owned()).or_default());
+        let record = record.get_or_init(|| {
+            let world = Self::after([&format!("{line} --json {name}")]);
+            fs::read_to_string(world.path(name)).unwrap()
+        });
+        let world = Self::new();
+        world.write(name, record);
         world
     }
 
