@@ -108,8 +108,17 @@ fn facet<E: Engine + ?Sized>(
             let names = names.collect::<Vec<_>>().join(", ");
             Error::usage(format!("the engine {name} does not store {what} (accepted: {names})"))
         }
-        None => Error::usage(no_such("engine", name, names)),
+        None => Error::usage(reader(name).map_or_else(
+            || no_such("engine", name, names),
+            |own| format!("no engine {name:?}: {own} reads its stores, as in {own}:DIR"),
+        )),
     })
+}
+
+/// Returns the engine that reads the stores of another program called `name`.
+fn reader(name: &str) -> Option<&'static str> {
+    let reads = |program: &str| program.eq_ignore_ascii_case(name);
+    LIST.iter().find(|listed| listed.also_reads.is_some_and(reads)).map(|listed| listed.name)
 }
 
 /// Returns the engine of folders of files, which is in every build.
@@ -259,6 +268,8 @@ mod tests {
         let error = blobs("file").err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("did you mean files?"), "{error}");
+        let leveldb = blobs("leveldb").err().unwrap().to_string();
+        assert!(leveldb.contains("rocksdb reads its stores, as in rocksdb:DIR"), "{leveldb}");
         assert!(blobs("oracle").err().unwrap().to_string().contains("(accepted: "));
     }
 
