@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Key, KeyKind, Mode, Order, Result, Scan, Session};
+use model::{ErrorKind, Key, KeyKind, Mode, Order, Result, Scan, Session};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -24,7 +24,8 @@ const TRIED: u64 = 1000;
 const FEWEST: u64 = 50;
 
 /// Draws keys for so long: integers of the range in which keys are, of which those count that are
-/// keys, so that each key has the same chance. Returns `None` if too few are.
+/// keys, so that each key has the same chance. Returns `None` if too few are, or if the store reads no keys
+/// from one on.
 pub(super) fn keys(
     session: &mut dyn Session,
     job: Job<'_>,
@@ -32,9 +33,11 @@ pub(super) fn keys(
 ) -> Result<Option<Listing>> {
     job.progress.stage("drawing keys", None);
     session.begin(Mode::Read)?;
-    let drawn = match range(session)? {
-        Some(range) => drawn(session, range, job, within)?,
-        None => None,
+    let drawn = match range(session) {
+        Ok(Some(range)) => drawn(session, range, job, within)?,
+        // A table without an index on the key refuses to read from a key on.
+        Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
+        _ => None,
     };
     session.commit()?;
     Ok(drawn)
@@ -158,7 +161,7 @@ fn next(session: &mut dyn Session, from: i64) -> Result<Option<i64>> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{Item, Put, Rounds, ValueType, Visitor};
+    use model::{Error, Item, Put, Rounds, ValueType, Visitor};
 
     use super::*;
     use crate::{Data, Request, Silent, Stop};
@@ -182,6 +185,9 @@ mod tests {
 
         fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
             let Some(Key::Int(from)) = scan.from else { return Ok(()) };
+            if self.0.is_empty() {
+                return Err(Error::usage("it has no index"));
+            }
             for (key, length) in self.0.range(from..) {
                 let (key, length, of) = (Key::Int(*key), *length, ValueType::Bytes);
                 if visit(Item { key, value: &[], length, meta: None, value_type: of })?.is_break() {
@@ -236,7 +242,9 @@ mod tests {
             let found = range(&mut keys([first, last, first.midpoint(last)])).unwrap();
             assert_eq!(found, Some((first, last)));
         }
-        assert_eq!(range(&mut keys([])).unwrap(), None);
+        let mut without_index = keys([]);
+        assert!(range(&mut without_index).is_err());
+        assert!(drawn(&mut without_index).is_none());
     }
 
     #[test]
