@@ -13,6 +13,9 @@ unsafe extern "C" {
     fn sqlite3_close_v2(db: *mut sqlite3) -> c_int;
 }
 
+/// What SQLite says of a header that has its first bytes and an unknown schema format.
+const UNKNOWN_FORMAT: &str = "unsupported file format";
+
 /// A function of SQLite's interface that releases a bound value.
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 /// A function that SQLite calls when another connection holds a lock.
@@ -166,12 +169,15 @@ impl Functions {
         let message = unsafe { text(self.sqlite3_errmsg(db)) };
         let kind = match code & 0xff {
             sys::SQLITE_CORRUPT | sys::SQLITE_NOTADB => ErrorKind::Corrupt,
+            sys::SQLITE_ERROR if message == UNKNOWN_FORMAT => ErrorKind::Corrupt,
             sys::SQLITE_CANTOPEN => ErrorKind::Missing,
             sys::SQLITE_BUSY => ErrorKind::Busy,
             _ => ErrorKind::Failed,
         };
         let cause = match code & 0xff {
             sys::SQLITE_NOTADB => ", or it is encrypted",
+            // Only the start of an encrypted database may be left as it is.
+            sys::SQLITE_ERROR if message == UNKNOWN_FORMAT => ": it is encrypted, or damaged",
             _ => "",
         };
         Error::new(kind, message + cause)
