@@ -214,7 +214,14 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         let name = place.map_or_else(|| "the data".to_owned(), |place| place.shown());
         return Err(Error::usage("holds no values to measure with").at(name));
     }
-    for target in job.part.targets.iter().filter(|_| is_compared) {
+    // The store that the data are from has them, and what another program has added since.
+    let source = job.part.data.location(&job.part.targets);
+    let is_source = |target: &&BlobTarget| {
+        source.as_ref().is_some_and(|place| {
+            target.location.as_ref() == Some(&place.path) && target.settings == place.settings
+        })
+    };
+    for target in job.part.targets.iter().filter(|target| is_compared && !is_source(target)) {
         if let (Some(path), false) = (&target.location, reads_a_copy(target)?) {
             let (settings, keys) = (target.settings.clone(), dataset.keys());
             let options = OpenOptions { settings, access: Access::Read, keys };
