@@ -72,11 +72,18 @@ impl FoundTarget {
 
     /// Adds the settings that find the values in a store that another program made, and prints what was
     /// found by itself.
-    pub(crate) fn with_values(mut self) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are none, or single values are read (`by_key`) and the store does not read these.
+    pub(crate) fn with_values(mut self, by_key: bool) -> Result<Self> {
         let Some(path) = self.existing_location() else { return Ok(self) };
         self.check_names()?;
         let asked = Settings(self.settings.iter().cloned().collect());
         let Some(found) = self.engine.find_values(path, &asked)? else { return Ok(self) };
+        if let Some(why) = found.only_moved.filter(|_| by_key) {
+            return Err(Error::usage(why).at(&self.text));
+        }
         if let Some(about) = found.about {
             output::say(&format!("{}: {about}", self.text));
         }
@@ -428,7 +435,7 @@ fn check_values(engine: &dyn Blobs, location: &str) -> Result<()> {
 
 /// Resolves a target that must name a store that exists.
 pub(crate) fn existing(text: &OsStr) -> Result<(FoundTarget, PathBuf)> {
-    let resolved = resolve(text)?.at_address().with_values()?;
+    let resolved = resolve(text)?.at_address().with_values(false)?;
     match resolved.place.location().map(Path::to_owned) {
         Some(path) if resolved.place.exists() => Ok((resolved, path)),
         Some(path) => Err(missing(&path)),

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use model::{
-    Accepts, Error, Facet, FoundValues, KeyKind, Result, Setting, Settings, Shown, no_such,
-    settings_text, shell_quoted,
+    Accepts, Error, Facet, FoundValues, KeyKind, Result, Setting, Settings, Shown, TableFacts,
+    no_such, settings_text, shell_quoted,
     units::{show_count, show_size},
 };
 
@@ -80,6 +80,16 @@ impl Part {
         !self.is_users && self.keys == KeyKind::Names
     }
 
+    /// Returns that the files of a user's part have others as well, among all parts of the store, and the
+    /// bytes that it takes if the library counts them; `None` if it has the files alone.
+    pub(crate) fn facts(&self, all: &[Size]) -> Option<TableFacts> {
+        let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|size| size.name == self.name);
+        let shares_files = self.is_users && others.iter().any(|size| size.values != Some(0));
+        let counted = own.first().filter(|size| size.how.is_empty());
+        let own_bytes = counted.and_then(|size| size.bytes);
+        shares_files.then(|| TableFacts { shares_files, own_bytes, ..TableFacts::default() })
+    }
+
     /// Adds the setting that names a user's part to those in effect.
     pub(crate) fn report(&self, word: &str, in_effect: &mut Settings) {
         if self.is_users {
@@ -95,7 +105,7 @@ pub(crate) struct Size {
     pub(crate) values: Option<u64>,
     /// The word before a number that is estimated: `about `.
     pub(crate) how: &'static str,
-    /// The bytes of its values, or of the pages that they take; `None` if the library does not count them.
+    /// The bytes of the pages that its values take, or an estimate; `None` if the library does not count them.
     pub(crate) bytes: Option<u64>,
 }
 
@@ -146,7 +156,7 @@ pub(crate) fn find(
             settings.set(word, &only.name);
             let name = Shown(only.name.as_bytes());
             let about = Some(format!("the values of {word}={name} ({})", only.show()));
-            Ok(Some(FoundValues { settings, about }))
+            Ok(Some(FoundValues { settings, about, only_moved: None }))
         }
         several => {
             let named = several.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");

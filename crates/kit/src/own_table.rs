@@ -158,12 +158,12 @@ pub fn found(
     estimate: impl FnOnce() -> Result<Estimate>,
 ) -> Result<FoundValues> {
     if asked.get(TABLE).is_some() && asked.get(VALUE).is_some() {
-        return Ok(FoundValues { settings, about: None });
+        return Ok(FoundValues { settings, ..FoundValues::default() });
     }
     let word = |name| settings.get(name).unwrap_or_default();
     let (table, value, key) = (word(TABLE), word(VALUE), word(KEY));
     let about = Some(format!("the values are {table}.{value} by {key}: {}", estimate()?));
-    Ok(FoundValues { settings, about })
+    Ok(FoundValues { settings, about, only_moved: None })
 }
 
 /// The most candidates that an error names.
@@ -214,5 +214,8 @@ pub const FEW_ROWS: i64 = 1_000;
 
 /// Returns why single values of a table without an index on `key` are not read.
 pub fn unindexed(key: &str) -> String {
-    format!("has no index on {key}: each read would look at all of its rows")
+    format!(
+        "has no index on {key}: each read would look at all of its rows; add an index, or move the values with \
+         `storemark copy`"
+    )
 }

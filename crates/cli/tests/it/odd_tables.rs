@@ -453,7 +453,7 @@ fn a_mean_is_of_the_first_and_the_last_rows() {
     for (line, mean) in [
         ("run a.db?table=t --dry-run", "t.d by id: more than 1,000 values, about 500 B"),
         ("run a.db?table=v&key=k --dry-run", "v.data by k: more than 1,000 values, about 500 B"),
-        ("run a.db?table=sorted&key=k --dry-run", "by k: more than 1,000 values, about 100 B"),
+        ("stat a.db?table=sorted&key=k", "by k: more than 1,000 values, about 100 B"),
     ] {
         let ran = world.ok(line);
         assert!(ran.err.contains(mean), "{line}: {}", ran.err);

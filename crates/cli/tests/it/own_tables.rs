@@ -4,6 +4,9 @@ use std::{
     fs,
     io::{BufRead, BufReader, Write},
     process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
 };
 
 use model::DatasetSpec;
@@ -387,12 +390,81 @@ fn a_program_that_has_the_database_open_is_named() {
 }
 
 #[test]
+fn rows_that_a_live_writer_adds_are_no_difference() {
+    let world = World::new();
+    world.application();
+    world.sqlite3(&["app.db", "PRAGMA journal_mode=wal"]);
+    let mut shell = Command::new("sqlite3")
+        .args(["app.db", ".timeout 5000"])
+        .current_dir(world.path(""))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, done) = (shell.stdin.take().unwrap(), AtomicBool::new(false));
+    let ran = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Relaxed) {
+                writeln!(input, "INSERT INTO photos(data) VALUES(zeroblob(900));").unwrap();
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let ran = world.run("run app.db files: --read --rounds 1");
+        done.store(true, Relaxed);
+        ran
+    });
+    drop(input);
+    shell.wait().unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// An index for the join of a view is made by SQLite for each read.
+#[test]
+fn a_view_without_an_index_is_moved_and_not_measured() {
+    let world = World::new();
+    let n = N.replace("40", "3000");
+    let sql = format!(
+        "CREATE TABLE map(zoom_level INT, tile_column INT, tile_row INT, tile_id TEXT);
+         CREATE TABLE images(tile_data BLOB, tile_id TEXT);
+         {n} INSERT INTO map SELECT 7, n%64, n/64, 'i'||n FROM s;
+         {n} INSERT INTO images SELECT zeroblob(n), 'i'||n FROM s;
+         CREATE VIEW tiles AS SELECT zoom_level, tile_column, tile_row, tile_data
+         FROM map JOIN images USING(tile_id);"
+    );
+    world.sqlite3(&["map.mbtiles", &sql]);
+    let said = world.run("run map.mbtiles --time 1s");
+    let why = "map.mbtiles: tiles: has no index on zoom_level,tile_column,tile_row: each read";
+    assert!(said.code == Some(1) && said.err.contains(why), "{}", said.err);
+    world.ok("copy map.mbtiles files:out");
+    world.ok("verify map.mbtiles out");
+}
+
+#[test]
+fn stat_counts_what_is_no_value_apart() {
+    let world = World::new();
+    world.application();
+    world.sqlite3(&["app.db", "INSERT INTO photos VALUES(3, 'c', NULL), (4, 'd', 12345678901)"]);
+    let out = world.ok("stat app.db").out;
+    for line in [
+        "Number of entries:         2",
+        "Minimum value size:     5000",
+        "NULLs and numbers:         2",
+    ] {
+        assert!(out.contains(line), "{out}");
+    }
+}
+
+#[test]
 fn what_is_encrypted_is_refused() {
     let world = World::new();
     let noise: Vec<u8> =
         (0..8192_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
-    world.write("secret.db", noise);
+    world.write("secret.db", &noise);
+    // SQLCipher leaves such a start with cipher_plaintext_header_size=32.
+    world.application();
+    let start = fs::read(world.path("app.db")).unwrap()[..32].to_vec();
+    world.write("cipher.db", [start, noise].concat());
     world.refuses([
+        ("run cipher.db", "cipher.db: unsupported file format: it is encrypted, or damaged"),
         ("run secret.db", "it does not start as a store of SQLite: is it encrypted, or damaged?"),
         ("run sqlite:secret.db", "secret.db: file is not a database, or it is encrypted"),
     ]);

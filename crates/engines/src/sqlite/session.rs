@@ -219,7 +219,9 @@ impl SqliteSession {
     ) -> Result<()> {
         let Self { db, table, room, scans, get, is_utf_16, .. } = self;
         let limit = Parameter::Integer(i64::try_from(scan.limit).unwrap_or(i64::MAX));
-        let apart = users.sorts && scan.values;
+        // Without a rowid and an index each value would be looked for among all rows.
+        let is_found = table.rowid.is_some() || users.unindexed.is_none();
+        let apart = users.sorts && scan.values && is_found;
         let (from, rows) = match (scan.from, &mut scans.from) {
             (None, _) if scan.values && !apart => (None, &mut scans.whole),
             (None, _) => (None, &mut scans.list),

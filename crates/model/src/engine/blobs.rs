@@ -136,10 +136,12 @@ pub trait Blobs: Engine {
 }
 
 /// The values in a store that another program made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundValues {
     /// The settings that name them.
     pub settings: Settings,
     /// What was found, in words for people; `None` if the settings that were asked for name it.
     pub about: Option<String>,
+    /// Why single values are not read, so that they can be moved but not measured; `None` if they are.
+    pub only_moved: Option<String>,
 }

@@ -228,7 +228,7 @@ fn resolve(spec: &BlobsSpec) -> Result<Vec<FoundTarget>> {
     for text in texts {
         let target = targets::resolve(text)?;
         let target = if is_alone { target.or_table_there()? } else { target };
-        all.extend(target.with_values()?.swept(&shared, spec.ways.zip)?);
+        all.extend(target.with_values(true)?.swept(&shared, spec.ways.zip)?);
     }
     programs::in_workers(spec, all)
 }

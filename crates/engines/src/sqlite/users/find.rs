@@ -24,7 +24,10 @@ pub(crate) fn find(db: &Connection, asked: &Settings) -> Result<Option<FoundValu
         candidate.key = Some(own_table::column_names(word(KEY)));
         candidate.estimate(db, &described.filter)
     };
-    own_table::found(settings.clone(), asked, estimate).map(Some)
+    let mut found = own_table::found(settings.clone(), asked, estimate)?;
+    let unindexed = users.and_then(|users| users.unindexed.as_deref());
+    found.only_moved = unindexed.map(|why| format!("{}: {why}", word(TABLE)));
+    Ok(Some(found))
 }
 
 /// Returns the table that `settings` name, or one of storemark's own.

@@ -184,7 +184,7 @@ impl ServerStore for ObjectStore {
         }
         let mut settings = Settings::default();
         settings.set(EXISTING.name, "yes");
-        Ok(Some(FoundValues { settings, about: None }))
+        Ok(Some(FoundValues { settings, ..FoundValues::default() }))
     }
 
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {

@@ -24,5 +24,6 @@ pub(crate) fn find<D: Catalog>(host: &Host<D>, asked: &Settings) -> Result<Optio
         let about = found.about.map_or_else(String::new, |about| format!("{about}; "));
         found.about = Some(format!("{about}{cost}"));
     }
+    found.only_moved = table.unindexed.map(|why| format!("{}: {why}", table.relation.name));
     Ok(Some(found))
 }
