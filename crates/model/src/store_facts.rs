@@ -39,7 +39,8 @@ pub struct StoreFacts {
     pub table: Option<TableFacts>,
 }
 
-/// What a reader of the figures has to know of a table of the user's own.
+/// What a reader of the figures has to know of a table of the user's own, or of a part of a store that has
+/// others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableFacts {
     /// The values that were looked at for `texts`: all, or the first of many.
@@ -48,6 +49,13 @@ pub struct TableFacts {
     pub texts: u64,
     /// The triggers and foreign keys that the copy which is written to does not have.
     pub not_in_copy: Vec<String>,
+    /// Whether other tables are in its files, so that their sizes are not its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares_files: bool,
+    /// The bytes of these files that it takes, with its indexes; `None` if they are not known, or if it has
+    /// the files alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_bytes: Option<u64>,
 }
 
 /// The origin of a server that is reached over a socket.

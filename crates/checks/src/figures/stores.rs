@@ -1,6 +1,6 @@
 //! Computes what the stores of a comparison cost besides the time of operations.
 
-use model::{Settings, record::Record};
+use model::{Settings, StoreFacts, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,8 @@ pub struct StoreFigures {
     /// Index of the target in the plan.
     #[serde(skip)]
     pub target: usize,
-    /// Lengths of its files, in millions of bytes.
+    /// Lengths of its files, in millions of bytes. A table in files with other tables has its own pages
+    /// here and below, `None` if they were not counted.
     pub length_mb: Option<f64>,
     /// Space that its files occupy on disk, in millions of bytes.
     pub on_disk_mb: Option<f64>,
@@ -41,9 +42,13 @@ pub fn stores(record: &Record) -> Vec<StoreFigures> {
 
 fn row(record: &Record, target: usize) -> StoreFigures {
     let facts = facts(record, target);
-    let known = |bytes: u64| Some(bytes as f64).filter(|bytes| *bytes > 0.0);
-    let length = facts.and_then(|facts| known(facts.apparent_bytes));
-    let on_disk = facts.and_then(|facts| known(facts.allocated_bytes));
+    let known = |facts: &StoreFacts, in_files: u64| {
+        let part = facts.table.as_ref().filter(|table| table.shares_files);
+        let bytes = part.map_or(Some(in_files), |table| table.own_bytes);
+        bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as f64)
+    };
+    let length = facts.and_then(|facts| known(facts, facts.apparent_bytes));
+    let on_disk = facts.and_then(|facts| known(facts, facts.allocated_bytes));
     let experiment = &record.header.plan.experiment;
     let values = experiment.summary().filter(|values| {
         experiment.available().is_none_or(|all| all == values.count) && values.bytes > 0

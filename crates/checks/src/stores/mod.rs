@@ -79,7 +79,9 @@ fn durability_differs(record: &Record, facts: &StoreFacts) -> Option<FindingKind
 
 /// Returns what a reader has to know of a table of the user's own: only what is written to is a copy.
 fn own_table(plan: &Plan, facts: &StoreFacts) -> Vec<FindingKind> {
-    let Some(TableFacts { values, texts, not_in_copy }) = &facts.table else { return Vec::new() };
+    let Some(TableFacts { values, texts, not_in_copy, .. }) = &facts.table else {
+        return Vec::new();
+    };
     let (values, texts) = (*values, *texts);
     let parts = not_in_copy.join(", ");
     let is_written = plan.first_workload(Work::writes).is_some();

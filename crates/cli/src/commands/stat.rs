@@ -73,6 +73,9 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     if let Some(texts) = stat.texts.filter(|texts| *texts > 0) {
         line("Texts among them:", texts.to_string());
     }
+    if stat.no_values > 0 {
+        line("NULLs and numbers:", stat.no_values.to_string());
+    }
     if let Some(inline) = stat.inline {
         line("Largest in database:", inline.to_string());
     }

@@ -14,7 +14,7 @@ use fjall::{
 use kit::refusal;
 use model::{
     Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
-    Store,
+    Store, TableFacts,
 };
 
 use super::KEYSPACE;
@@ -22,7 +22,7 @@ use crate::{
     caught::catch,
     lsm::{self, Buffered, Changes, Shared, Tree, Visitor},
     ordered::TransactionSession,
-    part::Part,
+    part::{Part, Size},
 };
 
 /// An open store.
@@ -195,6 +195,17 @@ impl Store for FjallStore {
         settings.set("blobs", if self.keyspace.is_kv_separated() { "on" } else { "off" });
         self.shared.part.report(KEYSPACE, &mut settings);
         Ok((settings, class))
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        let part = &self.shared.part;
+        let size = |name: String| {
+            let bytes = (name == part.name).then(|| self.keyspace.disk_space());
+            Size { name, values: None, how: "", bytes }
+        };
+        let names = self.database.list_keyspace_names();
+        let sizes: Vec<_> = names.iter().map(|name| size(name.to_string())).collect();
+        Ok(part.facts(&sizes))
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {

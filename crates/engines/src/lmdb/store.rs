@@ -15,7 +15,7 @@ use kit::{
 };
 use model::{
     Access, Durability, Error, How, Item, Key, KeyKind, Maintenance, OpenOptions, Put, Result,
-    Session, Settings, Store, Visitor,
+    Session, Settings, Store, TableFacts, Visitor,
 };
 
 use super::{
@@ -250,6 +250,10 @@ impl Store for LmdbStore {
         self.part.report(DATABASE, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        Ok(self.part.facts(&databases::sizes(&self.environment)?))
     }
 
     fn maintain(&self, what: Maintenance, to: &Path, _: &dyn Fn() -> bool) -> Result<bool> {

@@ -11,7 +11,7 @@ use std::{
 
 use model::{
     Access, Durability, Error, ErrorKind, Key, KeyKind, Maintenance, OpenOptions, Result, Session,
-    Settings, Store,
+    Settings, Store, TableFacts,
 };
 use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Env, Options, SnapshotWithThreadMode, WriteBatch,
@@ -100,7 +100,11 @@ pub(super) fn sizes(path: &Path) -> Result<Vec<Size>> {
     let named = Named::resolve(path)?;
     let options = Options::default();
     let database = DB::open_cf_for_read_only(&options, &named.path, &columns, false);
-    let database = database.map_err(|e| to_error(path, &e))?;
+    Ok(sizes_in(&database.map_err(|e| to_error(path, &e))?, path, columns))
+}
+
+/// Returns how much each of these column families of an open store holds.
+fn sizes_in(database: &DB, path: &Path, columns: Vec<String>) -> Vec<Size> {
     let counted = path.join("IDENTITY").is_file();
     let size = |name: String| {
         let number = |property: &CStr| {
@@ -112,7 +116,7 @@ pub(super) fn sizes(path: &Path) -> Result<Vec<Size>> {
         let bytes = number(properties::ESTIMATE_LIVE_DATA_SIZE).filter(|bytes| *bytes > 0);
         Size { name, values, how: "about ", bytes }
     };
-    Ok(columns.into_iter().map(size).collect())
+    columns.into_iter().map(size).collect()
 }
 
 /// Lists the column families other than the dataset's.
@@ -268,6 +272,11 @@ impl Store for RocksStore {
         self.shared.part.report(FAMILY, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        let sizes = sizes_in(&self.database, &self.path, columns(&self.path)?);
+        Ok(self.shared.part.facts(&sizes))
     }
 
     /// Returns what the library does in the background. Work that holds writers up is named alone:

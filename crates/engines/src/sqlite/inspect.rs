@@ -7,6 +7,7 @@ use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result, TableFacts};
 use super::{
     database::{check, opening},
     ffi::{Connection, LINKED, Statement},
+    space,
     stored::KIND,
     table::{OWN, SQLAR, SqlTable},
     users,
@@ -27,6 +28,8 @@ pub struct Stat {
     pub largest: i64,
     /// The number of values that are texts; `None` if it is not a table of the user's own.
     pub texts: Option<i64>,
+    /// The number of rows of such a table that have NULL or a number where a value would be.
+    pub no_values: i64,
     /// The size of a page.
     pub page_size: i64,
     /// The number of pages.
@@ -54,14 +57,16 @@ pub(crate) fn stat(
         db.execute("VACUUM")?;
     }
     let SqlTable { name, value, length, filter, .. } = table;
+    let is_value = if table.users.is_some() { "of IN ('blob','text')" } else { "1" };
     let about = format!(
-        "SELECT count(*), sum({length}), min({length}), max({length}), sum(typeof({value})='text') \
-         FROM {name} WHERE {filter}"
+        "SELECT ifnull(sum(ok),0), sum(ok*length), min(length) FILTER (WHERE ok), \
+         max(length) FILTER (WHERE ok), sum(of='text'), sum(NOT ok) FROM (SELECT length, of, {is_value} AS ok \
+         FROM (SELECT {length} AS length, typeof({value}) AS of FROM {name} WHERE {filter}))"
     );
     let about = db
         .prepare(&db.adapt_sql(&about))?
-        .row([], |row| [0, 1, 2, 3, 4].map(|column| row.integer(column)))?;
-    let [count, sum, smallest, largest, texts] = about.unwrap_or_default();
+        .row([], |row| [0, 1, 2, 3, 4, 5].map(|column| row.integer(column)))?;
+    let [count, sum, smallest, largest, texts, no_values] = about.unwrap_or_default();
     Ok(Stat {
         count,
         left_out: entries(&db, table)?,
@@ -69,6 +74,7 @@ pub(crate) fn stat(
         smallest,
         largest,
         texts: table.users.is_some().then_some(texts),
+        no_values,
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
@@ -80,9 +86,14 @@ pub(crate) fn stat(
 /// The most rows of which the types of values are counted.
 const TYPES: u32 = 100_000;
 
-/// Returns what is special about a table of the user's own; `None` if it is none.
+/// Returns what is special about a table of the user's own, or one in a database with others; `None` if it
+/// is neither.
 pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<TableFacts>> {
-    let SqlTable { name, value, filter, users: Some(_), .. } = table else { return Ok(None) };
+    let (shares_files, own_bytes) = space::own_bytes(db, table)?;
+    let space = TableFacts { shares_files, own_bytes, ..TableFacts::default() };
+    let SqlTable { name, value, filter, users: Some(_), .. } = table else {
+        return Ok(shares_files.then_some(space));
+    };
     let sql = format!(
         "SELECT count(*), ifnull(sum(it='text'),0) \
          FROM (SELECT typeof({value}) AS it FROM {name} WHERE {filter} LIMIT {TYPES})"
@@ -90,7 +101,7 @@ pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<Ta
     let counts = db.prepare(&sql)?.row([], |row| [0, 1].map(|n| row.integer(n).unsigned_abs()))?;
     let [values, texts] = counts.unwrap_or_default();
     let texts = if texts == values { 0 } else { texts };
-    Ok(Some(TableFacts { values, texts, not_in_copy: Vec::new() }))
+    Ok(Some(TableFacts { values, texts, ..space }))
 }
 
 /// Lists what is not the dataset's: other tables, views and the like, other columns of `kv`, and

@@ -13,6 +13,7 @@ mod os;
 mod repair;
 mod rows;
 mod session;
+mod space;
 mod statements;
 mod stored;
 mod table;

@@ -1,7 +1,7 @@
 //! Figures from samples.
 
 use checks::{Figures, Verdict, figures, stores};
-use model::{Durability, Judge, Latency, Operation, record::Record};
+use model::{Durability, Judge, Latency, Operation, TableFacts, record::Record};
 
 use crate::fixture::{
     available, close, histogram, passes, record, sample, store, typical, whole_page, workload,
@@ -117,6 +117,19 @@ fn space_is_per_byte_of_data() {
     assert!(close(store.on_disk_per_byte.unwrap(), 1.1));
     assert_eq!((store.fill_s, store.open_ms), (Some(1.5), Some(0.25)));
     assert_eq!(store.durability, Some("durable".to_owned()));
+}
+
+#[test]
+fn a_table_in_files_with_others_has_the_space_of_its_own_pages() {
+    let mut record = typical();
+    let mut per_byte = |own_bytes| {
+        let table = TableFacts { shares_files: true, own_bytes, ..TableFacts::default() };
+        record.stores[1].table = Some(table);
+        let store = &stores(&record)[1];
+        (store.length_per_byte, store.on_disk_per_byte, store.on_disk_mb)
+    };
+    assert_eq!(per_byte(Some(5_000_000)), (Some(0.5), Some(0.5), Some(5.0)));
+    assert_eq!(per_byte(None), (None, None, None), "nothing is better than the others' space");
 }
 
 #[test]

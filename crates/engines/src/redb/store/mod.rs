@@ -23,7 +23,7 @@ use kit::{
 };
 use model::{
     Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
-    Store,
+    Store, TableFacts,
 };
 use redb::{
     BackendError, Builder, CompactionError, ConcurrencyMode, Database, ReadOnlyDatabase,
@@ -324,6 +324,13 @@ impl Store for RedbStore {
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
         Ok((self.settings.clone(), DECLARATION.class_of(&self.settings)))
+    }
+
+    fn table(&self) -> Result<Option<TableFacts>> {
+        let Some(UserTable { name, .. }) = &self.user else { return Ok(None) };
+        let part = Part { name: name.clone(), keys: self.keys, is_users: true };
+        let sizes = tables::sizes(&self.read()?).map_err(|e| self.to_error(e))?;
+        Ok(part.facts(&sizes))
     }
 
     fn flush_writes(&self) -> Result<()> {
