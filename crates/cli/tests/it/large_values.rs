@@ -28,7 +28,7 @@ fn limited(world: &World, bytes: u64, line: &str) -> Ran {
 #[test]
 fn memory_has_a_large_value_once() {
     let world = made(LARGE);
-    for line in ["copy in 'zip:in.zip?method=deflated'", "verify in in.zip"] {
+    for line in ["copy in pack:in.pack", "verify in in.pack"] {
         let ran = limited(&world, LARGE + LARGE / 2, line);
         assert_eq!(ran.code, Some(0), "{line}: {}{}", ran.out, ran.err);
     }
@@ -41,6 +41,9 @@ fn memory_has_no_value_as_a_whole_that_both_stores_have_in_parts() {
         "copy in tar:in.tar",
         "copy in.tar files:out --key-suffix .mov",
         "verify in.tar out --key-suffix .mov",
+        "copy in zip:in.zip?method=deflated",
+        "copy in.zip zip:stored.zip",
+        "verify in.zip stored.zip",
     ] {
         let ran = limited(&world, LARGE, line);
         assert_eq!(ran.code, Some(0), "{line}: {}{}", ran.out, ran.err);
@@ -51,7 +54,7 @@ fn memory_has_no_value_as_a_whole_that_both_stores_have_in_parts() {
 #[test]
 fn a_value_that_is_larger_than_memory_is_named() {
     let world = made(4 << 40);
-    for line in ["copy in zip:in.zip", "import in in.db"] {
+    for line in ["copy in hybrid:in.hybrid", "import in in.db"] {
         let ran = world.run(line);
         assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{line}: {}", ran.err);
         let why = "the value of film has 4.40 TB, and ";

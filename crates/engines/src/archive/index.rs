@@ -2,10 +2,11 @@
 
 use std::{
     fs::File,
-    io::Write,
+    io::{self, Write},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
+use flate2::{CrcWriter, write::DeflateDecoder};
 use kit::refusal;
 use model::{Entry, EntryKind, Error, Key, KeyKind, Meta, OwnedKey, Result, Shown};
 
@@ -89,21 +90,30 @@ impl Slot {
 const PART: u64 = 1 << 20;
 
 impl Slot {
-    /// Writes the value to `to` in parts, and compares its checksum. It is not deflated.
+    /// Writes the value to `to` in parts, and compares its checksum.
     pub(super) fn write(&self, file: &File, to: &mut dyn Write) -> Result<()> {
-        let (mut start, mut left) = (self.start(file)?, self.length);
+        let mut summed = CrcWriter::new(to);
+        if self.is_deflated {
+            let mut inflated = DeflateDecoder::new(&mut summed);
+            self.write_stored(file, &mut inflated)?;
+            inflated.finish().map_err(not_written)?;
+        } else {
+            self.write_stored(file, &mut summed)?;
+        }
+        self.check(summed.crc().sum())
+    }
+
+    /// Writes its bytes as they are in the file.
+    fn write_stored(&self, file: &File, to: &mut dyn Write) -> Result<()> {
+        let (mut start, mut left) = (self.start(file)?, self.stored);
         let mut room = vec![0; refusal::size(left.min(PART))?];
-        let mut found = crc32fast::Hasher::new();
         while left > 0 {
             let part = &mut room[..refusal::size(left.min(PART))?];
             at::read(file, part, start).map_err(|e| Error::io("reading a value", e))?;
-            if self.checksum.is_some() {
-                found.update(part);
-            }
-            to.write_all(part).map_err(|e| Error::io("writing its copy", e))?;
+            to.write_all(part).map_err(not_written)?;
             (start, left) = (start + part.len() as u64, left - part.len() as u64);
         }
-        self.check(found.finalize())
+        Ok(())
     }
 
     /// Compares the checksum of its bytes with that in the archive, if that has one.
@@ -114,6 +124,15 @@ impl Slot {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Creates the error of a value whose parts could not be inflated or written.
+#[cold]
+fn not_written(cause: io::Error) -> Error {
+    match cause.kind() {
+        io::ErrorKind::InvalidInput => Error::corrupt("is damaged: it cannot be inflated"),
+        _ => Error::io("writing its copy", cause),
     }
 }
 

@@ -60,9 +60,8 @@ impl Store for ArchiveStore {
         Ok(self.entries.left_out.clone())
     }
 
-    /// Returns whether no value has to be inflated.
     fn has_parts(&self) -> bool {
-        !self.entries.is_deflated
+        true
     }
 
     /// Returns the values that differ from their checksums; `None` for tar, which has none of values.
@@ -135,8 +134,7 @@ impl Session for ArchiveSession<'_> {
         let store = self.store;
         let (named, mut value) = (store.keys() == KeyKind::Names, Vec::new());
         for (key, slot) in store.entries.values.sorted(scan.from, scan.limit)? {
-            let is_whole = slot.is_deflated || slot.length <= scan.longest;
-            let length = if scan.values && is_whole {
+            let length = if scan.values && slot.length <= scan.longest {
                 self.load(slot, &mut value).map_err(|error| store.failed(key, &error))?
             } else {
                 0

@@ -24,27 +24,10 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    fn add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<()> {
-        match self {
-            Self::Tar(writer) => {
-                let mut whole = |to: &mut dyn Write| to.write_all(value);
-                writer.add(name, value.len() as u64, &mut whole, meta)
-            }
-            Self::Zip(writer) => writer.add(name, value, meta),
-        }
-    }
-
-    /// Adds an entry in parts. A zip has its checksum before its bytes, so that they are read as a whole.
-    fn add_parts(
-        &mut self,
-        name: &[u8],
-        length: u64,
-        parts: &mut Parts<'_>,
-        meta: Meta,
-    ) -> Result<()> {
+    fn add(&mut self, name: &[u8], length: u64, parts: &mut Parts<'_>, meta: Meta) -> Result<()> {
         match self {
             Self::Tar(writer) => writer.add(name, length, parts, meta),
-            Self::Zip(_) => Err(Error::unsupported("an entry of a zip is written as a whole")),
+            Self::Zip(writer) => writer.add(name, parts, meta),
         }
     }
 
@@ -115,7 +98,7 @@ impl Store for NewArchive {
     }
 
     fn has_parts(&self) -> bool {
-        self.archive == Archive::Tar
+        true
     }
 
     fn in_effect(&self) -> Result<(Settings, Durability)> {
@@ -145,14 +128,23 @@ struct WritingSession<'s> {
     name: Vec<u8>,
 }
 
-impl WritingSession<'_> {
-    /// Adds an entry, by `write`; returns `false` if there may be none or none yet.
-    fn add(
+impl Session for WritingSession<'_> {
+    fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
+        Err(unfinished())
+    }
+
+    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
+        let mut whole = |to: &mut dyn Write| to.write_all(value);
+        self.put_parts(key, value.len() as u64, &mut whole, put)
+    }
+
+    /// Adds an entry; returns `false` if there may be none or none yet.
+    fn put_parts(
         &mut self,
         key: Key<'_>,
         length: u64,
+        parts: &mut Parts<'_>,
         put: &Put,
-        write: impl FnOnce(&mut Writer, &[u8], Meta) -> Result<()>,
     ) -> Result<bool> {
         let NewArchive { keys, path, meta, state, .. } = self.store;
         if key.kind() != *keys {
@@ -167,30 +159,10 @@ impl WritingSession<'_> {
             (_, false) => {}
         }
         let Some(writer) = &mut state.writer else { return Err(written_once()) };
-        let added = write(writer, &self.name, put.meta.unwrap_or(*meta));
+        let added = writer.add(&self.name, length, parts, put.meta.unwrap_or(*meta));
         added.map_err(|error| error.context(key).at(path.display()))?;
         state.names.insert((&*self.name).into());
         Ok(true)
-    }
-}
-
-impl Session for WritingSession<'_> {
-    fn get(&mut self, _: Key<'_>, _: &mut [u8]) -> Result<Option<usize>> {
-        Err(unfinished())
-    }
-
-    fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
-        self.add(key, value.len() as u64, put, |writer, name, meta| writer.add(name, value, meta))
-    }
-
-    fn put_parts(
-        &mut self,
-        key: Key<'_>,
-        length: u64,
-        parts: &mut Parts<'_>,
-        put: &Put,
-    ) -> Result<bool> {
-        self.add(key, length, put, |writer, name, meta| writer.add_parts(name, length, parts, meta))
     }
 
     fn delete(&mut self, _: Key<'_>) -> Result<bool> {

@@ -6,10 +6,9 @@ use std::{
 };
 
 use flate2::{Compression, write::DeflateEncoder};
-use model::{EntryKind, Error, Meta, Result, Shown};
+use model::{EntryKind, Error, Meta, Parts, Result, Shown};
 use rawzip::{
-    CompressionMethod, Crc32Option, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveWriter,
-    ZipFileHeaderRecord,
+    CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveWriter, ZipFileHeaderRecord,
     path::EntryPath,
     time::{UtcDateTime, ZipDateTimeKind},
 };
@@ -140,33 +139,37 @@ impl ZipWriter {
         self.is_deflated
     }
 
-    pub(super) fn add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<()> {
+    /// Adds an entry, which `parts` writes.
+    pub(super) fn add(&mut self, name: &[u8], parts: &mut Parts<'_>, meta: Meta) -> Result<()> {
         if !(0..=LATEST).contains(&meta.seconds) {
             let why = format!("its time ({} s since 1970) is in no zip archive", meta.seconds);
             return Err(Error::unsupported(format!("{why}; accepted: 1970 to 2038")));
         }
-        self.try_add(name, value, meta).map_err(|e| Error::failed(e.to_string()))
+        self.try_add(name, parts, meta).map_err(|e| Error::failed(e.to_string()))
     }
 
-    fn try_add(&mut self, name: &[u8], value: &[u8], meta: Meta) -> Result<(), rawzip::Error> {
+    fn try_add(
+        &mut self,
+        name: &[u8],
+        parts: &mut Parts<'_>,
+        meta: Meta,
+    ) -> Result<(), rawzip::Error> {
         let method = [CompressionMethod::STORE, CompressionMethod::DEFLATE];
-        let checksum = crc32fast::hash(value);
         let entry = self.archive.new_file(EntryPath::verbatim(name));
         let entry = entry
             .compression_method(method[usize::from(self.is_deflated)])
             .unix_permissions(meta.mode)
-            .last_modified(UtcDateTime::from_unix(meta.seconds))
-            .crc32(Crc32Option::Custom(checksum));
+            .last_modified(UtcDateTime::from_unix(meta.seconds));
         let (mut entry, data) = entry.start()?;
         let output = if self.is_deflated {
             let mut data = data.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
-            data.write_all(value)?;
+            parts(&mut data)?;
             let (encoder, output) = data.finish()?;
             encoder.finish()?;
             output
         } else {
             let mut data = data.wrap(&mut entry);
-            data.write_all(value)?;
+            parts(&mut data)?;
             data.finish()?.1
         };
         entry.finish(output).map(drop)
