@@ -1,5 +1,7 @@
 //! Errors of the command line's parser in one line.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue};
 
 /// Returns clap's message without its usage block, with the nearest match if it found one.
@@ -22,6 +24,11 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
         };
         line = format!("{line}: did you mean {near}?");
     }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && Path::new(word).exists()
+    {
+        line = format!("{line}; `storemark run {word}` measures what is there");
+    }
     line
 }
 
@@ -39,5 +46,14 @@ mod tests {
         let line = one_line(&error);
         assert!(line.contains("did you mean --update?"), "{line}");
         assert!(!line.contains('\n'));
+    }
+
+    #[test]
+    fn a_path_in_the_place_of_a_command_is_answered_with_one() {
+        let command = || Command::new("storemark").subcommand(Command::new("run"));
+        let line =
+            |word| one_line(&command().try_get_matches_from(["storemark", word]).unwrap_err());
+        assert!(line("Cargo.toml").contains("`storemark run Cargo.toml` measures"));
+        assert!(!line("absent.db").contains("measures"));
     }
 }

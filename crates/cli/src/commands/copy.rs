@@ -328,12 +328,12 @@ fn by_settings(typed: &TypedTarget) -> Option<&'static dyn Blobs> {
 fn resolved(text: &OsStr, defaults: &[(&str, String)]) -> Result<StoreLocation> {
     let resolved = targets::resolve(text)?.into_destination()?;
     let settings = resolved.settings(defaults)?;
-    match resolved.place.location() {
-        Some(path) => {
-            Ok(StoreLocation { engine: resolved.engine, path: path.to_owned(), settings })
-        }
-        None => Err(Error::usage("a copy needs a place on disk").at(&resolved.text)),
-    }
+    let Some(path) = resolved.place.location().map(Path::to_owned) else {
+        let name = resolved.engine.name();
+        let why = format!("a copy needs a place on disk, as in {name}:PATH");
+        return Err(Error::usage(why).at(&resolved.text));
+    };
+    Ok(StoreLocation { engine: resolved.engine, path, settings })
 }
 
 fn new_location(

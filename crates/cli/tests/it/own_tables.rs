@@ -395,13 +395,14 @@ fn rows_that_a_live_writer_adds_are_no_difference() {
     world.application();
     world.sqlite3(&["app.db", "PRAGMA journal_mode=wal"]);
     let mut shell = Command::new("sqlite3")
-        .args(["app.db", ".timeout 5000"])
+        .arg("app.db")
         .current_dir(world.path(""))
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
     let (mut input, done) = (shell.stdin.take().unwrap(), AtomicBool::new(false));
     let ran = thread::scope(|scope| {
+        writeln!(input, ".timeout 5000").unwrap();
         scope.spawn(|| {
             while !done.load(Relaxed) {
                 writeln!(input, "INSERT INTO photos(data) VALUES(zeroblob(900));").unwrap();

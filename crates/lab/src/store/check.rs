@@ -26,7 +26,8 @@ pub(crate) fn same_keys(
     check_type: fn(&Item<'_>) -> Result<()>,
     stop: &Stop,
 ) -> Result<()> {
-    const HINT: &str = "`storemark verify` names all differences";
+    const HINT: &str =
+        "the stores of a run have the same values; `storemark verify` names all differences";
     let mut expected = dataset.entries().iter();
     session.scan(Scan::LENGTHS, &mut |item| {
         stop.check()?;
