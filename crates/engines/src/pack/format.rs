@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | head | 14 | `storemark-pack` |
 //! | | 2 | version of the format: 2 |
-//! | values | any | back to back in the order of writing, with gaps where values were given up |
+//! | values | any | back to back in the order of writing, with gaps where values were given up or a longer table was |
 //! | table | | for each key, in key order: |
 //! | | 8, or 4 + n | the key: an integer, or a name's length n and its bytes |
 //! | | 8 | offset of the value from the start of the file |
@@ -19,12 +19,13 @@
 //! | | 8 | FNV-1a, 64 bits, of the table and the trailer up to here |
 //! | | 7 | `packend` |
 //!
-//! The table is cut off before anything changes and written again when the store is settled, so
-//! that a file whose writer was interrupted ends without a trailer.
+//! Before anything changes, zeros are written over `packend`, and when the store is settled the table is
+//! written again, to the end of the file. So a file whose writer was interrupted ends without a trailer.
+//! A file never gets shorter, because Windows cuts nothing off a file that is mapped.
 
 use std::{
     fs::File,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     num::NonZeroU64,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
@@ -113,8 +114,15 @@ impl Slot {
     }
 }
 
-/// Encodes the table of these slots and the trailer, for a file whose values end at `end`.
-pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
+/// Writes zeros over the last bytes of a file that ends in a trailer, which is none any longer.
+pub(super) fn void_trailer(file: &File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    at::write(file, &[0; END.len()], length.saturating_sub(END.len() as u64))
+}
+
+/// Encodes the table of these slots and the trailer, for a file of `length` bytes whose values end
+/// at `end`. Returns the offset from which on they reach the end of the file, or beyond, and the bytes.
+pub(super) fn encode(slots: &Table<Slot>, end: u64, length: u64) -> Result<(u64, Vec<u8>)> {
     let mut out = Vec::with_capacity(slots.len() * 48 + TRAILER);
     for (key, slot) in slots.sorted(None, u64::MAX)? {
         match key {
@@ -134,12 +142,13 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64) -> Result<Vec<u8>> {
         out.push(u8::from(slot.meta.is_some()));
         out.extend(slot.meta.iter().flat_map(|meta| meta::bytes(**meta)));
     }
-    out.extend(end.to_le_bytes());
+    let start = end.max(length.saturating_sub((out.len() + TRAILER) as u64));
+    out.extend(start.to_le_bytes());
     out.extend((slots.len() as u64).to_le_bytes());
     out.push(u8::from(slots.keys() == KeyKind::Names));
     out.extend(fnv1a(&out).to_le_bytes());
     out.extend(END);
-    Ok(out)
+    Ok((start, out))
 }
 
 /// Reads the slots of a file and the offset at which its values end.
@@ -269,7 +278,7 @@ mod tests {
         slots
             .insert(Key::Name(b""), Slot::new(20, Content::measure(b"").unwrap(), 0, None).unwrap())
             .unwrap();
-        encode(&slots, 20).unwrap()
+        encode(&slots, 20, 0).unwrap().1
     }
 
     fn read(tail: &[u8]) -> Option<Table<Slot>> {

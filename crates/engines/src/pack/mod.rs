@@ -145,8 +145,8 @@ impl PackFile {
             return false;
         }
         // SAFETY: the range is within the map, and within the file: a slot is entered after
-        // its bytes are written, and the file is never cut below the end of its slots (nothing
-        // guards against another process that truncates it). `into` is memory of its own. No
+        // its bytes are written, and the file is never cut (nothing guards against another
+        // process that truncates it). `into` is memory of its own. No
         // reference to the map is formed, as `pwrite` may change it meanwhile.
         unsafe {
             std::ptr::copy_nonoverlapping(map.as_ptr().add(offset), into.as_mut_ptr(), into.len());
@@ -211,11 +211,11 @@ impl PackFile {
         Ok(removed)
     }
 
-    /// Reserves `length` bytes behind all values. The table, if it is there, is cut off.
+    /// Reserves `length` bytes behind all values. The table, if it is there, loses its trailer.
     fn reserve(&self, length: u64) -> Result<u64> {
         let mut tail = lock::hold(&self.tail);
         if tail.settled {
-            self.file.set_len(tail.end).map_err(|e| self.store_error(e))?;
+            format::void_trailer(&self.file).map_err(|e| self.store_error(e))?;
             tail.settled = false;
         }
         let offset = tail.end;
@@ -277,8 +277,9 @@ impl Store for PackFile {
         let slots = lock::read(&self.slots);
         let mut tail = lock::hold(&self.tail);
         if !tail.settled {
-            let table = format::encode(&slots, tail.end)?;
-            at::write(&self.file, &table, tail.end).map_err(|e| self.store_error(e))?;
+            let length = self.file.metadata().map_err(|e| self.store_error(e))?.len();
+            let (start, table) = format::encode(&slots, tail.end, length)?;
+            at::write(&self.file, &table, start).map_err(|e| self.store_error(e))?;
             tail.settled = true;
         }
         Ok(())

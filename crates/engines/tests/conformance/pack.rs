@@ -71,3 +71,26 @@ fn an_update_of_the_same_length_leaves_the_length_of_the_file() {
     store.flush_writes().unwrap();
     assert_eq!(fs::metadata(&place.path).unwrap().len(), before);
 }
+
+#[test]
+fn a_file_that_is_mapped_keeps_its_length_when_its_table_becomes_shorter() {
+    let place = StoreFolder::new().unwrap();
+    case("mmap").create_filled(&place.path, 10).unwrap();
+    let before = fs::metadata(&place.path).unwrap().len();
+    let store = case("mmap").open(&place.path, Access::Write).unwrap();
+    let mut session = store.session().unwrap();
+    (2..=10).for_each(|n| assert!(session.delete(case("mmap").key(n).as_key()).unwrap()));
+    drop(session);
+    store.flush_writes().unwrap();
+    assert_eq!(fs::metadata(&place.path).unwrap().len(), before);
+    let mut session = store.session().unwrap();
+    session.write(&case("mmap").key(11), &[7; 100]);
+    drop(session);
+    store.close().unwrap();
+    assert_eq!(fs::metadata(&place.path).unwrap().len(), before);
+    let store = case("mmap").open(&place.path, Access::Read).unwrap();
+    let mut session = store.session().unwrap();
+    assert_eq!(session.value(&case("mmap").key(1)).unwrap(), crate::case::bytes(1, 100));
+    assert_eq!(session.value(&case("mmap").key(11)).unwrap(), [7; 100]);
+    assert!(session.value(&case("mmap").key(2)).is_none());
+}
