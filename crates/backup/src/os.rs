@@ -233,18 +233,13 @@ mod imp {
     use std::{
         io::{Read, Seek, SeekFrom},
         os::windows::fs::OpenOptionsExt,
-        time::{Duration, SystemTime, UNIX_EPOCH},
     };
 
     use super::{File, Kind, Metadata, OsString, Path, Stat, fs, io, kind};
 
     pub(crate) fn stat(meta: &Metadata) -> Option<Stat> {
-        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let modified = since(meta.modified().unwrap_or(UNIX_EPOCH));
-        let seconds = i64::try_from(modified.as_secs()).unwrap_or(i64::MAX);
-        let time = (seconds, modified.subsec_nanos());
-        let (kind, size) = (kind(meta)?, meta.len());
-        Some(Stat { kind, modified: time, size, links: 1, ..Stat::GONE })
+        let modified = meta.modified().map(model::unix_time).unwrap_or_default();
+        Some(Stat { kind: kind(meta)?, modified, size: meta.len(), links: 1, ..Stat::GONE })
     }
 
     pub(crate) fn bytes(name: OsString) -> Vec<u8> {
@@ -287,8 +282,8 @@ mod imp {
     }
 
     pub(crate) fn restore_file(file: &File, stat: &Stat) -> io::Result<()> {
-        let seconds = Duration::from_secs(u64::try_from(stat.modified.0).unwrap_or_default());
-        let time = UNIX_EPOCH + seconds + Duration::from_nanos(stat.modified.1.into());
+        let (seconds, nanoseconds) = stat.modified;
+        let time = model::system_time(seconds, nanoseconds).ok_or(io::ErrorKind::InvalidInput)?;
         file.set_modified(time)
     }
 

@@ -42,6 +42,7 @@ mod target;
 pub mod tasks;
 mod text;
 pub mod units;
+mod unix_time;
 mod variables;
 mod windows_name;
 mod words;
@@ -95,6 +96,7 @@ pub use store::{
 pub use store_facts::{Arrangement, FileBytes, Fragments, Server, StoreFacts, TableFacts};
 pub use target::{TypedTarget, scratch_label, settings_text, shell_quoted};
 pub use text::{Shown, harmless, is_hostile};
+pub use unix_time::{system_time, unix_time};
 pub use variables::{Variables, give_variables, variable, variables};
 pub use windows_name::windows_name_problem;
 pub use words::{did_you_mean, nearest, no_such};

@@ -8,7 +8,7 @@ mod system;
 use std::{
     fs::File,
     io::{self, Read},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::SystemTime,
 };
 
 use model::Meta;
@@ -78,30 +78,10 @@ pub(super) fn set_meta(file: &File, meta: &Meta) -> io::Result<()> {
     // hand them out.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(meta.mode & 0o777))?;
-    let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
-    let second = if meta.seconds < 0 {
-        UNIX_EPOCH.checked_sub(seconds)
-    } else {
-        UNIX_EPOCH.checked_add(seconds)
-    };
-    let time = second.and_then(|second| second.checked_add(Duration::new(0, meta.nanoseconds)));
+    let time = model::system_time(meta.seconds, meta.nanoseconds);
     let time = time.ok_or(io::ErrorKind::InvalidInput)?;
     file.set_modified(time)?;
     check_time(file.metadata()?.modified()?, time)
-}
-
-/// Returns the seconds since 1970, below zero before it, and the nanoseconds after these.
-#[cfg(any(test, not(unix)))]
-fn unix_time(time: SystemTime) -> (i64, u32) {
-    let seconds = |since: Duration| i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
-    let before = match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => return (seconds(since), since.subsec_nanos()),
-        Err(error) => error.duration(),
-    };
-    match before.subsec_nanos() {
-        0 => (-seconds(before), 0),
-        nanoseconds => (-seconds(before) - 1, 1_000_000_000 - nanoseconds),
-    }
 }
 
 /// Checks the time that a file system set: it sets a time that it cannot hold to the nearest that
@@ -114,19 +94,4 @@ fn check_time(set: SystemTime, wanted: SystemTime) -> io::Result<()> {
     }
     let why = "its modification time is outside what this file system holds; touch the source";
     Err(io::Error::new(io::ErrorKind::Unsupported, why))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_before_1970_has_seconds_below_zero() {
-        let after = |seconds, nanoseconds| UNIX_EPOCH + Duration::new(seconds, nanoseconds);
-        assert_eq!(unix_time(after(0, 0)), (0, 0));
-        assert_eq!(unix_time(after(4_000_000_000, 1)), (4_000_000_000, 1));
-        let before = |seconds, nanoseconds| UNIX_EPOCH - Duration::new(seconds, nanoseconds);
-        assert_eq!(unix_time(before(86_400, 0)), (-86_400, 0));
-        assert_eq!(unix_time(before(1, 500_000_000)), (-2, 500_000_000));
-    }
 }

@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{EntryKind, How, Meta};
+use model::{EntryKind, How, Meta, unix_time};
 
-use super::{Facts, WriteMethod, unix_time};
+use super::{Facts, WriteMethod};
 
 /// The folder of a store, by its path.
 pub(in crate::files) struct Root(PathBuf);
