@@ -15,7 +15,7 @@ use itertools::Itertools;
 use model::{
     Plan,
     record::{Ended, Record},
-    units::{show_count, show_duration},
+    units::{exact_percent, show_count, show_duration},
 };
 use spec::RunSpec;
 use stats::Estimate;
@@ -181,10 +181,15 @@ fn why(record: &Record) -> String {
             format!("every interval is within {}", plus_minus(asked.precision))
         }
         Ended::Precise => {
-            let half = plus_minus(asked.precision / 2.0);
             let every =
                 if lacks_state(record) { "every ratio that can be shown" } else { "every ratio" };
-            format!("{every} has a verdict or is known within {half}")
+            let known = if let Some(share) = asked.fail_above {
+                format!("is known to be within the gate's {} or above it", exact_percent(share))
+            } else {
+                let half = plus_minus(asked.precision / 2.0);
+                format!("has a verdict or is known within {half}")
+            };
+            format!("{every} {known}")
         }
         Ended::Time if whole_rounds(record) < asked.min as usize => {
             "the time was spent before the least number of rounds was run".to_owned()

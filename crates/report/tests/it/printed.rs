@@ -74,6 +74,11 @@ fn space_settings_and_the_end_follow() {
         page.lines().last(),
         Some("10 rounds in 48.2 s; every ratio has a verdict or is known within ±1.5 %; seed 42")
     );
+    let mut gated = typical();
+    gated.header.plan.rounds.fail_above = Some(0.05);
+    let page = plain(&gated, 100);
+    let why = "; every ratio is known to be within the gate's 5 % or above it; seed 42\n";
+    assert!(page.ends_with(why), "{page}");
 }
 
 #[test]
