@@ -65,6 +65,25 @@ fn a_value_that_is_larger_than_memory_is_named() {
     assert_eq!(world.names(""), ["in"]);
 }
 
+/// More keys than are enough for other data; the mean is decided by one of them.
+#[test]
+#[cfg(feature = "sqlite")]
+fn a_value_that_decides_is_among_those_that_are_read() {
+    let world = World::new();
+    let rows = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 600000)";
+    let sql = format!(
+        "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB); {rows} INSERT INTO kv SELECT i, x'00' FROM n;"
+    );
+    world.sqlite3(&["a.db", &sql]);
+    let drawn = || {
+        world.ok("run a.db --rounds 1 --time 10m -q --json a.json");
+        world.record("a.json").header.plan.experiment.blobs().unwrap().drawn
+    };
+    assert_eq!(drawn(), Some(500_000));
+    world.sqlite3(&["a.db", "UPDATE kv SET v = zeroblob(5000000) WHERE k = 1000"]);
+    assert_eq!(drawn(), None, "all keys");
+}
+
 /// An environment of LMDB with a map of the usual size does not fit into so few addresses.
 #[test]
 #[cfg(feature = "lmdb")]
