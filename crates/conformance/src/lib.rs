@@ -54,12 +54,21 @@ pub enum Work {
 
 macro_rules! checks {
     ($($kind:ident $module:ident: $($name:ident)*;)*) => {
-        &[$($(Check { name: stringify!($name), work: Work::$kind($module::$name) },)*)*]
+        /// All checks.
+        pub static CHECKS: &[Check] =
+            &[$($(Check { name: stringify!($name), work: Work::$kind($module::$name) },)*)*];
+
+        /// Calls the macro `checks!` of the caller with the names of all checks.
+        #[macro_export]
+        macro_rules! for_all_checks {
+            () => {
+                checks! { $($($name)*)* }
+            };
+        }
     };
 }
 
-/// All checks.
-pub static CHECKS: &[Check] = checks! {
+checks! {
     Store values:
         a_value_is_put_got_and_deleted
         a_value_is_put_and_got_in_parts
@@ -110,7 +119,7 @@ pub static CHECKS: &[Check] = checks! {
         a_killed_writer_leaves_whole_values;
     Process traced:
         an_update_of_a_class_makes_the_calls_that_its_sentence_names;
-};
+}
 
 /// Returns the check called `name`; `None` if there is none.
 pub fn check(name: &str) -> Option<&'static Check> {

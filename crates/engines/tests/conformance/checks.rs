@@ -2,7 +2,7 @@
 
 use std::{env, path::Path, process::Command};
 
-use conformance::{CHECKS, Case, Part, Start, Work};
+use conformance::{Case, Part, Start, Work};
 use model::{Access, Facet, KeyKind, Settings, Store};
 use storemark_engines::registry;
 
@@ -20,56 +20,10 @@ macro_rules! checks {
                 over_all_cases(stringify!($name));
             }
         )*
-
-        #[test]
-        fn each_check_is_a_test() {
-            let tests = [$(stringify!($name)),*];
-            assert!(CHECKS.iter().map(|check| check.name).eq(tests), "{tests:?}");
-        }
     };
 }
 
-checks! {
-    a_value_is_put_got_and_deleted
-    a_value_is_put_and_got_in_parts
-    insert_update_and_upsert_answer_whether_they_wrote
-    sizes_around_pages_and_large_ones_come_back_whole
-    a_short_buffer_stays_as_it_was_and_learns_the_length
-    a_length_is_that_of_the_value_also_within_a_batch
-    integers_of_any_size_and_sign_are_keys
-    a_key_of_the_other_kind_is_an_error
-    names_of_any_bytes_come_back
-    mode_and_time_come_back_and_can_be_replaced
-    an_empty_store_shows_nothing
-    everything_is_shown_in_key_order
-    a_scan_from_a_key_shows_what_follows_it
-    a_visitor_stops_a_scan_from_a_key
-    a_visitor_stops_a_scan_and_a_list
-    a_visitors_error_comes_out
-    a_batch_sees_its_own_writes_and_keeps_them
-    an_empty_batch_is_fine
-    a_batch_that_is_rolled_back_leaves_nothing
-    a_reader_sees_what_a_writer_committed
-    readers_and_a_writer_work_at_once
-    two_writers_both_succeed
-    a_writer_that_waits_is_counted
-    a_store_holds_what_it_held_before_it_was_closed
-    a_store_finds_its_own_kind_of_keys
-    a_store_that_is_dropped_is_there_after_all
-    reclaiming_gives_space_back_and_keeps_what_is_left
-    settling_changes_nothing_that_is_read
-    opening_what_is_absent_fails_and_makes_nothing
-    creating_over_what_is_there_fails_and_changes_nothing
-    reading_leaves_the_files_as_they_were
-    a_store_is_recognised_and_its_files_are_all_there_is
-    settings_asked_for_are_in_effect_and_all_are_reported
-    a_size_of_twice_the_default_is_in_effect
-    each_durability_class_that_is_offered_is_in_effect
-    a_flipped_byte_of_a_value_is_found
-    any_sequence_of_operations_equals_a_map
-    a_killed_writer_leaves_whole_values
-    an_update_of_a_class_makes_the_calls_that_its_sentence_names
-}
+conformance::for_all_checks!();
 
 fn over_all_cases(name: &str) {
     let check = conformance::check(name).unwrap();
