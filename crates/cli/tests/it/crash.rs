@@ -1,10 +1,9 @@
 //! `storemark crash`: planted faults are found, correct programs are not accused, and nothing stays behind.
 #![cfg(target_os = "linux")]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, thread, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use crate::{
-    running::{signal, within},
     servers::without,
     world::{Ran, World},
 };
@@ -320,22 +319,6 @@ fn what_was_written_is_kept_on_the_disk_and_not_in_memory() {
     let peak = result["peak_bytes"].as_u64().unwrap();
     assert_eq!(bytes, 192 << 20);
     assert!(0 < peak && peak < bytes / 2, "{peak} bytes of memory for {bytes} that were written");
-}
-
-#[test]
-fn a_killed_command_leaves_no_mount() {
-    if without("fuse") {
-        return;
-    }
-    let world = world();
-    for pause in [30, 300, 900] {
-        let line = "crash --check ./check.sh --states 5000 -- ./writer.py none";
-        let mut child = world.command(line).spawn().unwrap();
-        thread::sleep(Duration::from_millis(pause));
-        signal(child.id(), "KILL");
-        assert!(within(30, || child.try_wait().unwrap().is_some()), "it does not end");
-    }
-    assert!(within(60, || is_clean(&world)), "{:?}", world.names("."));
 }
 
 /// The blocks of the page that follow a comment with the name of a file.

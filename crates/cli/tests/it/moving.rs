@@ -86,14 +86,6 @@ fn nothing_is_overwritten_without_force() {
 }
 
 #[test]
-fn an_empty_folder_may_be_filled() {
-    let world = World::after(["init x1.db --count 10 --size 100"]);
-    fs::create_dir(world.path("x1")).unwrap();
-    world.ok("export x1.db x1");
-    world.ok("verify x1.db x1");
-}
-
-#[test]
 fn what_is_no_file_is_counted_and_named() {
     let world = mine();
     std::os::unix::fs::symlink("run.sh", world.path("mine/link")).unwrap();

@@ -340,14 +340,8 @@ fn unfinished_uploads_of_a_killed_run_are_given_up() {
     signal(child.id(), "KILL");
     child.wait().unwrap();
     let uploads = || {
-        let seen = std::sync::Arc::new(AtomicU32::new(0));
-        let gave = seen.clone();
-        let port = proxy::listen(bucket.port, move |line| {
-            if line.starts_with("DELETE ") && line.contains("uploadId=") {
-                gave.fetch_add(1, Relaxed);
-            }
-            Fate::Pass
-        });
+        let gives_up = |line: &str| line.starts_with("DELETE ") && line.contains("uploadId=");
+        let (port, seen) = proxy::count(bucket.port, gives_up);
         let ran = run(&world, &format!("clean {}", at(port, "photos/trial")));
         assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
         (seen.load(Relaxed), ran.out)
@@ -432,12 +426,7 @@ fn a_refusal_without_a_reason_is_one_sentence() {
 fn requests_and_their_cost_are_in_every_form_and_below_the_forecast() {
     let world = world();
     let bucket = Bucket::start(&world);
-    let seen = std::sync::Arc::new(AtomicU32::new(0));
-    let counted = seen.clone();
-    let port = proxy::listen(bucket.port, move |_| {
-        counted.fetch_add(1, Relaxed);
-        Fate::Pass
-    });
+    let (port, seen) = proxy::count(bucket.port, |_| true);
     let at = at(port, "photos/trial") + "&prices=5,0.4,20,90";
     let line =
         format!("run {at} --read --update --keys 50 --rounds 1 --json run.json -v --html p.html");
@@ -492,12 +481,7 @@ fn requests_and_their_cost_are_in_every_form_and_below_the_forecast() {
 fn a_fast_store_costs_a_bucket_no_requests() {
     let world = world();
     let bucket = Bucket::start(&world);
-    let seen = std::sync::Arc::new(AtomicU32::new(0));
-    let counted = seen.clone();
-    let port = proxy::listen(bucket.port, move |_| {
-        counted.fetch_add(1, Relaxed);
-        Fate::Pass
-    });
+    let (port, seen) = proxy::count(bucket.port, |_| true);
     let at = at(port, "photos/trial");
     for (load, most) in [("--read --update", 600), ("--mix read=90,insert=5,delete=5", 600)] {
         seen.store(0, Relaxed);
@@ -521,12 +505,7 @@ fn forecast_of(said: &str) -> u64 {
 fn a_ceiling_of_requests_or_cost_is_kept() {
     let world = world();
     let bucket = Bucket::start(&world);
-    let seen = std::sync::Arc::new(AtomicU32::new(0));
-    let counted = seen.clone();
-    let port = proxy::listen(bucket.port, move |_| {
-        counted.fetch_add(1, Relaxed);
-        Fate::Pass
-    });
+    let (port, seen) = proxy::count(bucket.port, |_| true);
     let at = at(port, "photos/trial");
     let load = "--update --keys 20 --rounds 1000";
     for (target, ceiling, says) in [

@@ -28,13 +28,8 @@ fn objects_of_the_user_are_only_read() {
     world.write("served/photos/mine/100%25 grüße.txt", "as it is");
     world.write("served/photos/other/theirs.txt", "next to it");
     let bucket = Bucket::start(&world);
-    let changes = std::sync::Arc::new(AtomicU32::new(0));
-    let seen = changes.clone();
-    let port = proxy::listen(bucket.port, move |line| {
-        let reads = line.starts_with("GET ") || line.starts_with("HEAD ");
-        seen.fetch_add(u32::from(!reads), Relaxed);
-        Fate::Pass
-    });
+    let changes = |line: &str| !line.starts_with("GET ") && !line.starts_with("HEAD ");
+    let (port, changes) = proxy::count(bucket.port, changes);
     let own = at(port, "photos/mine");
     let before = bucket.objects();
     let line = format!("run {own}&existing=yes memory: --read --rounds 1 --json run.json");

@@ -3,7 +3,10 @@
 use std::{
     io::{Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
     thread,
 };
 
@@ -34,6 +37,20 @@ pub(crate) fn listen(port: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'sta
         }
     });
     own
+}
+
+/// Listens as [`listen`] does, passes every request on, and counts those that `counts`.
+pub(crate) fn count(
+    port: u16,
+    counts: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> (u16, Arc<AtomicU32>) {
+    let seen = Arc::new(AtomicU32::new(0));
+    let counted = seen.clone();
+    let own = listen(port, move |line| {
+        counted.fetch_add(u32::from(counts(line)), Relaxed);
+        Fate::Pass
+    });
+    (own, seen)
 }
 
 fn serve(mut client: TcpStream, port: u16, fate: &dyn Fn(&str) -> Fate) -> Option<()> {

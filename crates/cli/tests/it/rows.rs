@@ -171,30 +171,6 @@ fn world_refuses_mariadb() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn a_killed_run_leaves_no_server() {
-    if is_without("mariadb") {
-        return world_refuses_mariadb();
-    }
-    let world = open_world();
-    let line = "rows mariadb: --style text --rows 2000 --rounds 100000 --json r.jsonl";
-    let mut child = begun(&world, line);
-    let folder = world.path("").display().to_string();
-    let servers = || -> usize {
-        let folders = fs::read_dir("/proc").unwrap().map_while(Result::ok);
-        let lines =
-            folders.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-        lines.filter(|line| line.contains("datadir=") && line.contains(&folder)).count()
-    };
-    assert!(servers() > 0, "a server is at work");
-    signal(child.id(), "KILL");
-    child.wait().unwrap();
-    assert!(within(20, || servers() == 0), "a server outlived the run");
-    let left = || world.tree().into_keys().collect::<Vec<_>>();
-    assert!(within(20, || left() == [world.path("r.jsonl.unfinished")]), "{:?}", left());
-}
-
-#[test]
 fn waiting_for_each_other_is_shown() {
     let world = World::new();
     // Each row in a transaction of its own: none of two processes gets through without waiting.
@@ -230,15 +206,10 @@ fn bad_input_gets_one_line() {
     ]);
 }
 
-fn under_way(world: &World) -> Child {
-    begun(
-        world,
-        "rows sqlite: csv: --style text --rows 5000 --processes 2 --rounds 100000 --json r.jsonl",
-    )
-}
-
 /// A run that has finished a trial.
-fn begun(world: &World, line: &str) -> Child {
+fn under_way(world: &World) -> Child {
+    let line =
+        "rows sqlite: csv: --style text --rows 5000 --processes 2 --rounds 100000 --json r.jsonl";
     world.under_way(line, "r.jsonl", SAMPLE, 4)
 }
 
