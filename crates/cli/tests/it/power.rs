@@ -75,7 +75,7 @@ fn each_class_loses_what_it_does_not_promise() {
 }
 
 #[test]
-fn what_a_repair_saves_is_counted_and_shown() {
+fn what_is_lost_and_what_a_repair_saves_are_counted_and_shown() {
     let world = World::new();
     let line = "crash sqlite:?journal=wal&sync=off --stores established --states 80 --models ordered \
                 --commits 40 --seed 1 -q --json lost.json --html lost.html";
@@ -97,30 +97,14 @@ fn what_a_repair_saves_is_counted_and_shown() {
         assert!(shown.contains("What a repair saves, in the first state"), "{shown}");
         assert!(shown.contains("(established): sqlite3 DATABASE ."), "{shown}");
     }
-}
-
-#[test]
-fn a_page_shows_what_was_lost_over_the_moment_of_the_cut() {
-    let world = World::new();
-    let line = "crash sqlite:?journal=wal&sync=normal --stores established --states 30 --models ordered \
-                --commits 40 --seed 1 -q --html lost.html --json lost.json";
-    let ran = world.run(line);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let json = std::fs::read_to_string(world.path("lost.json")).unwrap();
-    let json: Value = serde_json::from_str(&json).unwrap();
-    let store = &json["stores"][0];
-    if !recorded(store) {
-        return;
-    }
+    // The chart of what was lost over the moment of the cut.
     let states = store["states"].as_array().unwrap();
     let most = states.iter().map(|state| state["lost"].as_u64().unwrap()).max();
     assert_eq!((states.len() as u64, most), (sum(store, "states"), Some(sum(store, "most_lost"))));
-    let page = std::fs::read_to_string(world.path("lost.html")).unwrap();
     for part in ["data-chart=\"power-cuts-1\"", "\"kind\":\"points\"", "commits lost"] {
         assert!(page.contains(part), "{part}");
     }
-    let refused = "crash sqlite: --states 1 --html -";
-    world.refuses([(refused, "name a file")]);
+    world.refuses([("crash sqlite: --states 1 --html -", "name a file")]);
 }
 
 /// Fewer states than usual, because each starts a server.
