@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{running::signal, world::World};
 
 /// What is counted does not depend on how far a run comes, if it comes to its first round at all.
-const TINY: &str = "--keys 50 --size 1k --run-time 5s";
+const TINY: &str = "--keys 50 --size 1k --run-time 10s";
 
 fn lines(world: &World, name: &str) -> Vec<Value> {
     let text = fs::read_to_string(world.path(name)).unwrap();

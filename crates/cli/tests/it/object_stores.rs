@@ -520,9 +520,9 @@ fn a_ceiling_of_requests_or_cost_is_kept() {
     }
     assert_eq!(seen.load(Relaxed), 0, "nothing is asked of a service before");
     // Enough to measure; and enough to fill, but not to measure.
-    let (by_time, once) = ("--time 60s", "--rounds 1");
+    let (by_time, once) = ("--time 10m", "--rounds 1");
     for (most, load, measured) in
-        [(900, by_time, true), (900, "--time 60s --processes 1", true), (70, once, false)]
+        [(900, by_time, true), (900, "--time 10m --processes 1", true), (70, once, false)]
     {
         seen.store(0, Relaxed);
         let line =
