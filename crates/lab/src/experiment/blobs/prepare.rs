@@ -214,10 +214,11 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         let name = place.map_or_else(|| "the data".to_owned(), |place| place.shown());
         return Err(Error::usage("holds no values to measure with").at(name));
     }
-    // The store that the data are from has them, and what another program has added since.
-    let source = job.part.data.location(&job.part.targets);
+    // The store that the data are from has them, and what another program has added since. Whether they
+    // may be replaced is still to be seen.
+    let from = job.part.data.location(&job.part.targets).filter(|_| !job.part.in_place);
     let is_source = |target: &&BlobTarget| {
-        source.as_ref().is_some_and(|place| {
+        from.as_ref().is_some_and(|place| {
             target.location.as_ref() == Some(&place.path) && target.settings == place.settings
         })
     };
