@@ -28,8 +28,8 @@ fn kinds(schema: &serde_json::Value) -> BTreeSet<&str> {
 /// Whether `source` has a test of that name, also one that is attributed further, or a line of the list of
 /// which a macro makes tests.
 fn has_test(source: &str, name: &str) -> bool {
-    if source.contains("\nchecks! {\n") && source.lines().any(|line| line == format!("    {name}"))
-    {
+    let is_check = |line: &str| line.trim().trim_end_matches(';') == name;
+    if source.contains("\nchecks! {\n") && source.lines().any(is_check) {
         return true;
     }
     let Some((before, _)) = source.split_once(&format!("fn {name}()")) else { return false };
