@@ -119,12 +119,13 @@ fn many_files_with_unwritten_bytes_are_flushed_together() {
         }
         let mut evictor = Evictor::default();
         let before = dirty(&paths[FEW..]);
+        // The kernel may write some of them by itself, or another test has it write them.
+        let mut all_dirty = before != Some(0);
         for path in &paths[..FEW] {
+            all_dirty &= dirty(std::slice::from_ref(path)) != Some(0);
             evictor.evict(&File::open(path).unwrap(), Span::ALL).unwrap();
         }
-        assert!(matches!(dirty(&paths[FEW..]), Some(0) | None));
-        // The kernel may have written all of them by itself.
-        before != Some(0)
+        all_dirty && matches!(dirty(&paths[FEW..]), Some(0) | None)
     });
 }
 
