@@ -88,10 +88,8 @@ walls:
 	.ci/walls
 	.ci/circles
 
-# Many tests wait more than they work: for servers, epochs and signals.
 check:
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} \
-	  cargo test --workspace --features $(FEATURES) --locked
+	cargo test --workspace --features $(FEATURES) --locked
 
 # The pages of real runs in Chromium. The pictures are in target/screenshots. The binary is that of
 # the tests: built alone it would have other features of its dependencies, and be built twice.
