@@ -16,9 +16,9 @@ fn expected(case: &Case) -> Vec<(OwnedKey, Vec<u8>)> {
     all
 }
 
-fn listed(session: &mut dyn Session) -> Checked<Vec<(OwnedKey, u64)>> {
+fn listed(session: &mut dyn Session, scan: Scan<'_>) -> Checked<Vec<(OwnedKey, u64)>> {
     let mut keys = Vec::new();
-    session.scan(Scan::LENGTHS, &mut |Item { key, length, .. }| {
+    session.scan(scan, &mut |Item { key, length, .. }| {
         keys.push((key.into(), length));
         Ok(ControlFlow::Continue(()))
     })?;
@@ -28,7 +28,7 @@ fn listed(session: &mut dyn Session) -> Checked<Vec<(OwnedKey, u64)>> {
 pub(crate) fn an_empty_store_shows_nothing(_: &Case, store: &dyn Store) -> Checked {
     let mut session = store.session()?;
     same_items("a scan of an empty store", &session.items()?, &[])?;
-    same_items("a list of an empty store", &listed(&mut *session)?, &[])
+    same_items("a list of an empty store", &listed(&mut *session, Scan::LENGTHS)?, &[])
 }
 
 pub(crate) fn everything_is_shown_in_key_order(case: &Case, store: &dyn Store) -> Checked {
@@ -37,7 +37,11 @@ pub(crate) fn everything_is_shown_in_key_order(case: &Case, store: &dyn Store) -
     let expected = expected(case);
     same_items("a scan", &session.items()?, &expected)?;
     let lengths: Vec<_> = expected.into_iter().map(|(key, _)| (key, 100)).collect();
-    same_items("a list of keys and lengths", &listed(&mut *session)?, &lengths)
+    same_items("a list of keys and lengths", &listed(&mut *session, Scan::LENGTHS)?, &lengths)?;
+    let alone = |all: Vec<(OwnedKey, u64)>| all.into_iter().map(|(key, _)| (key, 0)).collect();
+    let (keys, expected): (Vec<_>, Vec<_>) =
+        (alone(listed(&mut *session, Scan::KEYS)?), alone(lengths));
+    same_items("a list of keys", &keys, &expected)
 }
 
 pub(crate) fn a_scan_from_a_key_shows_what_follows_it(case: &Case, store: &dyn Store) -> Checked {

@@ -299,13 +299,15 @@ impl Session for FilesWorker<'_> {
         let whole = named && scan.values && scan.limit == Scan::ALL.limit;
         let mut value = Vec::new();
         let keys = self.store.layout.list(&self.store.path)?;
-        for key in keys.sorted_keys(scan.from) {
-            if !scan.values && !scan.lengths {
+        if !scan.values && !scan.lengths {
+            for key in keys.sorted_keys(scan.from) {
                 if visit(Item::new(key, &[], None))?.is_break() {
                     break;
                 }
-                continue;
             }
+            return Ok(());
+        }
+        for key in keys.sorted_keys(scan.from) {
             self.select(key)?;
             let facts =
                 if scan.values { self.read(&mut value, scan.longest) } else { self.facts() };

@@ -301,6 +301,7 @@ impl Source {
             }
         }
         let listing = self.list_all(Scan::KEYS, job)?;
+        // The store had the lengths at hand.
         if listing.all.bytes > 0 {
             return Ok(listing);
         }
