@@ -39,11 +39,7 @@ pub(crate) fn concerns_all(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
 }
 
-/// Opens a regular file to read.
-///
-/// # Errors
-///
-/// Fails if anything else is at the path.
+/// Opens a regular file to read. Fails if anything else is at the path.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("is not a file")) }
@@ -150,11 +146,7 @@ mod imp {
         symlink(name(target), path)
     }
 
-    /// Sets owner, mode and time.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the owner cannot be set, after mode and time are set.
+    /// Sets owner, mode and time. Fails if the owner cannot be set, after mode and time are set.
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
         let (mode, given) = give(stat, |user, group| lchown(path, user, group));
         if stat.kind != Kind::Link {

@@ -55,11 +55,7 @@ impl Stop {
     }
 
     /// Checks that work may continue. It is a single load, so that a loop can check before each
-    /// operation.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the reason to stop, if there is one.
+    /// operation. Fails with the reason to stop, if there is one.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.stop_error()) }

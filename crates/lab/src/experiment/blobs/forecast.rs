@@ -49,11 +49,7 @@ impl Forecast {
 }
 
 /// Forecasts runs of `requests` one after the other. Existing stores are opened for reading, to count
-/// their keys.
-///
-/// # Errors
-///
-/// Fails if the data or an existing store cannot be read.
+/// their keys. Fails if the data or an existing store cannot be read.
 pub fn forecast(requests: &[Request], stop: &Stop) -> Result<Forecast> {
     let mut forecast = Forecast { runs: Vec::new(), time: Duration::ZERO, disk: Vec::new() };
     let mut before = None;
