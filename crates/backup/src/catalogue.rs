@@ -153,7 +153,6 @@ impl Page {
     }
 }
 
-/// A session on a catalogue.
 pub(crate) struct Catalogue<'s> {
     session: Box<dyn Session + 's>,
     /// The time that the store took.
@@ -208,7 +207,6 @@ impl<'s> Catalogue<'s> {
         committed
     }
 
-    /// Repeats an operation.
     pub(crate) fn repeat(&mut self, what: &Operation) -> Result<()> {
         match what {
             Operation::Get(key) => self.get_sealed(key).map(|_| ()),
@@ -363,7 +361,6 @@ impl<'s> Catalogue<'s> {
         self.visit_records(b"b/", read, each)
     }
 
-    /// Returns all packs with their lengths.
     pub(crate) fn packs(&mut self) -> Result<Vec<(u32, u64)>> {
         let read =
             |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, RecordReader(record).u64()?));

@@ -89,7 +89,6 @@ impl Stat {
     }
 }
 
-/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// The blocks of a file, in their order.
@@ -156,7 +155,6 @@ pub(crate) struct BlockPlace {
     pub(crate) length: u32,
 }
 
-/// A block in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) place: BlockPlace,

@@ -362,7 +362,6 @@ impl Drop for Unfinished {
     }
 }
 
-/// A file for a page.
 pub(crate) struct PageFile(Unfinished);
 
 /// Checks that the file of a page can be written.

@@ -20,7 +20,6 @@ pub(crate) fn starting(command: &str) -> Result<Vec<OsString>> {
     Ok(words.chain([path()?.into(), command.into()]).collect())
 }
 
-/// Returns the path of this program.
 pub(crate) fn path() -> Result<PathBuf> {
     let program = std::env::current_exe();
     program.and_then(|path| path.canonicalize()).map_err(|e| Error::io("this program", e))

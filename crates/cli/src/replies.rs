@@ -25,7 +25,6 @@ fn moved() -> Option<&'static File> {
     None
 }
 
-/// Returns what replies are written to.
 pub(crate) fn replies() -> Box<dyn Write + Send> {
     match moved() {
         Some(file) => Box::new(file),

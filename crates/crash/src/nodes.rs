@@ -72,7 +72,6 @@ impl Nodes {
         self.get(folder)?.entries.get(name).copied().ok_or(Errno::NOENT)
     }
 
-    /// Opens the file with the bytes of an inode.
     pub(crate) fn open(&self, inode: Inode) -> io::Result<File> {
         File::options().read(true).write(true).open(self.path(inode))
     }
@@ -167,7 +166,6 @@ impl Nodes {
         Ok(())
     }
 
-    /// Sets attributes.
     pub(crate) fn set(&mut self, inode: Inode, attributes: &Attributes) -> Result<()> {
         let node = self.get_mut(inode)?;
         node.mode = attributes.mode.map_or(node.mode, |mode| mode & 0o7777);

@@ -152,7 +152,6 @@ impl Shared {
         Ok(())
     }
 
-    /// Opens a file and returns its handle.
     pub(crate) fn open(&mut self, inode: INodeNo) -> Result<(FileHandle, FopenFlags), Errno> {
         let handle = self.handle();
         if special(inode).is_some() {
@@ -287,12 +286,10 @@ impl Shared {
         Ok(())
     }
 
-    /// Closes a file.
     pub(crate) fn close(&mut self, handle: FileHandle) {
         self.files.remove(&handle.0);
     }
 
-    /// Opens the listing of a folder and returns its handle.
     pub(crate) fn open_listing(&mut self, inode: INodeNo) -> Result<FileHandle, Errno> {
         let listing = self.nodes.list(inode.0).map_err(errno)?;
         let handle = self.handle();
@@ -325,7 +322,6 @@ pub(crate) fn entry(folder: INodeNo, name: &OsStr) -> Entry {
     (folder.0, name.to_owned())
 }
 
-/// Returns whether a name is one of the special files.
 pub(crate) fn is_special(folder: INodeNo, name: &OsStr) -> bool {
     folder.0 == ROOT && SPECIAL.iter().any(|(special, _)| name == *special)
 }

@@ -20,7 +20,6 @@ pub(crate) fn file<S: Store + 'static>(
     Ok(Box::new(created?))
 }
 
-/// Creates a store in a new folder.
 pub(crate) fn folder<S: Store + 'static>(
     location: &Path,
     create: impl FnOnce() -> Result<S>,

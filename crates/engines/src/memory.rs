@@ -39,7 +39,6 @@ impl Blobs for Memory {
     }
 }
 
-/// An open map.
 struct Map {
     keys: KeyKind,
     values: RwLock<Table<StoredBytes>>,

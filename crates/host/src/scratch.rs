@@ -131,7 +131,6 @@ impl Scratch {
         }
     }
 
-    /// Creates the folder with its lock.
     fn create(path: &Path) -> io::Result<FileLock> {
         // A server's user passes through it to the folder that is its own.
         create_folder(path, 0o711)?;

@@ -7,7 +7,6 @@ use std::{
     path::Path,
 };
 
-/// Returns what a file has.
 pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
     if cfg!(windows) { None } else { fs::read_to_string(path).ok() }
 }

@@ -131,7 +131,6 @@ impl PluginDurability {
     }
 }
 
-/// Returns what a setting accepts.
 fn accepts(text: &str) -> Accepts {
     match text {
         "SIZE" => Accepts::Size(0, 1 << 50),

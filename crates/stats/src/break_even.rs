@@ -89,7 +89,6 @@ fn middle_change(places: &[CurvePoint]) -> Option<f64> {
     (changes.len() % 2 == 1).then(|| changes[changes.len() / 2])
 }
 
-/// A point of the curve.
 struct CurvePoint {
     x: f64,
     mean: f64,

@@ -82,7 +82,6 @@ impl Judgement {
     }
 }
 
-/// The logarithms of a ratio.
 struct Ratio {
     mean: Mean,
     /// The mean as if there were no copies: more rounds of the same copies make no more of them.

@@ -41,7 +41,6 @@ pub(super) struct FoundEntry {
     pub(super) target: Option<Vec<u8>>,
 }
 
-/// A file to be read.
 pub(super) struct FileJob {
     pub(super) folder: u32,
     pub(super) name: Vec<u8>,

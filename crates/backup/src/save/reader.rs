@@ -30,7 +30,6 @@ const BUFFER: usize = 4 << 20;
 /// The bytes from which on a frame is written.
 const FRAME: usize = 1 << 20;
 
-/// A worker with its buffers.
 pub(super) struct Worker<'a> {
     index: &'a Index,
     writer: &'a Writer,

@@ -32,7 +32,6 @@ pub(super) fn walk(root: &Path, out: &SyncSender<Event>) {
 /// The entries of a folder; for one that cannot be read, its name and the reason.
 type Entries = Vec<Result<FoundEntry, (std::ffi::OsString, String)>>;
 
-/// Returns the entries of a folder, by name.
 fn list(folder: &Path, filesystems: &mut Filesystems) -> io::Result<Entries> {
     let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_cached_key(DirEntry::file_name);

@@ -90,7 +90,6 @@ pub fn blob_size(record: &Record) -> Option<u64> {
     }
 }
 
-/// A run with its figures.
 struct SizedRun<'a> {
     record: &'a Record,
     size: u64,

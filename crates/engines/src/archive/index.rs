@@ -103,7 +103,6 @@ impl Slot {
         self.check(summed.crc().sum())
     }
 
-    /// Writes its bytes as they are in the file.
     fn write_stored(&self, file: &File, to: &mut dyn Write) -> Result<()> {
         let (mut start, mut left) = (self.start(file)?, self.stored);
         let mut room = vec![0; refusal::size(left.min(PART))?];
@@ -234,7 +233,6 @@ fn plain_name(mut name: &[u8]) -> &[u8] {
     name
 }
 
-/// Returns the name of the entry of a key.
 pub(super) fn entry_name(key: Key<'_>, room: &mut Vec<u8>) {
     room.clear();
     match key {
@@ -249,7 +247,6 @@ pub(super) fn unreadable(name: &[u8], why: &str) -> Error {
     Error::unsupported(format!("the entry {} {why}", Shown(name)))
 }
 
-/// Adds the key to the error of a value.
 #[cold]
 pub(super) fn value_error(key: Key<'_>, error: &Error) -> Error {
     let key = OwnedKey::from(key);

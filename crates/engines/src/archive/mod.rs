@@ -29,7 +29,6 @@ use crate::{
     fresh,
 };
 
-/// A kind of archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Archive {
     /// The archives of tar: in the forms of POSIX (ustar, pax) and of GNU, not compressed.
@@ -216,7 +215,6 @@ fn check_within(name: &[u8], start: u64, stored: u64, length: u64) -> Result<()>
     Err(Error::corrupt(format!("is cut short: the entry {name} ends after the end of the file")))
 }
 
-/// Returns the length of an open file.
 fn length(file: &File) -> Result<u64> {
     Ok(file.metadata().map_err(|e| Error::io("its length", e))?.len())
 }

@@ -19,7 +19,6 @@ use super::{
     inflate::Inflater,
 };
 
-/// An open archive.
 pub(super) struct ArchiveStore {
     archive: Archive,
     path: PathBuf,
@@ -79,7 +78,6 @@ impl Store for ArchiveStore {
     }
 }
 
-/// A worker's session on an archive.
 struct ArchiveSession<'s> {
     store: &'s ArchiveStore,
     /// Inflates values; `None` if none is deflated.

@@ -117,7 +117,6 @@ impl Layout {
     }
 }
 
-/// An entry of a folder.
 struct Entry {
     /// The path from the top of the folder.
     name: Vec<u8>,

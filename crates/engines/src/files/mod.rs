@@ -133,7 +133,6 @@ impl Blobs for Files {
     }
 }
 
-/// An open folder of files.
 pub(crate) struct FilesFolder {
     path: PathBuf,
     root: Root,

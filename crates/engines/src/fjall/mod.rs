@@ -17,7 +17,6 @@ use model::{
 use crate::{at, caught::catch, fresh, lsm, part};
 use store::FjallStore;
 
-/// The engine fjall.
 pub(crate) struct Fjall;
 
 /// The setting that names the keyspace with the values.

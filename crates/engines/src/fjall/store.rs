@@ -25,7 +25,6 @@ use crate::{
     part::{Part, Size},
 };
 
-/// An open store.
 pub(super) struct FjallStore {
     path: PathBuf,
     // Dropped before the database, which waits for its threads.

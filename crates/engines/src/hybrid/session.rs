@@ -22,7 +22,6 @@ use crate::{
 /// files.
 const RESERVED: i64 = 100;
 
-/// A worker's session.
 pub(super) struct HybridSession<'s> {
     parts: &'s Parts,
     batch: Option<Mode>,
@@ -44,7 +43,6 @@ pub(super) struct HybridSession<'s> {
     rows: SqliteSession,
 }
 
-/// The place of a value.
 enum StoredValue {
     /// In its row, with this many bytes.
     Inline(usize),

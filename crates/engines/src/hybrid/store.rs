@@ -10,7 +10,6 @@ use model::{
 use super::{Hybrid, INLINE, orphans, parts::Parts, session::HybridSession};
 use crate::sqlite::Sqlite;
 
-/// An open store.
 pub(super) struct HybridStore {
     parts: Parts,
     removed: Removed,

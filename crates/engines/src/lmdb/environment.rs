@@ -17,7 +17,6 @@ const DATABASES: u32 = 3;
 /// The most readers at once, of all processes; each costs 64 bytes of the lock file.
 const READERS: u32 = 1000;
 
-/// An open environment.
 pub(super) struct Environment {
     pub(super) path: PathBuf,
     settings: Settings,

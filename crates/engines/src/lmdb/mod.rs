@@ -23,7 +23,6 @@ use crate::{at, caught::StoreName, fresh, part};
 use environment::Environment;
 use store::LmdbStore;
 
-/// The engine LMDB.
 pub(crate) struct Lmdb;
 
 /// The default size of the map, far more than any store needs, as it cannot grow. A map takes up

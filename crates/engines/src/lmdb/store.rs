@@ -32,7 +32,6 @@ use crate::{
     part::Part,
 };
 
-/// An open store.
 pub(super) struct LmdbStore {
     environment: Arc<Environment>,
     part: Part,

@@ -44,7 +44,6 @@ pub(super) fn marked(folder: &Path, keys: KeyKind) -> Result<PathBuf> {
     Ok(folder.join(WITHIN))
 }
 
-/// An open store.
 pub(super) struct PluginStore {
     handle: Handle,
     is_open: bool,

@@ -16,7 +16,6 @@ use model::{
 use crate::{at, caught::catch, fresh, part};
 use store::RedbStore;
 
-/// The engine redb.
 pub(crate) struct Redb;
 
 static DECLARATION: Declaration = Declaration {

@@ -74,7 +74,6 @@ pub(super) fn recorded_settings(path: &Path, column: &str) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Returns the options of a column family.
 fn column_options<'t>(text: &'t str, column: &str) -> impl Iterator<Item = (&'t str, &'t str)> {
     let own = format!("[CFOptions \"{column}\"]");
     let mut lines = text.lines().map(str::trim);

@@ -28,7 +28,6 @@ use crate::{
     part::{Part, Size},
 };
 
-/// An open store.
 pub(super) struct RocksStore {
     path: PathBuf,
     database: DB,

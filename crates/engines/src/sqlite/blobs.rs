@@ -153,7 +153,6 @@ fn read_schema<T>(
 /// name and value.
 const LONGEST_ROW: u64 = 1_000_000_000 - 64;
 
-/// An open store.
 pub(crate) struct SqliteStore {
     database: Database,
     table: Arc<SqlTable>,

@@ -7,7 +7,6 @@ use model::{Error, ErrorKind, KeyKind, Result, Settings};
 
 use super::{ffi::Connection, key_columns::KeyColumns};
 
-/// A part of a statement.
 pub(crate) type Part = Cow<'static, str>;
 
 /// A table of values, with the parts of the statements on it. Parameters are the same in all: those of

@@ -106,7 +106,6 @@ pub(crate) fn access_list(path: &Path) -> io::Result<Option<Vec<u8>>> {
     list(|room| rustix::fs::lgetxattr(path, ACCESS_LIST, room))
 }
 
-/// Returns the access list of an open file.
 pub(crate) fn access_list_of(file: &File) -> io::Result<Option<Vec<u8>>> {
     list(|room| rustix::fs::fgetxattr(file, ACCESS_LIST, room))
 }

@@ -39,7 +39,6 @@ pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
     identity(&fs::metadata(path).ok()?)
 }
 
-/// Flushes a file to the device.
 pub(crate) fn flush_file(path: &Path, _: &Metadata) -> io::Result<()> {
     fs::File::open(path)?.sync_all()
 }
@@ -181,7 +180,6 @@ pub(crate) fn defender_exclusions() -> Option<Vec<String>> {
     None
 }
 
-/// Returns the release of the kernel.
 pub(crate) fn kernel() -> Option<String> {
     Some(rustix::system::uname().release().to_string_lossy().into_owned())
 }

@@ -304,7 +304,6 @@ pub(crate) fn memory() -> Memory {
     }
 }
 
-/// Returns the name of the processor.
 pub(crate) fn processor_name() -> Option<String> {
     let key = wide(OsStr::new(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"));
     let name = wide(OsStr::new("ProcessorNameString"));

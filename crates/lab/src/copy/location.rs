@@ -295,7 +295,6 @@ impl Amount {
         Ok(amount)
     }
 
-    /// Counts an item.
     pub(crate) fn add(&mut self, item: &Item<'_>) {
         self.count += 1;
         self.bytes += item.length;

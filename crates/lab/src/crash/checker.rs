@@ -48,7 +48,6 @@ pub(super) struct Details {
     pub(super) repaired: Option<String>,
 }
 
-/// The verdict on a state.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     pub(super) holds: bool,

@@ -103,7 +103,6 @@ fn check(checker: &Checker<'_>, record: &Record) -> Result<Verdict> {
     checker.check_loss(record, cut, CrashModel::Eio, &loss)
 }
 
-/// Adds a run to the result.
 fn add_run(
     result: &mut CrashResult,
     record: &Record,

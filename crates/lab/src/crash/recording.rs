@@ -24,7 +24,6 @@ use crate::{Progress, Stop, host::Scratch};
 /// The longest time between two moments at which mappings are written back.
 const LONGEST_PAUSE_MS: u64 = 40;
 
-/// What was recorded.
 pub(super) enum Recorded {
     /// The program's operations.
     Folder(Record),

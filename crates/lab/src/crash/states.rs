@@ -17,7 +17,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::checker::{CheckFiles, Checker, Verdict};
 use crate::{Progress, dataset::shuffle, join};
 
-/// A checked state.
 pub(super) struct Checked {
     /// The number of the attempt that made it.
     pub(super) number: u64,
@@ -202,7 +201,6 @@ pub(super) fn by_model(models: &[CrashModel], checked: &[Checked]) -> Vec<ModelR
         .collect()
 }
 
-/// Adds a verdict to the sum of its model.
 pub(super) fn add(sum: &mut ModelResult, verdict: &Verdict) {
     let details = &verdict.details;
     sum.states += 1;

@@ -169,7 +169,6 @@ impl Request {
         Some(Self { experiment, rounds, ..self.clone() })
     }
 
-    /// Returns the plan of an experiment with these targets and workloads.
     pub(crate) fn plan(
         &self,
         experiment: impl Into<Experiment>,

@@ -95,7 +95,6 @@ pub fn measure_with(
     stop.within(request.time(), measure)
 }
 
-/// Runs a prepared experiment.
 fn run(
     request: &Request,
     prepared: Prepared<'_>,

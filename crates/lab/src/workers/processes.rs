@@ -81,7 +81,6 @@ impl<'a> Processes<'a> {
         Ok(processes)
     }
 
-    /// Returns the ids of the processes.
     pub(crate) fn ids(&self) -> Vec<u32> {
         self.members.borrow().iter().map(WorkerProcess::id).collect()
     }

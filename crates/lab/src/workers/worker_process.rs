@@ -101,7 +101,6 @@ impl WorkerProcess {
         Ok(Self { child, group, input, command, host, program, clock, limit, silent })
     }
 
-    /// Returns the name of the process in errors.
     pub(super) fn name(&self, process: usize) -> String {
         match (&self.program, &self.host) {
             (Some(program), _) if is_own(program) => "its worker process".to_owned(),

@@ -85,7 +85,6 @@ pub(crate) struct RoleInput<'a> {
     stop: &'a Stop,
 }
 
-/// An open transaction.
 #[derive(Clone, Copy)]
 struct Transaction {
     operations: u64,
@@ -379,7 +378,6 @@ impl OwnKeys {
         Self { counts: KeyCounts::default(), greatest, name }
     }
 
-    /// Returns the key with this number of a session.
     fn key(&mut self, number: u64, place: SessionPlace) -> Key<'_> {
         let mut number = number.saturating_mul(place.of).saturating_add(place.number + 1);
         if self.name.is_empty() {

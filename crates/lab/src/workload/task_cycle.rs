@@ -133,7 +133,6 @@ pub(crate) fn run(
     Ok(finished)
 }
 
-/// Returns a task as it is after each of its steps.
 fn steps<'a>(id: &'a str, outputs: &'a [String]) -> impl Iterator<Item = (TaskStep, Task<'a>)> {
     let created = Task { id, status: CREATED, command: COMMAND, arguments: &ARGUMENTS, output: "" };
     let started = Task { status: STARTED, ..created };

@@ -72,7 +72,6 @@ pub(crate) fn workers<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> Vec<Worker> 
     if done.len() > 1 { done.iter().map(part).collect() } else { Vec::new() }
 }
 
-/// Sums the counters of all workers.
 pub(crate) fn counters<T, R: Borrow<WorkerReport<T>>>(done: &[R]) -> BTreeMap<String, i64> {
     let mut counters = BTreeMap::new();
     for (name, value) in done.iter().flat_map(|worker| &worker.borrow().counters) {

@@ -33,7 +33,6 @@ pub(crate) struct Group<'a, F> {
     pub(crate) figures: F,
 }
 
-/// The figures of one case in one run.
 pub(crate) type CaseGroup<'a> = Group<'a, &'a [Figures]>;
 
 /// Returns a group for each case in each run, with machines next to each other.
@@ -53,7 +52,6 @@ pub(crate) fn groups<'a>(
     cases.iter().flat_map(of_case).filter(|group| !group.figures.is_empty()).collect()
 }
 
-/// Returns a group for each run.
 pub(crate) fn runs<'a, F>(part: &'a Part<'_>, figures: impl Fn(Run<'a>) -> F) -> Vec<Group<'a, F>> {
     part.runs().map(|run| Group { name: run.on(""), run, figures: figures(run) }).collect()
 }

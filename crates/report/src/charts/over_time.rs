@@ -44,7 +44,6 @@ fn worst(all: Vec<Timeline>) -> Option<Timeline> {
     all.into_iter().rev().max_by(|one, other| one.stalled().total_cmp(&other.stalled()))
 }
 
-/// Returns marks for the longest stalls.
 fn stalls(target: &str, name: &str, line: &Timeline) -> Vec<Mark> {
     let mut stalls: Vec<_> = line.stalls.iter().collect();
     stalls.sort_by(|one, other| other.length_ms.total_cmp(&one.length_ms));

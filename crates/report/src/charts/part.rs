@@ -57,7 +57,6 @@ pub(crate) struct Part<'a> {
     pub(crate) sides: Vec<Side<'a>>,
 }
 
-/// A run on one machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) side: &'a Side<'a>,
@@ -86,7 +85,6 @@ impl<'a> Part<'a> {
         &self.sides[0].records[0].header.plan
     }
 
-    /// Returns the label of the baseline.
     pub(crate) fn baseline(&self) -> &'a str {
         let plan = self.plan();
         plan.targets.get(plan.baseline).map_or("", |target| &target.label)
@@ -140,7 +138,6 @@ impl<'a> Side<'a> {
         runs.map(|(record, figures)| Run { side: self, record, figures })
     }
 
-    /// Returns the figures of each run.
     pub(crate) fn figures(&self) -> &[Vec<Figures>] {
         &self.figures
     }
@@ -157,7 +154,6 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Returns the rows of one case.
     pub(crate) fn rows(self, case: Case) -> &'a [Figures] {
         cases(self.figures).find(|rows| rows[0].case == case).unwrap_or_default()
     }

@@ -76,7 +76,6 @@ fn points(states: &[CutState], (along, value): (Axis, Axis), (series, point): Sh
     chart
 }
 
-/// Counts the states of each series and figure.
 fn table(
     states: &[CutState],
     head: &'static str,

@@ -34,7 +34,6 @@ pub(crate) fn has_ratios(step: &StudyStep<'_>) -> bool {
     figures.iter().any(|row| row.figure == Figure::TimeRatio && row.published.is_some())
 }
 
-/// Returns the charts of a step of a study.
 pub(crate) fn study(part: &Part<'_>) -> Vec<Chart> {
     let Some(step) = part.step else { return vec![] };
     let all_ratios = has_ratios(step) && !part.is_sweep();

@@ -75,7 +75,6 @@ pub(super) fn work(both: [&Plan; 2], before: Case, after: Case) -> Option<Unlike
     differ?
 }
 
-/// Returns the cases of a plan, each with its name.
 pub(super) fn cases(plan: &Plan) -> Vec<(Case, String)> {
     let of = |case: Case| words::workload(&plan.workloads[case.workload]);
     plan.cases().map(|case| (case, format!("{}, {}", of(case), case.cache))).collect()

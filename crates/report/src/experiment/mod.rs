@@ -46,7 +46,6 @@ pub(crate) trait ExperimentReport {
     }
 }
 
-/// Returns what a report shows of the experiment of a plan.
 pub(crate) fn experiment_report(plan: &Plan) -> &dyn ExperimentReport {
     match &plan.experiment {
         Experiment::Blobs(data) => data,

@@ -67,7 +67,6 @@ fn marks(group: &HistoryGroup, line: &HistoryLine) -> Vec<Mark> {
     line.steps.iter().map(mark).collect()
 }
 
-/// Returns the table of all points.
 fn table(group: &HistoryGroup, lines: &[&HistoryLine]) -> Table {
     let rows: Vec<_> =
         lines.iter().flat_map(|line| line.points.iter().map(move |point| (*line, point))).collect();

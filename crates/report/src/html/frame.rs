@@ -29,7 +29,6 @@ pub(super) const NO_CHARTS: &str = "without charts, because this storemark was b
 /// The version of the data, which the script checks.
 const VERSION: u32 = 3;
 
-/// What the script draws.
 pub(super) struct Drawing<'a> {
     pub(super) charts: Vec<&'a Chart>,
     /// The labels of all series in an order of their own, so that one has the same colour in all charts.

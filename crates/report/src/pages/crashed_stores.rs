@@ -107,7 +107,6 @@ fn repaired(store: &CrashedStore) -> Option<Line> {
     Some(Line::dim(format!("{} {} ({}): {repair}", store.target, store.durability, origin(store))))
 }
 
-/// Returns how a store was made.
 fn origin(store: &CrashedStore) -> &'static str {
     if store.established { "established" } else { "new" }
 }

@@ -17,7 +17,6 @@ pub(crate) fn scalings(first: &Record, all: &[Scaling]) -> Vec<Table> {
     cases.map(|targets| scaling(first, targets)).collect()
 }
 
-/// Returns the table of the targets of one case.
 pub(crate) fn scaling(first: &Record, targets: &[Scaling]) -> Table {
     let about = words::about(&first.header.plan, targets[0].case, &targets[0].others);
     let rows = targets.iter().flat_map(|of| of.points.iter().map(move |point| (of, point)));

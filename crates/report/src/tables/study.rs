@@ -34,7 +34,6 @@ pub(crate) fn study(rows: &[StudyFigure]) -> Table {
         .into_table()
 }
 
-/// Returns the verdict on a published figure.
 pub(crate) fn study_verdict(row: &StudyFigure) -> &'static str {
     let why = if row.here.is_none() { "not measured" } else { "not comparable" };
     row.against().map_or(why, against_published)

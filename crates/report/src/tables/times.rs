@@ -58,7 +58,6 @@ fn measured<'a>(plan: &Plan, table: Rows<'a, Figures>, rows: &[Figures]) -> Rows
         .with(Column::number("rate", "MB/s").room(Room::Wide), |row| row.mb_per_s)
 }
 
-/// Returns the unit of times in a case.
 pub(super) fn unit(plan: &Plan, case: Case) -> &'static str {
     let workload = plan.workloads.get(case.workload);
     workload.map_or("µs/blob", |workload| workload.work.time_unit())

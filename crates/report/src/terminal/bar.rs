@@ -3,7 +3,6 @@
 
 use stats::Estimate;
 
-/// The scale of a bar.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     /// The ratio at its right end; the left end is its inverse.

@@ -52,7 +52,6 @@ pub(super) fn encrypted(tls: &Tls) -> SslOpts {
     SslOpts::default().with_root_cert_path(tls.authorities.clone().map(Cow::Owned))
 }
 
-/// A connection.
 pub(crate) struct MariaDbClient {
     pub(super) driver: Driver<Conn>,
     /// The server's count at the last call, in the one session of a store that counts.

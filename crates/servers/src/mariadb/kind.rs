@@ -2,7 +2,6 @@
 
 use model::Settings;
 
-/// A storage engine of a server.
 #[derive(Debug)]
 pub(super) struct StorageEngine {
     pub(super) word: &'static str,

@@ -23,7 +23,6 @@ use crate::server::{
     Tls, Why, certificate_error, certificates, visit_rows,
 };
 
-/// A connection.
 pub(crate) struct PostgresClient {
     pub(super) driver: Driver<postgres::Client>,
     user: String,

@@ -37,7 +37,6 @@ impl Form {
         }
     }
 
-    /// Returns the kind of the keys.
     pub(super) fn keys(self) -> KeyKind {
         if self == Self::Integers { KeyKind::Integers } else { KeyKind::Names }
     }

@@ -139,7 +139,6 @@ impl Private {
     }
 }
 
-/// Returns whether a server answers soon.
 fn answers(kind: &'static ServerKind, folder: &ServerFolder) -> bool {
     let transfer = Transfer {
         limit: Duration::from_secs(2),

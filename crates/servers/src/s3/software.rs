@@ -20,7 +20,6 @@ pub(super) const SERVER: Setting = Setting::new(
     "the program that serves the objects; found when not given",
 );
 
-/// A kind of server.
 pub(super) struct ServerKind {
     /// The word of the setting `server`.
     pub(super) word: &'static str,
@@ -129,7 +128,6 @@ static WEED: Software = software(
     "KILL",
 );
 
-/// Returns an option and its value in one word.
 fn option(name: &str, value: impl Into<OsString>) -> OsString {
     let mut option = OsString::from(name);
     option.push(value.into());

@@ -8,7 +8,6 @@ use model::{Accepts, Error, Meta, Result, Setting};
 use strum::{Display, EnumString, VariantNames};
 use ureq::http::HeaderMap;
 
-/// A header of a request.
 pub(super) type Header<'a> = (&'static str, Cow<'a, str>);
 
 pub(super) const CHECK: Setting = Setting::new(

@@ -23,7 +23,6 @@ pub(crate) struct AddressForm {
     pub(crate) hint: &'static str,
 }
 
-/// The parts of an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     /// A name or number, or the path of a socket or of its folder, which starts with a slash.

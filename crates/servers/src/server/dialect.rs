@@ -102,7 +102,6 @@ impl Why {
     }
 }
 
-/// A visitor of rows.
 pub(crate) type EachRow<'v, R> = &'v mut dyn FnMut(&R) -> Visit;
 
 /// A connection of a driver.

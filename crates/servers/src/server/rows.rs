@@ -81,7 +81,6 @@ impl<D: Dialect> RowStore for RowServer<D> {
     }
 }
 
-/// The databases, with a table in each.
 struct RowDatabases<D: Dialect> {
     folder: ServerFolder,
     host: Host<D>,

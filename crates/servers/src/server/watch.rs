@@ -69,7 +69,6 @@ pub(crate) fn limit(settings: &Settings) -> Duration {
     asked.unwrap_or(USUAL)
 }
 
-/// Returns the limit of a connection.
 pub(crate) fn connect_limit() -> Duration {
     if is_stopped() { STOPPING } else { CONNECTING }
 }
@@ -105,7 +104,6 @@ impl<T> Drop for Driver<T> {
 }
 
 impl<T> Driver<T> {
-    /// Opens a connection.
     pub(crate) fn connect<E>(open: impl FnOnce() -> Result<T, E>) -> Answer<Self>
     where
         Failure: From<E>,
@@ -170,7 +168,6 @@ const SILENT: u8 = 1;
 /// The state of a connection after the user wished to stop.
 const ENDED: u8 = 2;
 
-/// The sockets of a connection.
 enum Sockets {
     /// The sockets that this process did not have when it started to connect.
     OpenedSince(BTreeSet<RawFd>),

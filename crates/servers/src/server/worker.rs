@@ -84,7 +84,6 @@ impl<'s, D: Dialect> Worker<'s, D> {
         self.conn.get_mut().run(sql).map(drop).map_err(|failure| self.resolve_failure(failure))
     }
 
-    /// Visits the rows of a query.
     pub(super) fn visit_rows(
         &mut self,
         query: &D::Statement,

@@ -23,7 +23,6 @@ struct Change {
     was_deleted: bool,
 }
 
-/// A key as the batch leaves it.
 pub(super) enum BatchedKey<'b> {
     Deleted,
     /// The key has a value. Mode and time are the batch's, or those from before it if `keeps`.

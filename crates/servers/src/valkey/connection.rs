@@ -14,7 +14,6 @@ const CONNECTING: Duration = Duration::from_secs(10);
 /// The time between two questions whether the server has done something.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 
-/// A connection.
 pub(crate) struct ValkeyClient {
     pub(super) driver: Driver<Connection>,
     /// Room for a command.
@@ -92,7 +91,6 @@ impl ValkeyClient {
         value
     }
 
-    /// Runs a command.
     pub(super) fn run_command(&mut self, words: &[&[u8]]) -> Answer<Value> {
         check_answer(self.value(words)?)
     }

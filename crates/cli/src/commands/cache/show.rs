@@ -181,7 +181,6 @@ impl Visitor for Show<'_> {
     }
 }
 
-/// Pages for one character.
 fn per_cell(pages: u64, width: u64) -> u64 {
     if pages <= width { 1 } else { pages / width + 1 }
 }

@@ -16,7 +16,6 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome of a check.
     pub(super) fn new(checked: &Checked) -> Self {
         match checked {
             Ok(()) => Self::Passed,
@@ -25,7 +24,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the word for it.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -35,7 +33,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the line for it.
     pub(super) fn line(&self) -> String {
         match self {
             Self::Passed => "passed\n".to_owned(),
@@ -45,7 +42,6 @@ impl Outcome {
         }
     }
 
-    /// Reads a line.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, why) = line.split_once(' ').unwrap_or((line, ""));
         Some(match word {

@@ -182,7 +182,6 @@ fn backup(spec: &BackupSpec) -> Result<BackupRequest> {
     Ok(BackupRequest { targets, folder, files: spec.files(), replay: spec.replay })
 }
 
-/// Resolves the store of a catalogue.
 pub(crate) fn catalogue(text: &OsStr) -> Result<ResolvedTarget<dyn Blobs>> {
     let target = scratch_only(text, "catalogues are")?;
     let capabilities = target.engine.capabilities();
@@ -220,7 +219,6 @@ fn scratch_targets<'t>(
     texts.into_iter().map(|text| scratch_only(text, what)).collect()
 }
 
-/// Resolves a target in a scratch store.
 fn scratch_only(text: &OsStr, what: &str) -> Result<ResolvedTarget<dyn Blobs>> {
     let target = targets::resolve(text)?;
     if !target.is_scratch() {

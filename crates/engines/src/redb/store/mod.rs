@@ -122,13 +122,11 @@ fn builder(settings: &Settings) -> Result<Builder> {
     Ok(builder)
 }
 
-/// An open database.
 enum OpenDatabase {
     Read(ReadOnlyDatabase),
     Write(Database),
 }
 
-/// An open store.
 pub(super) struct RedbStore {
     path: PathBuf,
     settings: Settings,

@@ -212,7 +212,6 @@ fn check_condition(db: &Connection, relation: &Relation, condition: &str) -> Res
     Ok(())
 }
 
-/// Returns the columns of the key with their types and quoted names.
 fn key_types(db: &Connection, named: &Named) -> Result<Vec<(KeyColumn, String)>> {
     let Named { relation, key, .. } = named;
     let of = |name: &String| {
@@ -251,7 +250,6 @@ fn first_type(db: &Connection, table: &str, column: &str, filter: &str) -> Resul
     Ok(db.column(&sql, 0)?.pop())
 }
 
-/// Returns the expression for the length of a column.
 fn length(column: &str) -> String {
     format!(
         "CASE typeof({column}) WHEN 'integer' THEN 8 WHEN 'real' THEN 8 ELSE octet_length({column}) END"

@@ -40,7 +40,6 @@ impl Column {
         self.declared.is_empty() || BYTES.iter().any(|word| self.declared.contains(word))
     }
 
-    /// Returns whether it is declared for text.
     pub(super) fn is_for_text(&self) -> bool {
         ["CHAR", "CLOB", "TEXT", "JSON"].iter().any(|word| self.declared.contains(word))
     }
@@ -212,7 +211,6 @@ fn unique(db: &Connection, table: &str) -> Result<Vec<Vec<String>>> {
     Ok(all)
 }
 
-/// Returns a name as it is in a statement.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

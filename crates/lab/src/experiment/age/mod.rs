@@ -265,7 +265,6 @@ fn aged(sample: Sample, files: Option<FileBytes>, fragments: Option<Fragments>) 
     Sample { measured: AgeMeasured { passes, files, fragments }.into(), ..sample }
 }
 
-/// Returns how fragmented the closed store is.
 fn fragments(ready: &ReadyStore, step: &AgeStep) -> Result<Fragments> {
     let (arrangement, _) = ready.with(|store| store.arrangement())?;
     let host::Extents { files, extents } = host::extents(&ready.files())?;

@@ -24,7 +24,6 @@ pub(super) struct BackupTrial<'a> {
     pub(super) seed: u64,
 }
 
-/// The result of a step.
 #[derive(Default)]
 struct StepResult {
     /// Files, bytes of them, and bytes that were added to packs.

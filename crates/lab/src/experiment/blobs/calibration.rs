@@ -240,7 +240,6 @@ impl Blobs<'_> {
         Some(if self.job.touches_all() { settled.max(keys) } else { settled })
     }
 
-    /// Returns the workload as a trial of one target has it.
     pub(super) fn own_workload(&self, index: usize, target: usize) -> Workload {
         let workload = self.workloads[index];
         let alone = self.alone[index].filter(|_| !self.stores.targets[target].can_take_turns());

@@ -356,7 +356,6 @@ impl Blobs<'_> {
         Ok(round)
     }
 
-    /// Draws the operations of a round.
     fn draw(&mut self, round: u32) -> Result<()> {
         let seed = derive(self.job.request.seed, Use::Picks, round.into());
         let drawn = |workload| drawn(workload, &self.stores.dataset, seed);

@@ -154,7 +154,6 @@ impl Source {
         })
     }
 
-    /// Returns the kind of its keys.
     pub(super) fn keys(&self) -> KeyKind {
         self.keys
     }

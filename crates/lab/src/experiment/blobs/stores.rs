@@ -154,7 +154,6 @@ impl PreparedTarget {
         self.stores().any(|ready| ready.engine.program().is_some())
     }
 
-    /// Returns all its stores.
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
         self.read.iter().chain(&self.copies).chain(&self.update)
     }

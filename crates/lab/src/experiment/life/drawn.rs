@@ -57,7 +57,6 @@ impl Drawn {
         self.deleted.split_at(self.deleted.len() / 2)
     }
 
-    /// Returns the salt of the payloads of a day.
     pub(super) fn salt(&self, day: usize) -> u64 {
         derive(self.seed, Use::Payloads, day as u64)
     }

@@ -26,7 +26,6 @@ pub(super) struct LifeTrial<'a> {
     pub(super) ready: ReadyStore,
 }
 
-/// The result of a pass.
 #[derive(Default)]
 struct PassResult {
     operations: u64,

@@ -26,7 +26,6 @@ use crate::{
     workload::WorkerReport,
 };
 
-/// The input of a trial.
 pub(super) struct RowTrial<'a> {
     pub(super) part: &'a RowsRequest,
     /// Starts a worker process.

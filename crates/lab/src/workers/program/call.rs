@@ -90,7 +90,6 @@ pub(super) struct PassesJob {
     pub(super) pool: PoolSpec,
 }
 
-/// The reply to a call.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum StoreReply {

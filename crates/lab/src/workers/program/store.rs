@@ -62,7 +62,6 @@ impl ProgramStore {
         }
     }
 
-    /// Returns the id of the worker.
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
@@ -191,7 +190,6 @@ impl Store for ProgramStore {
     }
 }
 
-/// A session in the worker.
 struct ProgramSession<'s> {
     store: &'s ProgramStore,
     number: u32,

@@ -54,7 +54,6 @@ fn life(record: &Record) -> Vec<Block> {
     table.map_or_else(Vec::new, |table| vec![title.into(), table])
 }
 
-/// Returns the name of a target in a sentence.
 fn name(decision: &Decision<'_>, target: usize) -> String {
     if Some(target) != decision.now {
         return full_name(decision.plan, target);

@@ -51,7 +51,6 @@ impl S3Client<'_> {
             .at(shown)
     }
 
-    /// Returns the text of an answer.
     pub(super) fn text(&self, answer: &mut Answer) -> Result<String> {
         let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string();
         let text = text.map_err(|why| self.no_answer_error(&why))?;
@@ -134,7 +133,6 @@ impl S3Client<'_> {
         Ok(text)
     }
 
-    /// Returns the text of a successful answer.
     pub(super) fn success_text(&self, answer: Answer) -> Result<String> {
         self.text(&mut self.expect_found(answer)?)
     }

@@ -43,7 +43,6 @@ pub(super) const UNKNOWN: u8 = 0;
 pub(super) const FORBIDS: u8 = 1;
 pub(super) const ASKS: u8 = 2;
 
-/// An open store.
 pub(crate) struct ObjectStore {
     pub(super) form: Form,
     pub(super) access: Access,

@@ -35,7 +35,6 @@ fn at_once(keys: &[Listed], most: usize) -> usize {
     keys.iter().take(most).take_while(fits).count().max(1)
 }
 
-/// A worker's session.
 pub(super) struct ObjectSession<'s> {
     pub(super) store: &'s ObjectStore,
     pub(super) client: S3Client<'s>,

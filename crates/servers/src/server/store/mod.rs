@@ -30,7 +30,6 @@ use session::{TableSession, long_name};
 /// The table of a server that storemark starts.
 const TABLE: &str = "kv";
 
-/// An open store.
 pub(crate) struct TableStore<D: Dialect> {
     pub(super) keys: KeyKind,
     pub(super) access: Access,

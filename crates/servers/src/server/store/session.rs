@@ -15,7 +15,6 @@ use crate::server::{
     worker::{Worker, rows_in_part},
 };
 
-/// A worker's session.
 pub(super) struct TableSession<'s, D: Dialect> {
     store: &'s TableStore<D>,
     worker: Worker<'s, D>,
@@ -181,7 +180,6 @@ fn item_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     Ok(Item::new(key_of(row, keys)?, bytes(row, 1)?, meta))
 }
 
-/// Returns the item of a row with a key and a length.
 fn length_of<R: ResultRow>(row: &R, keys: KeyKind) -> Result<Item<'_>> {
     let length = row.int(1).unwrap_or(0).unsigned_abs();
     Ok(Item::new(key_of(row, keys)?, &[], None).with_length(length))

@@ -167,7 +167,6 @@ impl UsersTable {
         }
     }
 
-    /// Returns the order of keys.
     pub(super) fn order<D: Catalog>(&self) -> String {
         match &self.key[..] {
             [column] if self.is_ordered || self.key_columns != KeyColumns::Text => {

@@ -32,7 +32,6 @@ const LONGEST: u64 = 512 << 20;
 /// The file of a BGSAVE, among the server's data (`dbfilename`).
 const SAVED: &str = "dump.rdb";
 
-/// An open store.
 pub(crate) struct ValkeyStore {
     pub(super) access: Access,
     pub(super) stored: Stored,

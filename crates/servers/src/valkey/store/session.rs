@@ -22,7 +22,6 @@ const FEW: usize = 32;
 /// The keys in a part of a scan without values.
 const MANY: usize = 1000;
 
-/// A worker's session.
 pub(super) struct ValkeySession<'s> {
     store: &'s ValkeyStore,
     client: ValkeyClient,

@@ -32,7 +32,6 @@ pub(crate) enum Open {
     Memory,
 }
 
-/// An open connection.
 pub(crate) struct Connection {
     pub(super) sqlite: &'static Functions,
     pub(super) raw: *mut sys::sqlite3,

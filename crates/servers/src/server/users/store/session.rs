@@ -15,7 +15,6 @@ use crate::server::{
     worker::{Worker, rows_in_part},
 };
 
-/// A worker's session.
 pub(super) struct UsersSession<'s, D: Catalog> {
     store: &'s UsersStore<D>,
     worker: Worker<'s, D>,
