@@ -204,6 +204,7 @@ fn create(to: &Path) -> Result<()> {
 }
 
 /// The work that is left until all files are written.
+#[derive(Default)]
 struct Later {
     folders: Vec<(PathBuf, Stat)>,
     /// The first path of a file, and another one.
@@ -240,14 +241,7 @@ impl<'a, 's> Plan<'a, 's> {
         stop: StopCheck<'a>,
     ) -> Self {
         let batch = Batch::default();
-        let later = Later {
-            folders: Vec::new(),
-            links: Vec::new(),
-            linked: HashMap::new(),
-            problems: Vec::new(),
-            found: 0,
-            complete: true,
-        };
+        let later = Later { complete: true, ..Later::default() };
         Self { catalogue, version, out, stop, batch, later }
     }
 

@@ -19,6 +19,8 @@ mod verify;
 mod workers;
 mod workload;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 pub use ::host::{self, Stop};
 pub use advise::{AdviseRequest, advise};
 pub use calibrate::{CalibrateRequest, Calibrated, JudgeGate, Slow, SlowedEngine, calibrate};
@@ -53,6 +55,22 @@ pub use workers::{
     works_in_program,
 };
 pub use workload::{Op, Probe, ProbePass, Tally};
+
+/// Runs `work`, and `watch` in a thread meanwhile, which is woken at the end; it is passed whether that has
+/// come. Returns the results of both.
+fn meanwhile<T, W: Send>(
+    watch: impl FnOnce(&AtomicBool) -> W + Send,
+    work: impl FnOnce() -> T,
+) -> (T, std::thread::Result<W>) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(&over));
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        (done, watcher.join())
+    })
+}
 
 /// Returns what a thread did; its panic goes on here.
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {

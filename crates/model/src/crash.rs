@@ -1,68 +1,48 @@
 //! What a power cut leaves of what a program wrote: the models, and the result of checking their states.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::Serialize;
 
-/// A model of what is on a disk after the power was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CrashModel {
-    /// The program was killed, and the system lives: nothing is lost.
-    Kill,
-    /// Metadata is in one ordered journal, of which the end is lost. Of unflushed data, any blocks
-    /// of 4 KiB are lost. This is ext4 with its default `data=ordered`, and XFS.
-    Ordered,
-    /// As `ordered`, and one unflushed write is torn: of its parts of 4 KiB some are lost.
-    #[serde(rename = "torn-4096")]
-    Torn4096,
-    /// As `ordered`, and one unflushed write is torn: of its sectors of 512 bytes some are lost.
-    #[serde(rename = "torn-512")]
-    Torn512,
-    /// Only what was flushed is certain: a name by the flush of its folder, the content and the
-    /// length of a file by the flush of the file. Anything else may be lost, in any combination.
-    Strict,
-    /// No power cut: one flush of a file fails (EIO). The pages that it did not write stay in memory and
-    /// count as written, so that no later flush writes them; a restart loses them. ext4, XFS and btrfs
-    /// always mark such pages clean ("Can Applications Recover from fsync Failures?", 2020).
-    Eio,
+use crate::words::words;
+
+words! {
+    /// A model of what is on a disk after the power was cut, in the order of tables.
+    #[derive(Default)]
+    pub enum CrashModel {
+        /// The program was killed, and the system lives: nothing is lost.
+        #[default]
+        Kill = "kill",
+        /// Metadata is in one ordered journal, of which the end is lost. Of unflushed data, any blocks
+        /// of 4 KiB are lost. This is ext4 with its default `data=ordered`, and XFS.
+        Ordered = "ordered",
+        /// As `ordered`, and one unflushed write is torn: of its parts of 4 KiB some are lost.
+        Torn4096 = "torn-4096",
+        /// As `ordered`, and one unflushed write is torn: of its sectors of 512 bytes some are lost.
+        Torn512 = "torn-512",
+        /// Only what was flushed is certain: a name by the flush of its folder, the content and the
+        /// length of a file by the flush of the file. Anything else may be lost, in any combination.
+        Strict = "strict",
+        /// No power cut: one flush of a file fails (EIO). The pages that it did not write stay in memory and
+        /// count as written, so that no later flush writes them; a restart loses them. ext4, XFS and btrfs
+        /// always mark such pages clean ("Can Applications Recover from fsync Failures?", 2020).
+        Eio = "eio",
+    }
 }
 
 impl CrashModel {
-    /// All models, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Kill, Self::Ordered, Self::Torn4096, Self::Torn512, Self::Strict, Self::Eio];
-
     /// The models of power cuts.
     pub const CUTS: [Self; 5] =
         [Self::Kill, Self::Ordered, Self::Torn4096, Self::Torn512, Self::Strict];
-
-    /// Returns the name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kill => "kill",
-            Self::Ordered => "ordered",
-            Self::Torn4096 => "torn-4096",
-            Self::Torn512 => "torn-512",
-            Self::Strict => "strict",
-            Self::Eio => "eio",
-        }
-    }
-}
-
-impl fmt::Display for CrashModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl FromStr for CrashModel {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|model| model.name() == text);
+        let found = Self::ALL.into_iter().find(|model| model.as_str() == text);
         found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
+            let names = Self::ALL.map(Self::as_str).join(", ");
             format!("{text} is no model (accepted: {names})")
         })
     }
@@ -116,7 +96,7 @@ impl CrashResult {
 }
 
 /// The states of a model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ModelResult {
     /// The model.
     pub model: CrashModel,
@@ -154,23 +134,7 @@ pub struct ModelResult {
 impl ModelResult {
     /// Creates the result of a model without a state.
     pub fn new(model: CrashModel) -> Self {
-        Self {
-            model,
-            states: 0,
-            kept: 0,
-            unopened: 0,
-            repaired: 0,
-            repair: None,
-            states_with_loss: 0,
-            most_lost: 0,
-            most_lost_share: 0.0,
-            wrong: 0,
-            torn: 0,
-            returned: 0,
-            overdue: 0,
-            reported: 0,
-            read_back: 0,
-        }
+        Self { model, ..Self::default() }
     }
 }
 

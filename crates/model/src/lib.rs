@@ -77,8 +77,8 @@ pub use order::Order;
 pub use over_time::{BackgroundWork, Longest, OverTime, SLICE_NS, Slice};
 pub use passes::{First, Latency, Paced, Passes};
 pub use plan::{
-    Batch, COPY_OF, Case, Inconclusive, Judge, LIBRARY, MemoryLimit, Owner, Plan, PlannedTarget,
-    Rounds, StudyPart, WORKER, Workload,
+    Batch, COPY_OF, Case, Inconclusive, Judge, LIBRARY, LostHost, MemoryLimit, Owner, Plan,
+    PlannedTarget, Rounds, StudyPart, WORKER, Workload,
 };
 pub use plugin::{PLUGIN, PluginAbilities, PluginDurability, PluginFacts, PluginSetting, STORE};
 pub use requests::{

@@ -366,8 +366,10 @@ impl Rounds {
 
 words! {
     /// A figure of a trial that verdicts are about.
+    #[derive(Default)]
     pub enum Judge as "figure to judge" {
         /// The time of an operation.
+        #[default]
         Time = "time",
         /// The median of the latencies.
         P50 = "p50",
@@ -383,10 +385,13 @@ impl Judge {
     }
 }
 
-#[expect(clippy::derivable_impls, reason = "the enum is declared with its words")]
-impl Default for Judge {
-    fn default() -> Self {
-        Self::Time
+words! {
+    /// What to do when a host is lost during a run.
+    pub enum LostHost as "answer to a lost host" {
+        /// The run ends.
+        Stop = "stop",
+        /// It goes on with the hosts that are left.
+        GoOn = "go-on",
     }
 }
 

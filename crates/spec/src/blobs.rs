@@ -1,10 +1,8 @@
 //! What a user can ask `storemark run` for.
 
-use std::str::FromStr;
-
 use model::{
-    Batch, BlobWork, Cache, Durability, Error, Generated, Meanwhile, Mix, Operation, Order, Result,
-    Roles, Ycsb, no_such,
+    Batch, BlobWork, Cache, Durability, Generated, LostHost, Meanwhile, Mix, Operation, Order,
+    Roles, Ycsb,
 };
 
 use crate::{
@@ -17,27 +15,6 @@ use crate::{
         given_values,
     },
 };
-
-/// What to do when a host is lost during a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LostHost {
-    /// The run ends.
-    Stop,
-    /// It goes on with the hosts that are left.
-    GoOn,
-}
-
-impl FromStr for LostHost {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "stop" => Ok(Self::Stop),
-            "go-on" => Ok(Self::GoOn),
-            _ => Err(Error::usage(no_such("answer to a lost host", text, ["stop", "go-on"]))),
-        }
-    }
-}
 
 /// The generated data for YCSB: as many bytes as [`DEFAULT_DATA`], in records of YCSB's size.
 const YCSB_DATA: Generated =

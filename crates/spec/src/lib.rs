@@ -24,7 +24,7 @@ mod value;
 
 pub use age::AgeSpec;
 pub use backup::BackupSpec;
-pub use blobs::{BlobsSpec, ClientOptions, Extras, LostHost};
+pub use blobs::{BlobsSpec, ClientOptions, Extras};
 pub use common::{
     ColdStart, ExplainOption, GateOptions, HdrOption, Output, PageOption, Placing, Running,
     ScratchAndSeed, Talk,

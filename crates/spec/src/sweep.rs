@@ -19,32 +19,17 @@ pub struct Run {
 }
 
 /// The options that take one value in a run: a list of values makes a sweep.
-const SWEPT: [&str; 15] = [
-    "batch",
-    "bytes",
-    "count",
-    "durability",
-    "image-size",
-    "keys",
-    "max-id",
-    "memory",
-    "processes",
-    "rounds",
-    "seed",
-    "size",
-    "start",
-    "threads",
-    "variance",
-];
+const SWEPT: &str = "batch bytes count durability image-size keys max-id memory processes \
+    rounds seed size start threads variance";
 
 impl RunSpec {
     /// Returns a run for each combination of the options that vary, at least one. Fails if there
     /// are too many combinations, or lists of different lengths with `--zip`.
     pub fn points(&self) -> Result<Vec<Run>> {
         let given = self.given_options();
-        let list = |name: &&'static str| Some((*name, given.get(*name)?.as_array()?));
+        let list = |name: &'static str| Some((name, given.get(name)?.as_array()?));
         let lists: Vec<_> =
-            SWEPT.iter().filter_map(list).filter(|(_, values)| values.len() > 1).collect();
+            SWEPT.split(' ').filter_map(list).filter(|(_, values)| values.len() > 1).collect();
         let (Self::Run(blobs), [_, ..]) = (self, lists.as_slice()) else {
             return Ok(vec![Run { varied: BTreeMap::new(), spec: self.clone() }]);
         };

@@ -138,7 +138,7 @@ impl Checker<'_> {
         let mut arguments = self.request.check.iter().map(|word| argument(word));
         let mut command = Command::new(arguments.next().unwrap_or_default());
         command.args(arguments).envs(self.request.check_env.iter().cloned());
-        command.env(ACKNOWLEDGED, &files.acknowledged).env(MODEL, model.name());
+        command.env(ACKNOWLEDGED, &files.acknowledged).env(MODEL, model.as_str());
         command.stdin(Stdio::null());
         command.stdout(File::create(&files.output)?).stderr(File::create(&files.errors)?);
         Ok(command)

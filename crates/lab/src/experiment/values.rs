@@ -150,15 +150,10 @@ impl ValuesTrial<'_> {
         }
         self.check(store, pass, &tally)?;
         let measured = Passes {
-            first: None,
-            slice: None,
-            copy: None,
-            part: None,
-            half: false,
-            cache_filled: None,
             latency: latency(latencies(&outcomes), wall)?,
             over_time: timeline(&outcomes),
             paced: paced(input.work.rate, &outcomes, wall)?,
+            ..Passes::default()
         };
         let all: u64 = sample.workers.iter().map(|worker| worker.operations).sum();
         let bytes = if sample.common_ns.is_some_and(|ns| ns > 0) && all > 0 {

@@ -7,7 +7,8 @@ use std::{
 
 use host::RunClock;
 use model::{
-    Access, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store, WORKER, Workload,
+    Access, BackgroundWork, Blobs, Error, KeyKind, Mode, OpenOptions, Result, Settings, Store,
+    WORKER, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +44,23 @@ pub(crate) fn with<T>(
             if pass.timing == Timing::None {
                 return workers(pass, start_ns);
             }
-            let (done, background) = during(store, || workers(pass, start_ns));
-            let mut done = done?;
-            // The store is that of all workers; the first reports of it.
-            if let Some(first) = done.first_mut() {
-                first.outcome.background.extend(background);
-            }
-            Ok(done)
+            with_background(store, |of| &mut of.background, || workers(pass, start_ns))
         })
     })
+}
+
+/// Runs a pass of all workers on `store`, the first of which reports its background work.
+pub(super) fn with_background<O>(
+    store: &dyn Store,
+    background_of: fn(&mut O) -> &mut Vec<BackgroundWork>,
+    pass: impl FnOnce() -> Result<Vec<WorkerReport<O>>>,
+) -> Result<Vec<WorkerReport<O>>> {
+    let (done, background) = during(store, pass);
+    let mut done = done?;
+    if let Some(first) = done.first_mut() {
+        background_of(&mut first.outcome).extend(background);
+    }
+    Ok(done)
 }
 
 /// A request to another process to open a store.

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Worker, Workers,
-    blobs::{Find, StoreRequest},
+    blobs::{Find, StoreRequest, with_background},
     threads,
 };
 use crate::{
     Stop,
     dataset::{Dataset, Pool},
-    workload::{RoleInput, RoleOutcome, RolePass, WorkerReport, during},
+    workload::{RoleInput, RoleOutcome, RolePass, WorkerReport},
 };
 
 /// The function that has all sessions make a pass.
@@ -48,13 +48,7 @@ impl RoleSessions<'_> {
         };
         threads::with(numbers, open, |workers| {
             work(&mut |pass, start_ns| {
-                let (done, background) = during(store, || workers(pass, start_ns));
-                let mut done = done?;
-                // The store is that of all sessions; the first reports of it.
-                if let Some(first) = done.first_mut() {
-                    first.outcome.background.extend(background);
-                }
-                Ok(done)
+                with_background(store, |of| &mut of.background, || workers(pass, start_ns))
             })
         })
     }

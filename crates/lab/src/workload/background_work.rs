@@ -21,14 +21,8 @@ pub(crate) fn during<T>(store: &dyn Store, pass: impl FnOnce() -> T) -> (T, Vec<
     if store.background_work().is_none() {
         return (pass(), Vec::new());
     }
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(store, &over));
-        let passed = pass();
-        over.store(true, Ordering::Relaxed);
-        watcher.thread().unpark();
-        (passed, watcher.join().unwrap_or_default())
-    })
+    let (passed, seen) = crate::meanwhile(|over| watch(store, over), pass);
+    (passed, seen.unwrap_or_default())
 }
 
 fn watch(store: &dyn Store, over: &AtomicBool) -> Vec<BackgroundWork> {

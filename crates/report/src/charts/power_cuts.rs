@@ -29,7 +29,7 @@ pub(crate) fn chart(result: &CrashResult, place: &str) -> Option<Chart> {
 
 /// Lists the names of all series, so that each has a colour of its own.
 pub(crate) fn series_names() -> Vec<&'static str> {
-    let models = CrashModel::ALL.into_iter().map(CrashModel::name);
+    let models = CrashModel::ALL.into_iter().map(CrashModel::as_str);
     models.chain([KEPT, BROKEN]).collect()
 }
 
@@ -40,7 +40,7 @@ fn lost(states: &[CutState]) -> Chart {
     let along = Axis::linear("commits acknowledged before the cut", Unit::Count);
     let value = Axis::linear("commits lost", Unit::Count);
     let title = "How much is lost, over the moment of the cut?";
-    let series = |state: &CutState| state.model.name();
+    let series = |state: &CutState| state.model.as_str();
     let point = |state: &CutState| [state.acknowledged, state.lost];
     points(states, (along, value), (series, point)).described(
         title,

@@ -85,24 +85,25 @@ fn gate_row(case: &ComparedCase, change: &Change) -> String {
 /// Describes how each of `counters` changed, with the verdict of a gate on it: fewer pass. A record
 /// compared with itself has no rows.
 pub fn counter_rows(comparison: &Comparison, counters: &[Counter]) -> Vec<(Gate, String)> {
-    let changes = comparison.changes().filter(|_| !comparison.same);
-    let of_change = |(case, change): (&ComparedCase, &Change)| {
+    let is_asked = |of: &CounterChange| !comparison.same && counters.contains(&of.counter);
+    counter_lines(comparison, is_asked).collect()
+}
+
+fn counter_lines(
+    comparison: &Comparison,
+    is_shown: impl Fn(&CounterChange) -> bool,
+) -> impl Iterator<Item = (Gate, String)> {
+    comparison.changes().flat_map(move |(case, change)| {
         let target = format!("{}: {}", case.title(), change.target);
-        let asked = change.counters.iter().filter(|of| counters.contains(&of.counter));
-        asked.map(|of| (of.gate(), counter_change(&target, of))).collect::<Vec<_>>()
-    };
-    changes.flat_map(of_change).collect()
+        let shown = change.counters.iter().filter(|of| is_shown(of));
+        shown.map(|of| (of.gate(), counter_change(&target, of))).collect::<Vec<_>>()
+    })
 }
 
 /// Returns a line for each counter that certainly changed.
 pub(crate) fn changed_counters(comparison: &Comparison) -> Vec<String> {
     let is_changed = |change: &CounterChange| change.exact().is_some_and(|more| more != 0.0);
-    let of_change = |(case, change): (&ComparedCase, &Change)| {
-        let target = format!("{}: {}", case.title(), change.target);
-        let changed = change.counters.iter().filter(|of| is_changed(of));
-        changed.map(|of| counter_change(&target, of)).collect::<Vec<_>>()
-    };
-    comparison.changes().flat_map(of_change).collect()
+    counter_lines(comparison, is_changed).map(|(_, line)| line).collect()
 }
 
 /// Describes the control that times are divided by, or that a record lacks it; `None` if there is

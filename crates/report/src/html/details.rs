@@ -126,12 +126,18 @@ pub(super) fn hosts(part: &Part<'_>) -> Markup {
             .filter_map(move |rows| tables::hosts(run.record, rows))
             .collect::<Vec<_>>()
     };
-    let all: Vec<_> = part.runs().flat_map(of_run).collect();
+    let all = part.runs().flat_map(of_run).map(|table| table::titled(&table, "Hosts"));
+    section("Hosts", all)
+}
+
+/// Shows tables below a heading; nothing if there are none.
+fn section(heading: &str, tables: impl Iterator<Item = Markup>) -> Markup {
+    let mut tables = tables.peekable();
     html! {
-        @if !all.is_empty() {
+        @if tables.peek().is_some() {
             section {
-                h2 { "Hosts" }
-                @for table in &all { (table::titled(table, "Hosts")) }
+                h2 { (heading) }
+                @for table in tables { (table) }
             }
         }
     }
@@ -143,15 +149,8 @@ pub(super) fn judged(part: &Part<'_>) -> Markup {
         let all = cases(run.figures).filter_map(move |rows| tables::judged(run.record, rows));
         all.map(|table| Table { title: run.on(&*table.title), ..table }).collect::<Vec<_>>()
     };
-    let all: Vec<_> = part.runs().flat_map(of_run).collect();
-    html! {
-        @if !all.is_empty() {
-            section {
-                h2 { "Verdicts on a percentile of the latencies" }
-                @for table in &all { (table::markup(table)) }
-            }
-        }
-    }
+    let all = part.runs().flat_map(of_run).map(|table| table::markup(&table));
+    section("Verdicts on a percentile of the latencies", all)
 }
 
 /// Shows data, targets, workloads, cache states and the limits of the run.
@@ -228,17 +227,8 @@ pub(super) fn requests(part: &Part<'_>) -> Markup {
         table.title = run.on(run.varied());
         Some(table)
     };
-    let tables: Vec<Table> = part.runs().filter_map(table).collect();
-    html! {
-        @if !tables.is_empty() {
-            section {
-                h2 { "Requests to object stores" }
-                @for table in &tables {
-                    (table::markup(table))
-                }
-            }
-        }
-    }
+    let tables = part.runs().filter_map(table).map(|table| table::markup(&table));
+    section("Requests to object stores", tables)
 }
 
 /// The largest number of trials in a page: browsers are slow with more.

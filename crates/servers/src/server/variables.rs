@@ -8,26 +8,11 @@ use model::{Error, Result, Settings};
 const PREFIX: &str = "set.";
 
 /// The ends of names that name a place, or code to load or run.
-const ENDS: &[&str] = &[
-    "dir",
-    "_directory",
-    "_directories",
-    "_file",
-    "_keyfile",
-    "_dir_path",
-    "_library_path",
-    "_command",
-    "_cmd",
-    "_library",
-    "_libraries",
-    "_provider",
-    "_conninfo",
-    "plugin_load",
-    "plugin_load_add",
-];
+const ENDS: &str = "dir _directory _directories _file _keyfile _dir_path _library_path _command \
+    _cmd _library _libraries _provider _conninfo plugin_load plugin_load_add";
 
 /// The ends of names whose values have a `/` and name no place.
-const ZONES: &[&str] = &["timezone", "time_zone"];
+const ZONES: &str = "timezone time_zone";
 
 /// Returns the variables that settings ask for, with their values.
 pub(crate) fn variables(settings: &Settings) -> impl Iterator<Item = (&str, &str)> {
@@ -48,7 +33,7 @@ pub(crate) fn own_variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
 /// short.
 fn check_inside(name: &str, value: &str) -> Result<()> {
     let plain = name.to_ascii_lowercase().replace('-', "_");
-    let ends = |list: &[&str]| list.iter().any(|end| plain.ends_with(end));
+    let ends = |list: &str| list.split(' ').any(|end| plain.ends_with(end));
     let place = value.contains(['/', '\\']) && !ends(ZONES);
     if !place && !ends(ENDS) {
         return Ok(());

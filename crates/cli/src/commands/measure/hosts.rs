@@ -3,8 +3,8 @@
 use std::{process::Command, time::Duration};
 
 use lab::Hosts;
-use model::{Error, Result, did_you_mean};
-use spec::{ClientOptions, LostHost, given_value, given_values};
+use model::{Error, LostHost, Result, did_you_mean};
+use spec::{ClientOptions, given_value, given_values};
 
 /// The launchers by their names.
 const PRESETS: [(&str, &str); 3] = [

@@ -33,14 +33,8 @@ pub(super) fn during<T>(
         return (pass(), Vec::new());
     }
     let (engine, path) = (ready.engine, ready.path.as_path());
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(engine, path, &over));
-        let passed = pass();
-        over.store(true, Ordering::Relaxed);
-        watcher.thread().unpark();
-        (passed, watcher.join().unwrap_or_default())
-    })
+    let (passed, seen) = crate::meanwhile(|over| watch(engine, path, over), pass);
+    (passed, seen.unwrap_or_default())
 }
 
 fn watch(engine: &dyn Blobs, path: &Path, over: &AtomicBool) -> Vec<Growth> {

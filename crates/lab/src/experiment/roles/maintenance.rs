@@ -43,14 +43,8 @@ impl Upkeep<'_> {
         pass: impl FnOnce() -> T,
     ) -> (T, Result<Maintained>) {
         let Some(of) = of else { return (pass(), Ok(Maintained::default())) };
-        let over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let worker = scope.spawn(|| self.work(of, &over));
-            let passed = pass();
-            over.store(true, Ordering::Relaxed);
-            worker.thread().unpark();
-            (passed, crate::join(worker))
-        })
+        let (passed, maintained) = crate::meanwhile(|over| self.work(of, over), pass);
+        (passed, maintained.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
 
     fn work(&self, of: Meanwhile, over: &AtomicBool) -> Result<Maintained> {
