@@ -12,7 +12,7 @@ use std::{
 use model::{
     Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
     Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Parts, Put,
-    Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor,
+    Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor, units::whole,
 };
 
 use crate::{forward::forward, registry};
@@ -38,14 +38,9 @@ impl Slowed {
 
     /// Slows `engine` by `ns` nanoseconds an operation; returns `None` if that is less than the
     /// shortest wait, about a nanosecond.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of steps, at least 1; a wait of centuries is one of 2^64 steps"
-    )]
     pub fn new(engine: &'static dyn Blobs, ns: f64) -> Option<Self> {
         let steps = (ns / step_ns()).round();
-        (steps >= 1.0).then_some(Self { engine, steps: steps as u64 })
+        (steps >= 1.0).then_some(Self { engine, steps: whole(steps) })
     }
 
     /// Measures the wait in nanoseconds: the mean over many calls of an engine that does nothing,

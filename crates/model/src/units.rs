@@ -186,13 +186,8 @@ pub fn exact_percent(share: f64) -> String {
 }
 
 /// Shows operations a second for people: `2,000`, `12.5`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer"
-)]
 pub fn show_rate(rate: f64) -> String {
-    if rate < 99.95 { three_digits(rate) } else { show_count(rate.round() as u64) }
+    if rate < 99.95 { three_digits(rate) } else { show_count(whole(rate.round())) }
 }
 
 /// Shows a duration for people: `850 ms`, `4.2 s`, `3 min 20 s`.
@@ -230,6 +225,17 @@ pub fn longer_option(needed: Duration, given: Duration) -> String {
 /// Converts seconds to a duration; the longest duration if they are more than that.
 pub fn duration_of(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// Returns the whole part of a number; 0 if it is negative.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the nearest integer that there is"
+)]
+#[inline]
+pub const fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 /// Shows a count with commas between thousands.

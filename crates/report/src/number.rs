@@ -1,6 +1,6 @@
 //! Numbers as they are printed.
 
-use model::units::{show_count, three_digits};
+use model::units::{show_count, three_digits, whole};
 use stats::{Estimate, SAME};
 
 /// The text in place of a figure that is not known.
@@ -16,14 +16,9 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is not negative"
-)]
 fn grouped(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", show_count(value.abs().round() as u64))
+    format!("{sign}{}", show_count(whole(value.abs().round())))
 }
 
 /// Formats a count per operation with up to six decimals, without zeros at its end.

@@ -3,7 +3,7 @@
 
 use model::{
     Batch, BlobWork, BlobsData, Cache, Finding, FindingKind, Operation, Order, StoreFacts, Work,
-    Workload, record::Record,
+    Workload, record::Record, units::whole,
 };
 
 /// Finds workloads with more workers than processors.
@@ -63,11 +63,6 @@ fn keys_not_covered(order: Order, touched: u64, available: u64) -> Vec<FindingKi
 
 /// Returns the number of distinct keys that a pass touches; the expected number if they are drawn
 /// with replacement.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of keys, at most `keys`"
-)]
 fn touched(order: Order, count: u64, keys: u64) -> u64 {
     if order.is_skewed() {
         // That caches hold what is touched most is what is asked for.
@@ -79,7 +74,7 @@ fn touched(order: Order, count: u64, keys: u64) -> u64 {
     // Each key stays untouched with probability (1 - 1/n)^count.
     let n = keys as f64;
     let untouched = (count as f64 * (-1.0 / n).ln_1p()).exp();
-    (n * (1.0 - untouched)).round() as u64
+    whole((n * (1.0 - untouched)).round())
 }
 
 /// Returns a finding if only the warm state is measured; a store without files has no other.

@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use model::{
     BlobWork, Blobs, Cache, Error, ErrorKind, Generated, Operation, Order, Result, Role, Rounds,
     record::{Ended, Record},
+    units::whole,
 };
 
 use super::{AdviseRequest, candidates::Runner};
@@ -55,27 +56,17 @@ impl Race<'_> {
     }
 
     /// Returns how many candidates can be measured in this time.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer, and this one is not negative"
-    )]
     pub(super) fn candidates(&self, seconds: f64) -> usize {
         let blobs_only = self.asked.roles.is_empty();
         let each = if blobs_only { guessed::CANDIDATE } else { guessed::CANDIDATE_OF_ROLES };
-        (seconds / each) as usize
+        usize::try_from(whole(seconds / each)).unwrap_or(usize::MAX)
     }
 
     /// Returns how many values with these `lengths` a sample has, for `candidates` candidates in
     /// this time.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer, and this one is not negative"
-    )]
     pub(super) fn sample(&self, lengths: &[u64], candidates: usize, seconds: f64) -> u64 {
         let [least, most] = SAMPLE;
-        let fitting = (guessed::SAMPLE_BYTES * seconds) as u64 / mean(lengths).max(1);
+        let fitting = whole(guessed::SAMPLE_BYTES * seconds) / mean(lengths).max(1);
         fitting.clamp(least, most).min(self.room(lengths, candidates))
     }
 

@@ -3,7 +3,9 @@
 
 use checks::{LeftOut, Series, Threshold};
 use model::{
-    Accepts, Blobs, Cache, Case, Facet, Generated, Result, record::Record, units::duration_of,
+    Accepts, Blobs, Cache, Case, Facet, Generated, Result,
+    record::Record,
+    units::{duration_of, whole},
 };
 use stats::{Crossing, Sized, break_even};
 
@@ -60,21 +62,16 @@ pub(super) fn measure_all(
 
 /// Returns at most `count` sizes from the smallest to the largest of most of the data, evenly on a
 /// logarithmic scale; one or none if there is no threshold between them. `lengths` are ascending.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a size between two others"
-)]
 fn sizes(lengths: &[u64], count: f64) -> Vec<u64> {
     let [least, most] = RANGE;
     let at = |percent: usize| lengths[(lengths.len() - 1) * percent / 100].clamp(least, most);
     let (low, high) = (at(2) as f64, at(100) as f64);
     let steps = ((high / low).ln() / STEP.ln()).ceil().min(count - 1.0);
     if steps < 1.0 {
-        return vec![low as u64];
+        return vec![whole(low)];
     }
-    let size = |step: usize| (low * (high / low).powf(step as f64 / steps)).round() as u64;
-    (0..=steps as usize).map(size).collect()
+    let size = |step: u64| whole((low * (high / low).powf(step as f64 / steps)).round());
+    (0..=whole(steps)).map(size).collect()
 }
 
 /// Measures the threshold of an engine within `budget`; `None` if there are too few rounds.
@@ -107,15 +104,10 @@ fn threshold(
 }
 
 /// Returns the size at which the curve seems to cross; `None` if it does not, or that was measured.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a size between two others"
-)]
 fn next(curve: &[Sized]) -> Option<u64> {
     let Crossing { size, .. } = *break_even(curve)?.crossings.first()?;
     let is_close = |known: &Sized| (size / known.size).ln().abs() < CLOSE.ln();
-    (!curve.iter().any(is_close)).then_some(size.round() as u64)
+    (!curve.iter().any(is_close)).then_some(whole(size.round()))
 }
 
 /// Measures the ratio at a size; `None` if there are too few rounds.

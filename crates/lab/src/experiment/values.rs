@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use model::{
     Action, Cache, Cost, Error, ErrorKind, HostClock, HostPart, Latency, Load, Paced, Passes,
-    Result, Sample, Store, Workload, units::show_count,
+    Result, Sample, Store, Workload,
+    units::{show_count, whole},
 };
 
 use super::meter::{PassMeter, flush, soon_ns};
@@ -231,13 +232,8 @@ fn of_hosts(
     })
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is not negative"
-)]
-pub(super) fn part_of(whole: u64, share: f64) -> u64 {
-    (whole as f64 * share).round() as u64
+pub(super) fn part_of(all: u64, share: f64) -> u64 {
+    whole((all as f64 * share).round())
 }
 
 pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use host::{now_ns, wait_until};
-use model::{Action, Result};
+use model::{Action, Result, units::whole};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -240,24 +240,19 @@ pub(crate) struct OpSchedule<'a> {
     stop: &'a Stop,
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer"
-)]
 impl<'a> OpSchedule<'a> {
     /// Creates the schedule of worker number `worker` of `workers`, who share `rate` operations a
     /// second and take turns.
     pub(crate) fn new(rate: f64, (worker, workers): (usize, u32), stop: &'a Stop) -> Self {
         let apart_ns = 1e9 / rate;
-        let first_ns = (apart_ns * worker as f64) as u64;
+        let first_ns = whole(apart_ns * worker as f64);
         let interval_ns = apart_ns * f64::from(workers);
         Self { first_ns, interval_ns, started: 0, due_ns: 0, stop }
     }
 
     /// Returns when the next operation is due; 0 before the first.
     fn next_ns(&self) -> u64 {
-        let next = || self.first_ns + (self.started as f64 * self.interval_ns) as u64;
+        let next = || self.first_ns + whole(self.started as f64 * self.interval_ns);
         if self.started == 0 { 0 } else { next() }
     }
 
@@ -266,7 +261,7 @@ impl<'a> OpSchedule<'a> {
         if self.started == 0 {
             self.first_ns += now_ns();
         }
-        self.due_ns = self.first_ns + (self.started as f64 * self.interval_ns) as u64;
+        self.due_ns = self.first_ns + whole(self.started as f64 * self.interval_ns);
         self.started += 1;
         let mut now = now_ns();
         while now + PART_NS < self.due_ns {

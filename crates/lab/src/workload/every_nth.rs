@@ -3,7 +3,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use host::now_ns;
-use model::{Action, Result};
+use model::{Action, Result, units::whole};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -163,15 +163,6 @@ impl EveryNth {
         let limit = self.usual_ns + self.costs.far;
         self.usual_ns += (ns.min(limit) - self.usual_ns) * WEIGHT;
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and none here is negative"
-)]
-fn whole(ns: f64) -> u64 {
-    ns as u64
 }
 
 impl Clock for EveryNth {

@@ -1,7 +1,7 @@
 //! The table of published figures next to measured ones.
 
 use checks::{Against, Here, StudyFigure};
-use model::units::show_count;
+use model::units::{show_count, whole};
 use spec::study::Figure;
 
 use super::{break_even, size};
@@ -74,7 +74,7 @@ fn is_count(of: Figure) -> bool {
 fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     let figure = |value| match of {
         Figure::BreakEven => size(value),
-        of if is_count(of) => whole(value),
+        of if is_count(of) => show_count(whole(value)),
         _ => figure(value),
     };
     if low.total_cmp(&high).is_eq() {
@@ -84,15 +84,6 @@ fn published_range(of: Figure, (low, high): (f64, f64)) -> String {
     } else {
         format!("{}–{}", figure(low), figure(high))
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "what is counted is whole and positive"
-)]
-fn whole(count: f64) -> String {
-    show_count(count as u64)
 }
 
 fn here(of: Figure, here: &Here) -> String {

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use checks::{Figures, PageMatrix, TargetBreakEven};
 use itertools::Itertools;
-use model::{Case, record::Record, units::show_size};
+use model::{
+    Case,
+    record::Record,
+    units::{show_size, whole},
+};
 use stats::Crossing;
 
 use super::{TARGET, above_p99, time, times::unit};
@@ -90,13 +94,8 @@ pub(crate) fn break_even(row: &TargetBreakEven, baseline: &str) -> String {
     row.found.crossings.iter().map(crossing).join(", ")
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a size between sizes that were measured, to the byte"
-)]
 pub(crate) fn size(size: f64) -> String {
-    show_size(size.round() as u64)
+    show_size(whole(size.round()))
 }
 
 pub(crate) fn page_sizes(first: &Record, matrix: &PageMatrix) -> Table {

@@ -5,7 +5,7 @@ use checks::{Figures, Percentiles, Rates, Series, Waits, explained, rates, waits
 use model::{
     Cache, Case, Operation, Plan, WORKER, Work,
     record::Record,
-    units::{show_count, show_size},
+    units::{show_count, show_size, whole},
 };
 
 use super::{TARGET, above_p99, clock, time};
@@ -201,13 +201,8 @@ fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
 
 /// Formats a rate whole, in groups of three digits, if the largest of its line has four digits or
 /// more.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is positive"
-)]
 fn grouped(rate: f64, largest: f64) -> String {
-    if largest < 999.5 { figure(rate) } else { show_count(rate.round() as u64) }
+    if largest < 999.5 { figure(rate) } else { show_count(whole(rate.round())) }
 }
 
 /// Returns the table of latencies by kind of operation; `None` for workloads whose latencies are in

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgGroup, Args};
-use model::{Error, Result};
+use model::{Error, Result, units};
 use pagecache::Span;
 #[cfg(unix)]
 use pagecache::{Action, CrawlOptions};
@@ -134,12 +134,7 @@ fn size(text: &str) -> Result<u64> {
     }
     let bytes = digits.parse::<f64>().map_err(|_| wrong())? * f64::from(1 << (shift / 2)).powi(2);
     // Past 2^63 a fraction means nothing, and the cast would be silent.
-    if bytes < 9e18 { Ok(whole(bytes)) } else { Err(wrong()) }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, checked")]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
+    if bytes < 9e18 { Ok(units::whole(bytes)) } else { Err(wrong()) }
 }
 
 /// Parses a range as vmtouch does: `4k-50k`, `1M-`, `-10k`; `10k` alone is `-10k`.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use model::{
     Action, Batch, BlobWork, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result,
     Session, Workload,
-    units::{duration_of, option_duration, show_duration},
+    units::{duration_of, option_duration, show_duration, whole},
 };
 
 use super::{Blobs, Job, TrialInput, epoch};
@@ -249,11 +249,6 @@ impl Blobs<'_> {
 
     /// Operations of a pass that all targets make in the same way, so that some rounds fit, each of `share`
     /// seconds.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer, and none here is negative"
-    )]
     fn operations(&self, keys: u64, tried: &[&TrialCosts], share: f64) -> u64 {
         let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
         let lengths = Lengths::new(self.job);
@@ -266,7 +261,7 @@ impl Blobs<'_> {
         let apart: f64 = costs().map(|cost| cost.apart).sum();
         let each: f64 = costs().map(|cost| cost.operation).sum();
         let fits = (share - apart).max(0.0) * OPERATIONS / each;
-        let most = (lengths.longest / slowest).min(fits) as u64;
+        let most = whole((lengths.longest / slowest).min(fits));
         if all <= most { all } else { most.max(FEWEST).min(all) }
     }
 
@@ -333,14 +328,9 @@ impl Blobs<'_> {
 
 /// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target
 /// does in ten, should it not keep up.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is at least 1"
-)]
 fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
     let slowest = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    (rate * seconds).min(LONGEST_SCHEDULE / slowest).max(1.0) as u64
+    whole((rate * seconds).min(LONGEST_SCHEDULE / slowest).max(1.0))
 }
 
 /// Returns the largest number of operations of a pass: a mix that deletes more than it inserts
@@ -353,16 +343,11 @@ pub(super) fn most(operation: Operation, keys: u64) -> u64 {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and this one is at least 1"
-)]
 fn repeats(keys: f64, costs: &[f64], lengths: &Lengths) -> u64 {
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min) * keys;
     let slowest = costs.iter().copied().fold(0.0, f64::max) * keys;
     let wanted = (lengths.shortest / fastest).ceil();
-    wanted.min((lengths.longest / slowest).floor()).max(1.0) as u64
+    whole(wanted.min((lengths.longest / slowest).floor()).max(1.0))
 }
 
 /// Measures the loop itself in nanoseconds per operation: a read pass over a session that does

@@ -12,7 +12,7 @@ use std::{
 use host::Spent;
 use model::{
     Batch, BlobWork, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes,
-    Residency, Result, Sample, State, Store, Workload,
+    Residency, Result, Sample, State, Store, Workload, units::whole,
 };
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
@@ -106,20 +106,15 @@ const LONGEST: f64 = 5e-3;
 /// `costs` are seconds of an operation of each store, which takes `stretched` times as long by the wall
 /// clock. Whole passes over all keys where they are short, so that each epoch reads the same; or else as
 /// many keys as fit.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and none here is negative"
-)]
 pub(super) fn lengths(keys: u64, costs: &[f64], stretched: f64, epoch: f64) -> (u64, Option<u64>) {
     let all: f64 = costs.iter().sum();
     let fastest = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let slowest = costs.iter().copied().fold(0.0, f64::max);
     let reads = epoch / stretched.clamp(1.0, MOST_SHORTENED) / all;
     let passes = (reads / keys as f64).round();
-    let slice = (SHORTEST * LONGEST / (fastest * slowest)).sqrt().max(1.0) as u64;
-    let count = match passes as u64 {
-        0 => (reads as u64).max(FEWEST),
+    let slice = whole((SHORTEST * LONGEST / (fastest * slowest)).sqrt().max(1.0));
+    let count = match whole(passes) {
+        0 => whole(reads).max(FEWEST),
         passes => keys.saturating_mul(passes),
     };
     (count, Some(slice))
@@ -227,16 +222,11 @@ impl Blobs<'_> {
     }
 
     /// The reads of a round.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float is cast to the nearest integer"
-    )]
     pub(super) fn turns(&self, workload: &Workload, round: u32) -> Turns {
         let (dataset, _) = self.stores.keys_in(round);
         let keys = dataset.round_entries().len() as u64;
         let slice = workload.slice.unwrap_or(workload.count) as f64;
-        let slice = (slice * SLICES[round as usize % SLICES.len()]) as u64;
+        let slice = whole(slice * SLICES[round as usize % SLICES.len()]);
         let batch = if let Batch::Of(operations) = workload.batch { operations.max(1) } else { 1 };
         // Of whole batches.
         let whole = |slice: u64| {

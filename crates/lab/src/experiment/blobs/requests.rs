@@ -1,6 +1,6 @@
 //! The number of requests that a run will send to services that charge for them.
 
-use model::{Action, BlobWork, Operation, Requests};
+use model::{Action, BlobWork, Operation, Requests, units::whole};
 
 use super::{
     BlobTarget, Job,
@@ -59,23 +59,14 @@ impl Job<'_> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer, and none here is negative"
-)]
-fn whole(number: f64) -> u64 {
-    number.ceil() as u64
-}
-
 impl Job<'_> {
     /// Returns the largest number of operations of the pass of `work` that counts.
     fn longest_pass(self, work: &BlobWork, keys: u64) -> u64 {
         let Lengths { shortest, scheduled, .. } = Lengths::new(self);
         let repeated = || match work.rate {
-            Some(rate) => whole(rate * scheduled),
+            Some(rate) => whole((rate * scheduled).ceil()),
             // Passes that take no time are made longer by repeating keys.
-            None => whole(shortest / guessed::REQUEST) * u64::from(self.workers()),
+            None => whole((shortest / guessed::REQUEST).ceil()) * u64::from(self.workers()),
         };
         self.part.count.unwrap_or_else(|| keys.max(repeated()))
     }
@@ -133,7 +124,7 @@ fn of_target(job: Job<'_>, data: Amount, target: &BlobTarget) -> Option<RequestF
     }
     let filled = put * keys * stores;
     let tried = fit::trial_time(job, data).map_or(Requests::default(), |time| {
-        put * keys.min(whole(time.as_secs_f64() / guessed::REQUEST)) + own
+        put * keys.min(whole((time.as_secs_f64() / guessed::REQUEST).ceil())) + own
     });
     Some(RequestForecast {
         // What was filled is checked.
