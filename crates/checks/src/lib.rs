@@ -87,7 +87,7 @@ pub use lead::{Ahead, Lead, leads, rounds_factor};
 pub use merged::{MergedFinding, all_findings, suggestions};
 pub use recommendation::{Recommendation, Recommended, Taken, recommendation};
 pub use record::of_record;
-pub use rounds::{is_cut_off, keys_touched, lacks_state, whole_rounds};
+pub use rounds::{is_cut_off, keys_touched, lacks_state, usable_rounds, whole_rounds};
 pub use sample::{LONGEST_NS, of_sample};
 pub use series::{CLIENTS, FEWEST_ROUNDS, Series, facts, is_usable};
 pub use sharing::{SharingFigures, WayFigures, sharing_figures};

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use model::{Case, Sample, record::Record};
 use stats::FIRST_LOOK;
 
+use crate::Series;
+
 /// Counts the rounds with a trial in the record, without one that was cut off.
 pub fn whole_rounds(record: &Record) -> usize {
     let all = record.samples.iter().map(|s| s.round).collect::<BTreeSet<_>>().len();
@@ -21,6 +23,17 @@ pub fn is_cut_off(record: &Record) -> bool {
     let last = record.samples.iter().map(|sample| sample.round).max().unwrap_or(0);
     let few = record.header.plan.rounds.runs == 1 && last > 0 && (last as usize) < FIRST_LOOK;
     few && trials(last).len() < trials(last - 1).len()
+}
+
+/// Counts the rounds of a case that give figures, of the target with the fewest among those that were tried
+/// in its last round; a target that is never in its state is none of them. `None` if no target is left.
+pub fn usable_rounds(record: &Record, case: Case) -> Option<usize> {
+    let series = |target| Series::new(record, case, target);
+    let all = || (0..record.header.plan.targets.len()).map(series);
+    let last = all().flat_map(Series::rounds).max();
+    let goes_on = |of: &Series<'_>| of.rounds().last().copied() == last;
+    let usable = all().filter(goes_on).map(|of| of.times().len());
+    usable.filter(|rounds| *rounds > 0).min()
 }
 
 /// Reports whether a target of a case was in its cache state in no round.

@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::fixture::{record, sample};
-use crate::{Figures, Gate, Verdict, figures, gated_targets, unsettled};
+use crate::{Figures, Gate, Verdict, figures, gated_targets, unsettled, usable_rounds};
 
 const COUNT: u64 = 1_000;
 /// Nanoseconds of an operation of the baseline.
@@ -321,4 +321,25 @@ fn there_is_no_verdict_before_the_largest_value_was_read() {
         let interval = figures(&few)[1].ratio.is_some();
         assert_eq!(interval, expected.0 == Verdict::Faster);
     }
+}
+
+#[test]
+fn rounds_that_were_not_warm_are_no_usable_ones() {
+    let mut record = run(5, &[(700, 10), (500, 10)]);
+    let case = record.header.plan.cases().next().unwrap();
+    assert_eq!(usable_rounds(&record, case), Some(5));
+    let fetch = |record: &mut Record, target: usize, rounds: std::ops::Range<u32>| {
+        let own = |s: &&mut model::Sample| s.target == target && rounds.contains(&s.round);
+        for sample in record.samples.iter_mut().filter(own) {
+            sample.io.as_mut().unwrap().device_read_bytes = Some(sample.bytes);
+        }
+    };
+    fetch(&mut record, 1, 3..5);
+    assert_eq!(usable_rounds(&record, case), Some(3));
+    fetch(&mut record, 1, 0..3);
+    assert_eq!(usable_rounds(&record, case), Some(5), "it will hardly ever be warm");
+    fetch(&mut record, 2, 1..5);
+    assert_eq!(usable_rounds(&record, case), Some(1));
+    record.samples.retain(|sample| sample.target != 2 || sample.round < 4);
+    assert_eq!(usable_rounds(&record, case), Some(5), "it has failed");
 }

@@ -24,8 +24,8 @@ pub(super) struct Times {
 
 /// Returns why there is no further round after `done`; `None` if there is one. A round that would
 /// not fit into the share is not started, unless it is one of the least number: the end of the time
-/// cuts that off. If so many do not fit into all the time, and give no verdict, other cases that wait
-/// are next.
+/// cuts that off. Rounds that give no figures are made up for, up to as many again. If so many do not
+/// fit into all the time, and give no verdict, other cases that wait are next.
 pub(super) fn ended(
     rounds: &Rounds,
     done: u32,
@@ -36,8 +36,12 @@ pub(super) fn ended(
     if let Some(max) = rounds.max {
         return (done >= max).then_some(Ended::Rounds);
     }
-    if done < rounds.min {
-        let least = times.longest.saturating_mul(rounds.min - done);
+    // Of several runs, rounds of all of them are in the record.
+    let usable =
+        record.filter(|_| rounds.runs == 1).and_then(|record| usable_rounds(record, trial));
+    let counted = usable.unwrap_or(done).max(done.saturating_sub(rounds.min));
+    if counted < rounds.min {
+        let least = times.longest.saturating_mul(rounds.min - counted);
         return (times.others_wait && !times.all.fits(least)).then_some(Ended::Time);
     }
     // Each of several runs has its share of the time, so that their means are of about as many rounds.
@@ -45,6 +49,13 @@ pub(super) fn ended(
         return Some(Ended::Precise);
     }
     (!times.share.fits(times.longest)).then_some(Ended::Time)
+}
+
+/// Counts the rounds of trials like `trial` that give figures; `None` if no trial of any target does.
+fn usable_rounds(record: &Record, trial: &Trial) -> Option<u32> {
+    let cases = record.header.plan.cases().filter(|case| trial.is_about(*case));
+    let usable = cases.filter_map(|case| checks::usable_rounds(record, case)).min()?;
+    Some(u32::try_from(usable).unwrap_or(u32::MAX))
 }
 
 /// Reports whether no target needs more rounds of trials like `trial`.

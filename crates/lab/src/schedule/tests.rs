@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use host::Stop;
 use model::{
-    Cache, Durability, Environment, Error, Owner, PlannedTarget, QueueData, QueueMeasured, Result,
-    Rounds, Sample, Settings, Work, Workload,
+    Cache, Durability, Environment, Error, Io, Owner, PlannedTarget, QueueData, QueueMeasured,
+    Result, Rounds, Sample, Settings, Work, Workload,
     record::{Ended, Record},
 };
 
-use super::{CaseRounds, measure};
+use super::{CaseRounds, Times, ending, measure};
 use crate::{
     Recorder, Silent,
+    budget::Budget,
     experiment::{
         Experiment, Output, Prepared, Trial,
         request::{ExperimentPart, Preparation, Request},
@@ -89,6 +90,25 @@ fn a_tiny_experiment_needs_nothing_but_its_request_and_its_trials() {
     assert!(matches!(outcome.ended, Ended::Rounds), "{:?}", outcome.ended);
     let samples = |record: &Record| record.samples.iter().map(|s| s.round).collect::<Vec<_>>();
     assert_eq!(recorder.record().map(samples), Some(vec![0, 1, 2]));
+}
+
+#[test]
+fn rounds_that_were_not_warm_are_made_up_for() {
+    let request = TinyRequest::of(["one"], Rounds::exactly(5, 60.0));
+    let mut recorder = Recorder::new(None);
+    measure(&request, &mut recorder, &Silent, &Stop::new()).unwrap();
+    let mut record = recorder.record().unwrap().clone();
+    let trial = Trial::for_target(0, 0..1, Some(Cache::Warm));
+    let (all, share) = (Budget::new(None), Budget::new(Some(Duration::ZERO)));
+    let ended = |record: &Record, done| {
+        let times = Times { longest: Duration::from_secs(1), share, all, others_wait: true };
+        ending::ended(&Rounds::within(60.0), done, &times, Some(record), &trial)
+    };
+    assert_eq!(ended(&record, 5), Some(Ended::Time), "its share is over");
+    let fetched = Io { device_read_bytes: Some(1 << 30), ..Io::default() };
+    record.samples[2] = Sample { bytes: 1, io: Some(fetched), ..record.samples[2].clone() };
+    assert_eq!(ended(&record, 5), None);
+    assert_eq!(ended(&record, 10), Some(Ended::Time), "as many again are enough");
 }
 
 #[test]
