@@ -39,8 +39,9 @@ pub(crate) const WARMING: f64 = 0.25;
 pub(crate) const WARMING_AT_MOST: f64 = 0.4;
 /// Reading it again although it is in memory, so that all stores are brought there in one way.
 pub(crate) const WARMING_AGAIN: f64 = 0.05;
-/// Filling the further copies of one store. They make its interval true, but not narrower.
-pub(crate) const COPYING: f64 = 0.05;
+/// Filling the further copies of all stores, each with as much of it. They make intervals true, but not
+/// narrower.
+pub(crate) const COPYING: f64 = 0.1;
 
 // Rounds.
 

@@ -36,7 +36,8 @@ impl Job<'_> {
         let in_turns = self.part.work.iter().any(|work| self.takes_turns(*work));
         let bytes = amount.room(filled).saturating_mul(u64::from(COPIES) - 1);
         let free = host::memory().available_bytes.map_or(u64::MAX, |bytes| bytes / MEMORY);
-        let in_time = self.budget.part(shares::COPYING).fits(took.saturating_mul(COPIES - 1));
+        let own = shares::COPYING / self.part.targets.len() as f64;
+        let in_time = self.budget.part(own).fits(took.saturating_mul(COPIES - 1));
         let fits = bytes <= BYTES.min(free) && in_time;
         let wanted = in_turns && self.part.copies && self.part.memory.is_none() && fits;
         // Other stores are still to be made.

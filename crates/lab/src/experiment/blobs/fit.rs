@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Amount, Silent, Stop,
     budget::{
-        Line,
+        Line, guessed,
         shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
     },
     store::ReadyStore,
@@ -82,7 +82,8 @@ pub(super) fn choose_sample(
 /// Returns the time for each target in which filling is tried; `None` if all that is `wanted`
 /// clearly fits, or is asked for.
 pub(super) fn trial_time(job: Job<'_>, wanted: Amount) -> Option<Duration> {
-    let takes = job.guessed_preparing(wanted, false);
+    // Stores that are written to come after all reads.
+    let takes = guessed::preparing(wanted, job.part.targets.len(), false);
     // Anything may be behind a program or a plugin: what is guessed does not hold for it.
     let is_known = job.part.targets.iter().all(|target| target.engine.program().is_none());
     let fits = |time: &Duration| is_known && takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
