@@ -8,6 +8,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command},
+    thread,
 };
 
 use model::{FindingKind, record::Record};
@@ -272,17 +273,26 @@ fn no_worker_outlives_a_run_that_is_stopped_or_killed() {
 /// worker is stopped.
 #[test]
 fn a_host_that_says_nothing_is_named() {
-    let hello = format!("{STOREMARK} worker < /dev/null");
-    for silent in ["exec sleep 1000".to_owned(), format!("{hello}; exec sleep 1000")] {
-        let world = world_with(|host| if host == "b" { silent.clone() } else { here(host) });
-        let line = "run sqlite: --keys 50000 --size 10 --rounds 1 --hosts a,b,c --launch ./on-{host} \
-                    --host-timeout 6s";
-        let ran = world.run(line);
-        let says = "host b: has said nothing for 6.0 s (--host-timeout is the limit)";
-        assert!(matches!(ran.code, Some(1 | 2)) && ran.err.contains(says), "{}", ran.err);
-        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-        none_is_left(&world);
-    }
+    let hello = format!("{STOREMARK} worker < /dev/null; exec sleep 1000");
+    thread::scope(|scope| {
+        scope.spawn(|| is_silent_from_the_start("exec sleep 1000"));
+        scope.spawn(|| is_silent_from_the_start(&hello));
+        scope.spawn(is_stopped);
+    });
+}
+
+fn is_silent_from_the_start(silent: &str) {
+    let world = world_with(|host| if host == "b" { silent.to_owned() } else { here(host) });
+    let line = "run sqlite: --keys 50000 --size 10 --rounds 1 --hosts a,b,c --launch ./on-{host} \
+                --host-timeout 6s";
+    let ran = world.run(line);
+    let says = "host b: has said nothing for 6.0 s (--host-timeout is the limit)";
+    assert!(matches!(ran.code, Some(1 | 2)) && ran.err.contains(says), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    none_is_left(&world);
+}
+
+fn is_stopped() {
     let world = world_with(here);
     let mut child = under_way(&world, "--host-timeout 6s");
     let stopped = workers(&world, "b");

@@ -14,6 +14,7 @@ use std::{
     },
     path::Path,
     process::{Child, Command},
+    thread,
     time::Duration,
 };
 
@@ -364,46 +365,61 @@ fn what_an_existing_server_refuses_is_one_line(kind: &Kind, world: &World) {
 
 /// What answers at an address need not be such a server; that is not "nothing".
 fn what_is_no_server_is_named_as_such(kind: &Kind, world: &World) {
-    check_no_servers(kind, world, &format!("me:right@PLACE/{}", kind.shop));
-    if kind.engine == "valkey" {
-        // The driver sends nothing when it connects.
-        check_no_servers(kind, world, "PLACE/0");
-    }
+    let address = format!("me:right@PLACE/{}", kind.shop);
+    thread::scope(|scope| {
+        scope.spawn(|| check_no_servers(kind, world, &address));
+        if kind.engine == "valkey" {
+            // The driver sends nothing when it connects.
+            scope.spawn(|| check_no_servers(kind, world, "PLACE/0"));
+        }
+    });
 }
 
+/// All at once, because some are waited for.
 fn check_no_servers(kind: &Kind, world: &World, address: &str) {
-    use std::io::{Read, Write};
-    for (answers, first, tls, says) in [
+    let cases = [
         ("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", false, "", "only encrypted"),
         ("SSH-2.0-OpenSSH_9.2\r\n", true, "", "only encrypted"),
         ("SSH-2.0-OpenSSH_9.2\r\n", true, "?tls=on", "only without encryption"),
         ("\u{15}\u{3}\u{3}\0\u{2}\u{2}F", false, "", "only encrypted"),
         ("", true, "", "only encrypted"),
         ("", false, "", "waited 10 s"),
-    ] {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        std::thread::spawn(move || {
-            let mut silent = Vec::new();
-            for mut client in listener.incoming().flatten() {
-                if answers.is_empty() && !first {
-                    silent.push(client);
-                    continue;
-                }
-                if !first {
-                    let _ = client.read(&mut [0; 8192]);
-                }
-                let _ = client.write_all(answers.as_bytes());
+    ];
+    thread::scope(|scope| {
+        for (answers, first, tls, says) in cases {
+            scope.spawn(move || {
+                let port = serve_nothing(answers, first);
+                let address = address.replace("PLACE", &format!("127.0.0.1:{port}"));
+                let at = format!("{}://{address}{tls}", kind.scheme);
+                let said = one_line(world, &format!("run {at} --keys 5 --rounds 1 --read"));
+                let waits = said.contains("waited 10 s") && says == "only encrypted" && !first;
+                // A server of MariaDB speaks first, and is waited for.
+                assert!(said.contains(says) || waits, "{answers:?}{tls}: {said}");
+                assert!(!said.contains("nothing answers there"), "{answers:?}{tls}: {said}");
+            });
+        }
+    });
+}
+
+/// Answers everybody, at `first` or when asked; with no answer, says nothing. Returns the port.
+fn serve_nothing(answers: &'static str, first: bool) -> u16 {
+    use std::io::{Read, Write};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let mut silent = Vec::new();
+        for mut client in listener.incoming().flatten() {
+            if answers.is_empty() && !first {
+                silent.push(client);
+                continue;
             }
-        });
-        let address = address.replace("PLACE", &format!("127.0.0.1:{port}"));
-        let at = format!("{}://{address}{tls}", kind.scheme);
-        let said = one_line(world, &format!("run {at} --keys 5 --rounds 1 --read"));
-        let waits = said.contains("waited 10 s") && says == "only encrypted" && !first;
-        // A server of MariaDB speaks first, and is waited for.
-        assert!(said.contains(says) || waits, "{answers:?}{tls}: {said}");
-        assert!(!said.contains("nothing answers there"), "{answers:?}{tls}: {said}");
-    }
+            if !first {
+                let _ = client.read(&mut [0; 8192]);
+            }
+            let _ = client.write_all(answers.as_bytes());
+        }
+    });
+    port
 }
 
 /// The one table of a run that updates, `storemark_RUN_0_update`.
@@ -500,7 +516,7 @@ fn one_interrupt_ends_the_wait_for_a_server_that_hangs(kind: &Kind, world: &Worl
         let mut child = under_way(world, &format!("{target}?timeout=1h memory:"), MANY);
         stop();
         // So that an operation is under way.
-        std::thread::sleep(Duration::from_millis(500));
+        thread::sleep(Duration::from_millis(500));
         signal(child.id(), "INT");
         let ended = within(60, || child.try_wait().unwrap().is_some());
         child.kill().unwrap();
@@ -651,11 +667,16 @@ fn rows_of_a_kind_go_over_tcp(kind: &Kind, world: &World) {
 fn a_server_that_says_nothing_is_given_up_soon() {
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = mute.local_addr().unwrap().port();
-    for scheme in [MARIADB.scheme, POSTGRES.scheme] {
-        let said = world().refused(&format!("run {scheme}://me@127.0.0.1:{port}/db --keys 10"));
-        assert!(said.contains("nothing that speaks as "), "{said}");
-        assert_eq!(said.matches("127.0.0.1").count(), 1, "{said}");
-    }
+    thread::scope(|scope| {
+        for scheme in [MARIADB.scheme, POSTGRES.scheme] {
+            scope.spawn(move || {
+                let line = format!("run {scheme}://me@127.0.0.1:{port}/db --keys 10");
+                let said = world().refused(&line);
+                assert!(said.contains("nothing that speaks as "), "{said}");
+                assert_eq!(said.matches("127.0.0.1").count(), 1, "{said}");
+            });
+        }
+    });
 }
 
 #[test]
