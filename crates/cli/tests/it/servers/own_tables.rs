@@ -34,8 +34,6 @@ fn statements(kind: &Kind) -> Vec<&'static str> {
             "INSERT INTO kinds.`my.strings` SELECT id, data FROM photos",
             "CREATE VIEW kinds.doubled AS SELECT name, CONCAT(data,data) AS data \
              FROM kinds.texts",
-            "CREATE TABLE kinds.many(id INT, data BLOB)",
-            "INSERT INTO kinds.many SELECT seq, 'x' FROM seq_1_to_200001",
             "CREATE TABLE kinds.few(id INT, data BLOB)",
             "INSERT INTO kinds.few SELECT seq, 'x' FROM seq_1_to_2000",
             "CREATE TABLE kinds.nulls(id INT PRIMARY KEY, data BLOB)",
@@ -73,9 +71,6 @@ fn statements(kind: &Kind) -> Vec<&'static str> {
             "CREATE VIEW kinds.doubled AS SELECT name, data||data AS data FROM kinds.texts",
             "CREATE TABLE kinds.large(id int PRIMARY KEY, data oid)",
             "SELECT setval('photos_id_seq', 500)",
-            "CREATE TABLE kinds.many(id int, data bytea)",
-            "INSERT INTO kinds.many SELECT n, 'x' FROM generate_series(1,200001) n",
-            "ANALYZE kinds.many",
             "CREATE TABLE kinds.few(id int, data bytea)",
             "INSERT INTO kinds.few SELECT n, 'x' FROM generate_series(1,2000) n",
             "CREATE TABLE kinds.nulls(id int PRIMARY KEY, data bytea)",
@@ -102,9 +97,7 @@ struct Shop<'k> {
 impl<'k> Shop<'k> {
     fn open(kind: &'k Kind, world: &World) -> Self {
         let server = Existing::start(kind, world);
-        for statement in statements(kind) {
-            assert!(server.sql("shop", statement).is_some(), "{statement}");
-        }
+        server.sql("shop", &statements(kind).join(";\n")).expect("the statements are right");
         let is_mariadb = kind.engine == "mariadb";
         let kinds =
             if is_mariadb { server.address().replace("/shop", "/kinds") } else { server.address() };
@@ -177,11 +170,11 @@ pub(super) fn each_kind_of_table_is_read_and_updated_as_a_copy(kind: &Kind, worl
     ];
     for table in tables {
         let target = shop.table(table);
-        world.ok(&format!("run {target} memory: --rounds 1 --read"));
         if !table.starts_with("mixed") && !table.contains("strings") {
-            world.ok(&format!("run {target} --update --rounds 1"));
+            world.ok(&format!("run {target} memory: --rounds 1"));
             continue;
         }
+        world.ok(&format!("run {target} memory: --rounds 1 --read"));
         let said = one_line(world, &format!("run {target} --update --rounds 1"));
         assert!(said.contains("data is text, which takes no bytes that are not UTF-8"), "{said}");
     }
@@ -258,6 +251,14 @@ pub(super) fn values_go_into_a_table_as_a_whole_or_not_at_all(kind: &Kind, world
 
 pub(super) fn what_is_no_table_of_values_is_one_line(kind: &Kind, world: &World) {
     let shop = Shop::open(kind, world);
+    // More rows than are looked at without an index.
+    shop.sql(if shop.is_mariadb {
+        "CREATE TABLE kinds.many(id INT, data BLOB);
+         INSERT INTO kinds.many SELECT seq, 'x' FROM seq_1_to_200001"
+    } else {
+        "CREATE TABLE kinds.many(id int, data bytea);
+         INSERT INTO kinds.many SELECT n, 'x' FROM generate_series(1,200001) n; ANALYZE kinds.many"
+    });
     let at = shop.server.address();
     let poor = at.replace("me:right", "poor:right");
     let said = one_line(world, &format!("run {}", shop.kinds));
