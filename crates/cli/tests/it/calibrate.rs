@@ -81,8 +81,8 @@ fn a_line_agrees_with_its_own_rounds() {
 #[test]
 fn each_form_is_run() {
     let world = World::new();
-    let line = format!("calibrate {TINY} --runs 1 --json out.jsonl");
-    let out = world.ok(&line).out;
+    let line = "calibrate --keys 50 --size 1k --run-time 3s --runs 1 --json out.jsonl";
+    let out = world.ok(line).out;
     let forms = ["one store", "two copies", "four targets", "updates", "cold reads", "two threads"];
     let names = forms.into_iter().chain(["2 % slower", "5 % slower", "--fail-above 10%"]);
     let written = lines(&world, "out.jsonl");

@@ -9,7 +9,7 @@ use crate::{
 
 /// A long update of the user's database, under way: some trials are in its record.
 fn under_way(world: &World) -> Child {
-    let line = "run a.db a.dir --update --rounds 100000 --json run.json";
+    let line = "run a.db a.dir --update --count 50 --rounds 100000 --json run.json";
     world.under_way(line, "run.json", SAMPLE, 3)
 }
 

@@ -62,7 +62,7 @@ fn copies_of_all_kinds_keep_what_they_have_for_resuming() {
 fn what_measures_shows_what_it_has() {
     let world = World::new();
     for line in [
-        "run files: pack: --keys 50 --rounds 100000",
+        "run files: pack: --keys 50 --count 50 --rounds 100000",
         "rows sqlite: csv: --rows 500 --style text --rounds 100000",
         "queue files: sqlite: --workers 3 --tasks 3 --rounds 100000",
         "age files: sqlite: --objects 20 --size 2k --rounds 100000",

@@ -85,7 +85,8 @@ fn every_order_and_state_and_kind_of_key_works() {
     let world = World::new();
     (0..40).for_each(|n| world.write(&format!("data/{}/{n}", n % 3), vec![7; 100 + n]));
     for order in ["", "--asc", "--desc", "--random"] {
-        let run = "run files: sqlite: --data data --rounds 1 --processes 2 --json r.json";
+        let run =
+            "run files: sqlite: --data data --count 40 --rounds 1 --processes 2 --json r.json";
         world.ok(&format!("{run} --cache warm,data-cold {order}"));
         shared_out(&world.record("r.json"), 2, 1);
     }

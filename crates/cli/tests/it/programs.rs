@@ -152,7 +152,7 @@ fn a_program_that_dies_is_left_out_and_what_was_measured_is_kept() {
     let count = "echo >> starts; test $(wc -l < starts) -lt $(cat most) || exit 3";
     script(&world, "frail", &format!("{count}\nexec {PROGRAM} \"$@\""));
     world.write("most", "1000");
-    let work = "--read --update --keys 100 --rounds 2 --json r.json";
+    let work = "--read --update --keys 100 --count 100 --rounds 2 --json r.json";
     let line = format!("run files: redb:?worker=./frail {work}");
     world.ok(&line);
     let starts = fs::read_to_string(world.path("starts")).unwrap().lines().count();

@@ -3,7 +3,10 @@
 use crate::world::World;
 
 fn recorded() -> World {
-    World::with_record("run files: sqlite: --keys 30 --size 1k --rounds 5 --seed 7", "run.json")
+    World::with_record(
+        "run files: sqlite: --keys 30 --count 30 --size 1k --rounds 5 --seed 7",
+        "run.json",
+    )
 }
 
 #[test]
