@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{ErrorKind, How, Key, KeyKind, Mode, OwnedKey, Put, Scan, Store};
+use model::{ErrorKind, How, Key, KeyKind, Mode, OwnedKey, Parts, Put, Scan, Store};
 
 use crate::{
     case::Case,
@@ -36,8 +36,8 @@ pub(crate) fn a_value_is_put_and_got_in_parts(case: &Case, store: &dyn Store) ->
         let mut parts = |to: &mut dyn std::io::Write| {
             value.chunks(999_999).try_for_each(|part| to.write_all(part))
         };
-        let answered =
-            session.put_parts(key.as_key(), length, &mut parts, &Put::new(How::Insert))?;
+        let parts = Parts { length, write: &mut parts };
+        let answered = session.put_parts(key.as_key(), parts, &Put::new(How::Insert))?;
         same(format_args!("the answer to insert {what}"), answered, answer)?;
     }
     let mut read = Vec::new();

@@ -10,9 +10,9 @@ use std::{
 };
 
 use model::{
-    Arrangement, Blobs, Declaration, Durability, Engine, Entry, Facet, FinishedWork, FoundValues,
-    Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey, Parts, Put,
-    Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor, units::whole,
+    Arrangement, Blobs, CopiedValues, Declaration, Durability, Engine, Entry, Facet, FinishedWork,
+    FoundValues, Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey,
+    Parts, Put, Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor, units::whole,
 };
 
 use crate::{forward::forward, registry};
@@ -134,7 +134,7 @@ impl Blobs for Slowed {
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
         fn worker_settings(&self, location: &Path, keys: KeyKind) -> Settings;
         fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
-    fn replace_by_paths(&self, location: &Path, settings: &Settings, to: &Path, suffix: Option<&str>) -> Result<Option<Vec<String>>>;
+        fn replace_by_paths(&self, copied: &CopiedValues<'_>) -> Result<Option<Vec<String>>>;
         fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
         fn repair(&self, location: &Path) -> Option<String>;
     }
@@ -251,14 +251,8 @@ impl Session for SlowedSession<'_> {
         self.session.read_parts(key, to)
     }
 
-    fn put_parts(
-        &mut self,
-        key: Key<'_>,
-        length: u64,
-        parts: &mut Parts<'_>,
-        put: &Put,
-    ) -> Result<bool> {
-        self.session.put_parts(key, length, parts, put)
+    fn put_parts(&mut self, key: Key<'_>, parts: Parts<'_>, put: &Put) -> Result<bool> {
+        self.session.put_parts(key, parts, put)
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {

@@ -57,8 +57,8 @@ pub use dataset::{DatasetSpec, DatasetSummary, Generated, SampledFrom};
 pub use doctor::{Disk, DoctorReport, Fitness, Folder, Noise, Program, Reach, Volume};
 pub use durability::Durability;
 pub use engine::{
-    Account, Blobs, Capabilities, Cleaned, Declaration, DurabilitySettings, Engine, EngineFacts,
-    Fill, FoundValues, Leftover, Rows, Servers, Tasks, Try,
+    Account, Blobs, Capabilities, Cleaned, CopiedValues, Declaration, DurabilitySettings, Engine,
+    EngineFacts, Fill, FoundValues, Leftover, Rows, Servers, Tasks, Try,
 };
 pub use environment::{Cpu, Environment, Filesystem, Flush, Library, Memory};
 pub use error::{Error, ErrorKind, Result};

@@ -227,15 +227,8 @@ pub trait Session {
         Err(Error::unsupported(format!("the value of {key} is read as a whole")))
     }
 
-    /// Writes a value of `length` bytes as [`put`](Self::put) does: `parts` writes them to where the engine
-    /// has them. It is called for stores that have parts.
-    fn put_parts(
-        &mut self,
-        key: Key<'_>,
-        _length: u64,
-        _parts: &mut Parts<'_>,
-        _put: &Put,
-    ) -> Result<bool> {
+    /// Writes a value as [`put`](Self::put) does, in parts. It is called for stores that have parts.
+    fn put_parts(&mut self, key: Key<'_>, _parts: Parts<'_>, _put: &Put) -> Result<bool> {
         Err(Error::unsupported(format!("the value of {key} is written as a whole")))
     }
 
@@ -306,8 +299,13 @@ pub trait Session {
     }
 }
 
-/// A function that writes the bytes of a value, in parts.
-pub type Parts<'p> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'p;
+/// A value that is written in parts.
+pub struct Parts<'p> {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Writes the bytes to where the engine has them.
+    pub write: &'p mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+}
 
 /// A piece of background work that has finished.
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use clap::Args;
 use engines::registry;
 use lab::{Checked, Copied, CopyJob, Differences, Stop, StoreLocation, StoreTotals, Verified};
 use model::{
-    Blobs, EngineFacts, Entry, Error, ErrorKind, Facet, Generated, Removed, Result, Settings,
-    Shown, TypedTarget, harmless, requests_sent,
+    Blobs, CopiedValues, EngineFacts, Entry, Error, ErrorKind, Facet, Generated, Removed, Result,
+    Settings, Shown, TypedTarget, harmless, requests_sent,
     units::{self, show_amount, show_count, show_duration, show_size},
 };
 use spec::Talk;
@@ -203,7 +203,8 @@ fn moved_out(from: &StoreLocation, to: &StoreLocation, suffix: Option<&str>) -> 
         return Ok(String::new());
     }
     let StoreLocation { engine, path, settings } = from;
-    let Some(lines) = engine.replace_by_paths(path, settings, &to.path, suffix)? else {
+    let copied = CopiedValues { location: path, settings, to: &to.path, suffix };
+    let Some(lines) = engine.replace_by_paths(&copied)? else {
         return Ok(String::new());
     };
     let head = "these statements replace the values by the paths of the files, and give their space back; \

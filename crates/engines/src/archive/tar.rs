@@ -163,14 +163,9 @@ impl TarWriter {
         Self(Builder::new(BufWriter::with_capacity(BUFFER, file)))
     }
 
-    /// Adds an entry of `size` bytes, which `parts` writes.
-    pub(super) fn add(
-        &mut self,
-        name: &[u8],
-        size: u64,
-        parts: &mut Parts<'_>,
-        meta: Meta,
-    ) -> Result<()> {
+    /// Adds an entry.
+    pub(super) fn add(&mut self, name: &[u8], parts: Parts<'_>, meta: Meta) -> Result<()> {
+        let Parts { length: size, write } = parts;
         let failed = |e| Error::io("writing it", e);
         let mut header = Header::new_ustar();
         header.set_entry_type(EntryType::Regular);
@@ -195,7 +190,7 @@ impl TarWriter {
             .append_pax_extensions(further.map(|(key, value, _)| (key, value)))
             .map_err(failed)?;
         self.0.append(&header, io::empty()).map_err(failed)?;
-        parts(self.0.get_mut()).map_err(failed)?;
+        write(self.0.get_mut()).map_err(failed)?;
         let padding = size.next_multiple_of(BLOCK as u64) - size;
         let padding = &[0; BLOCK][..refusal::size(padding)?];
         self.0.get_mut().write_all(padding).map_err(failed)

@@ -24,9 +24,9 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    fn add(&mut self, name: &[u8], length: u64, parts: &mut Parts<'_>, meta: Meta) -> Result<()> {
+    fn add(&mut self, name: &[u8], parts: Parts<'_>, meta: Meta) -> Result<()> {
         match self {
-            Self::Tar(writer) => writer.add(name, length, parts, meta),
+            Self::Tar(writer) => writer.add(name, parts, meta),
             Self::Zip(writer) => writer.add(name, parts, meta),
         }
     }
@@ -135,22 +135,16 @@ impl Session for WritingSession<'_> {
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         let mut whole = |to: &mut dyn Write| to.write_all(value);
-        self.put_parts(key, value.len() as u64, &mut whole, put)
+        self.put_parts(key, Parts { length: value.len() as u64, write: &mut whole }, put)
     }
 
     /// Adds an entry; returns `false` if there may be none or none yet.
-    fn put_parts(
-        &mut self,
-        key: Key<'_>,
-        length: u64,
-        parts: &mut Parts<'_>,
-        put: &Put,
-    ) -> Result<bool> {
+    fn put_parts(&mut self, key: Key<'_>, parts: Parts<'_>, put: &Put) -> Result<bool> {
         let NewArchive { keys, path, meta, state, .. } = self.store;
         if key.kind() != *keys {
             return Err(kit::refusal::wrong_kind(key, *keys));
         }
-        self.store.check_item(key, length)?;
+        self.store.check_item(key, parts.length)?;
         entry_name(key, &mut self.name);
         let mut state = lock::hold(state);
         match (put.how, state.names.contains(&*self.name)) {
@@ -159,7 +153,7 @@ impl Session for WritingSession<'_> {
             (_, false) => {}
         }
         let Some(writer) = &mut state.writer else { return Err(written_once()) };
-        let added = writer.add(&self.name, length, parts, put.meta.unwrap_or(*meta));
+        let added = writer.add(&self.name, parts, put.meta.unwrap_or(*meta));
         added.map_err(|error| error.context(key).at(path.display()))?;
         state.names.insert((&*self.name).into());
         Ok(true)

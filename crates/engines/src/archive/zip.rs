@@ -139,13 +139,13 @@ impl ZipWriter {
         self.is_deflated
     }
 
-    /// Adds an entry, which `parts` writes.
-    pub(super) fn add(&mut self, name: &[u8], parts: &mut Parts<'_>, meta: Meta) -> Result<()> {
+    /// Adds an entry.
+    pub(super) fn add(&mut self, name: &[u8], mut parts: Parts<'_>, meta: Meta) -> Result<()> {
         if !(0..=LATEST).contains(&meta.seconds) {
             let why = format!("its time ({} s since 1970) is in no zip archive", meta.seconds);
             return Err(Error::unsupported(format!("{why}; accepted: 1970 to 2038")));
         }
-        self.try_add(name, parts, meta).map_err(|e| Error::failed(e.to_string()))
+        self.try_add(name, &mut parts, meta).map_err(|e| Error::failed(e.to_string()))
     }
 
     fn try_add(
@@ -163,13 +163,13 @@ impl ZipWriter {
         let (mut entry, data) = entry.start()?;
         let output = if self.is_deflated {
             let mut data = data.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
-            parts(&mut data)?;
+            (parts.write)(&mut data)?;
             let (encoder, output) = data.finish()?;
             encoder.finish()?;
             output
         } else {
             let mut data = data.wrap(&mut entry);
-            parts(&mut data)?;
+            (parts.write)(&mut data)?;
             data.finish()?.1
         };
         entry.finish(output).map(drop)

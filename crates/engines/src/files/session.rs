@@ -26,18 +26,17 @@ const LONGEST: usize = 4096;
 const PART: usize = 1 << 20;
 
 /// The bytes of a new value.
-enum Content<'c, 'p> {
+enum Content<'c> {
     Whole(&'c [u8]),
-    /// So many bytes, in parts.
-    Parts(u64, &'c mut Parts<'p>),
+    Parts(Parts<'c>),
 }
 
-impl Content<'_, '_> {
+impl Content<'_> {
     /// Writes the bytes, and returns their number.
     fn write(self, mut file: &File) -> io::Result<u64> {
         match self {
             Self::Whole(value) => file.write_all(value).map(|()| value.len() as u64),
-            Self::Parts(length, parts) => parts(&mut file).map(|()| length),
+            Self::Parts(parts) => (parts.write)(&mut file).map(|()| parts.length),
         }
     }
 }
@@ -93,7 +92,7 @@ impl<'s> FilesWorker<'s> {
         }
     }
 
-    fn put_content(&mut self, key: Key<'_>, content: Content<'_, '_>, put: &Put) -> Result<bool> {
+    fn put_content(&mut self, key: Key<'_>, content: Content<'_>, put: &Put) -> Result<bool> {
         self.select_to_write(key)?;
         let written = self.write(content, put).map_err(|e| self.file_error(e))?;
         if written {
@@ -103,7 +102,7 @@ impl<'s> FilesWorker<'s> {
     }
 
     /// Writes the current file, or a temporary one that is then renamed to it.
-    fn write(&mut self, content: Content<'_, '_>, put: &Put) -> io::Result<bool> {
+    fn write(&mut self, content: Content<'_>, put: &Put) -> io::Result<bool> {
         let root = &self.store.root;
         if self.store.write != WriteMethod::Rename {
             let Some(file) = self.open(put.how)? else { return Ok(false) };
@@ -143,7 +142,7 @@ impl<'s> FilesWorker<'s> {
         }
     }
 
-    fn write_to(&self, mut file: &File, content: Content<'_, '_>, put: &Put) -> io::Result<()> {
+    fn write_to(&self, mut file: &File, content: Content<'_>, put: &Put) -> io::Result<()> {
         let length = content.write(file)?;
         if self.store.write == WriteMethod::Overwrite && file.seek(SeekFrom::End(0))? > length {
             file.set_len(length)?;
@@ -259,14 +258,8 @@ impl Session for FilesWorker<'_> {
         copied.map(drop).map_err(|e| self.file_error(e))
     }
 
-    fn put_parts(
-        &mut self,
-        key: Key<'_>,
-        length: u64,
-        parts: &mut Parts<'_>,
-        put: &Put,
-    ) -> Result<bool> {
-        self.put_content(key, Content::Parts(length, parts), put)
+    fn put_parts(&mut self, key: Key<'_>, parts: Parts<'_>, put: &Put) -> Result<bool> {
+        self.put_content(key, Content::Parts(parts), put)
     }
 
     fn delete(&mut self, key: Key<'_>) -> Result<bool> {

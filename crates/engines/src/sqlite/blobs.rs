@@ -8,8 +8,9 @@ use std::{
 
 use kit::{lock, refusal};
 use model::{
-    Access, Arrangement, Blobs, Durability, EngineFacts as _, Entry, Facet, FoundValues, Key,
-    KeyKind, Maintenance, OpenOptions, Result, Session, Settings, Store, TableFacts,
+    Access, Arrangement, Blobs, CopiedValues, Durability, EngineFacts as _, Entry, Facet,
+    FoundValues, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings, Store,
+    TableFacts,
 };
 
 use super::{
@@ -88,17 +89,11 @@ impl Blobs for Sqlite {
         repair::repair(location)
     }
 
-    fn replace_by_paths(
-        &self,
-        location: &Path,
-        settings: &Settings,
-        to: &Path,
-        suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
-        if !users::is_named(settings) {
+    fn replace_by_paths(&self, copied: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
+        if !users::is_named(copied.settings) {
             return Ok(None);
         }
-        read_schema(location, |db| users::replace_by_paths(db, settings, to, suffix))
+        read_schema(copied.location, |db| users::replace_by_paths(db, copied))
     }
 
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {

@@ -13,8 +13,8 @@ use std::{
 };
 
 use model::{
-    Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, OwnedKey, Put, Result, Scan, Session,
-    Store, Visit,
+    Entry, EntryKind, Error, ErrorKind, How, Item, Key, Mode, OwnedKey, Parts, Put, Result, Scan,
+    Session, Store, Visit,
 };
 
 use super::{Copied, Copier, inventory::Inventory, value_room::LARGE};
@@ -177,7 +177,8 @@ impl Copier<'_> {
                 io::Error::other("the source cannot be read")
             })
         };
-        let is_new = session.put_parts(item.key, item.length, &mut parts, put);
+        let parts = Parts { length: item.length, write: &mut parts };
+        let is_new = session.put_parts(item.key, parts, put);
         match (failed, is_new) {
             (Some(error), _) => Err(error),
             (None, Ok(false)) => Err(taken(item.key)),

@@ -76,15 +76,8 @@ pub trait Blobs: Engine {
     }
 
     /// Returns the statements that replace the values in a store of another program by the paths of their
-    /// copies in the folder `to`, each under its key with `suffix`; `None` if the store is of the engine's
-    /// own form. Fails if the store cannot be read.
-    fn replace_by_paths(
-        &self,
-        _location: &Path,
-        _settings: &Settings,
-        _to: &Path,
-        _suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
+    /// copies; `None` if the store is of the engine's own form. Fails if the store cannot be read.
+    fn replace_by_paths(&self, _: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
@@ -111,6 +104,18 @@ pub trait Blobs: Engine {
     fn join(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {
         self.open(location, options)
     }
+}
+
+/// The values of a store that were copied into files.
+pub struct CopiedValues<'c> {
+    /// The place of the store.
+    pub location: &'c Path,
+    /// The settings that name them in it.
+    pub settings: &'c Settings,
+    /// The folder of the files.
+    pub to: &'c Path,
+    /// The end of a file's name after the key.
+    pub suffix: Option<&'c str>,
 }
 
 /// The values in a store that another program made.

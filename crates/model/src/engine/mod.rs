@@ -15,7 +15,7 @@ use crate::{
     tasks::Queue,
 };
 
-pub use blobs::{Blobs, FoundValues};
+pub use blobs::{Blobs, CopiedValues, FoundValues};
 pub use capabilities::Capabilities;
 pub use durability_settings::DurabilitySettings;
 pub use servers::{Account, Cleaned, Leftover, Servers};

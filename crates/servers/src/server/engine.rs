@@ -7,9 +7,9 @@ use std::{
 };
 
 use model::{
-    Access, Account, Action, Blobs, Declaration, Durability, Engine, EngineFacts, Error, ErrorKind,
-    Facet, FoundValues, KeyKind, Leftover, Library, OpenOptions, Requests, Result, Servers,
-    Settings, Store,
+    Access, Account, Action, Blobs, CopiedValues, Declaration, Durability, Engine, EngineFacts,
+    Error, ErrorKind, Facet, FoundValues, KeyKind, Leftover, Library, OpenOptions, Requests,
+    Result, Servers, Settings, Store,
 };
 
 use super::{folder::ServerFolder, software::Software};
@@ -90,12 +90,7 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
     }
 
     /// Returns the statements that replace values by paths, as [`Blobs::replace_by_paths`] does.
-    fn replace_by_paths(
-        _location: &Path,
-        _settings: &Settings,
-        _to: &Path,
-        _suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
+    fn replace_by_paths(_: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
@@ -249,17 +244,8 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
         })
     }
 
-    fn replace_by_paths(
-        &self,
-        location: &Path,
-        settings: &Settings,
-        to: &Path,
-        suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
-        if !self.names_values(settings) {
-            return Ok(None);
-        }
-        S::replace_by_paths(location, settings, to, suffix)
+    fn replace_by_paths(&self, copied: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
+        if self.names_values(copied.settings) { S::replace_by_paths(copied) } else { Ok(None) }
     }
 
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

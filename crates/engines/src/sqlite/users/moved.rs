@@ -1,9 +1,7 @@
 //! The statements for a table whose values were copied to files.
 
-use std::path::Path;
-
 use kit::own_table::{TABLE, VALUE};
-use model::{KeyKind, Result, Settings};
+use model::{CopiedValues, KeyKind, Result};
 
 use super::{
     describe,
@@ -15,10 +13,9 @@ use crate::sqlite::ffi::Connection;
 /// or for values that are computed.
 pub(crate) fn replace_by_paths(
     db: &Connection,
-    settings: &Settings,
-    to: &Path,
-    suffix: Option<&str>,
+    copied: &CopiedValues<'_>,
 ) -> Result<Option<Vec<String>>> {
+    let CopiedValues { settings, to, suffix, .. } = *copied;
     let table = describe(db, settings)?;
     let word = |name| {
         let users = table.users.as_ref();

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use kit::own_table;
 use model::{
-    Access, Durability, Error, Facet, FoundValues, Key, KeyKind, Leftover, Maintenance,
-    OpenOptions, Result, Session, Settings, Store,
+    Access, CopiedValues, Durability, Error, Facet, FoundValues, Key, KeyKind, Leftover,
+    Maintenance, OpenOptions, Result, Session, Settings, Store,
 };
 
 use super::{
@@ -141,13 +141,8 @@ impl<D: Catalog> ServerStore for TableStore<D> {
         users::find(&users::connect::<D>(location, asked)?, asked)
     }
 
-    fn replace_by_paths(
-        location: &Path,
-        settings: &Settings,
-        to: &Path,
-        suffix: Option<&str>,
-    ) -> Result<Option<Vec<String>>> {
-        users::replace_by_paths::<D>(location, settings, to, suffix)
+    fn replace_by_paths(copied: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
+        users::replace_by_paths::<D>(copied)
     }
 
     fn other_contents(&self) -> Result<Vec<String>> {

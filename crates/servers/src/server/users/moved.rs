@@ -1,19 +1,15 @@
 //! The statements for a table whose values were copied to files.
 
-use std::path::Path;
-
-use model::{KeyKind, Result, Settings};
+use model::{CopiedValues, KeyKind, Result};
 
 use super::{catalog::Catalog, describe::describe, store::connect};
 
 /// Returns the statements that replace the values by paths and give their space back; `None` for a view,
 /// or for values that are computed.
 pub(crate) fn replace_by_paths<D: Catalog>(
-    location: &Path,
-    settings: &Settings,
-    to: &Path,
-    suffix: Option<&str>,
+    copied: &CopiedValues<'_>,
 ) -> Result<Option<Vec<String>>> {
+    let CopiedValues { location, settings, to, suffix } = *copied;
     let host = connect::<D>(location, settings)?;
     let listed = host.control(D::listed)?;
     let table = describe(&host, &listed, settings)?;
