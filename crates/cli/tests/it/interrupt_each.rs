@@ -85,8 +85,8 @@ fn what_measures_shows_what_it_has() {
 #[test]
 fn a_study_shows_the_step_it_was_at_and_goes_no_further() {
     let world = World::new();
-    let line = "study faster-than-fs --quick --rounds 100000 --records .";
-    let child = world.under_way(line, "faster-than-fs-1.json", "\n", 4);
+    let line = "study readers-writers --quick --rounds 100000 --records .";
+    let child = world.under_way(line, "readers-writers-1.json", "\n", 4);
     signal(child.id(), "INT");
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
