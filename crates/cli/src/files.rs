@@ -5,6 +5,7 @@
 use std::{
     fs::{self, File, TryLockError},
     io::{self, Read, Write},
+    mem,
     path::{Path, PathBuf, is_separator},
 };
 
@@ -196,7 +197,13 @@ pub(crate) fn open(
     Ok(match path {
         None => None,
         Some(path) if path == Path::new("-") => Some(Box::new(StandardOutput)),
-        Some(path) => Some(Box::new(Unfinished::new(path, form, taken)?)),
+        Some(path) => {
+            let mut file = Unfinished::new(path, form, taken)?;
+            // It may be long until the first bytes come: another process must not begin meanwhile.
+            let reserved = file.reserve().map(drop);
+            reserved.map_err(|error| file.unusable(form, error))?;
+            Some(Box::new(file))
+        }
     })
 }
 
@@ -226,7 +233,8 @@ pub(crate) fn starts_with(path: &Path, head: &str) -> bool {
     read.is_ok() && (first.is_empty() || first == head.as_bytes())
 }
 
-/// A file that is not complete yet. Nothing is created before there is something to write.
+/// A file that is not complete yet. Unless it is reserved, nothing is created before there is something to
+/// write.
 pub(crate) struct Unfinished {
     /// Its path as the user wrote it.
     named: PathBuf,
@@ -235,12 +243,15 @@ pub(crate) struct Unfinished {
     /// The path at which it is written, in the same folder: `run.json.unfinished`. What a killed
     /// process left there can be read, and is replaced by the next file of that name.
     partial: PathBuf,
+    /// The file there, locked.
     file: Option<File>,
+    /// Whether something was written to it.
+    has_begun: bool,
     failed: bool,
 }
 
 impl Unfinished {
-    /// Checks that a file can be written, and reserves its place.
+    /// Checks that a file can be written, and that no other process writes it.
     pub(crate) fn new(named: &Path, form: Form<'_>, taken: &mut Taken) -> Result<Self> {
         let text = named.as_os_str().to_string_lossy();
         if text.is_empty() || text.ends_with(is_separator) {
@@ -260,45 +271,64 @@ impl Unfinished {
                 return Err(refusal(form.option, named, &why));
             }
         }
-        let unfinished = Self { named: named.to_owned(), path, partial, file: None, failed: false };
-        unfinished.try_out().map_err(|error| {
-            let what = format!("{} {}", form.option, named.display());
-            let parent = unfinished.path.parent().filter(|parent| *parent != Path::new(""));
-            match parent.filter(|parent| !parent.is_dir()) {
-                Some(parent) => {
-                    Error::usage(format!("{} is no folder", parent.display())).at(&what)
-                }
-                None => Error::io(what, error).with_kind(ErrorKind::Usage),
-            }
-        })?;
+        let unfinished = Self {
+            named: named.to_owned(),
+            path,
+            partial,
+            file: None,
+            has_begun: false,
+            failed: false,
+        };
+        unfinished.try_out().map_err(|error| unfinished.unusable(form, error))?;
         Ok(unfinished)
+    }
+
+    /// Returns the error that the file of this `form` cannot be written.
+    fn unusable(&self, form: Form<'_>, error: io::Error) -> Error {
+        let what = format!("{} {}", form.option, self.named.display());
+        let parent = self.path.parent().filter(|parent| *parent != Path::new(""));
+        match parent.filter(|parent| !parent.is_dir()) {
+            Some(parent) => Error::usage(format!("{} is no folder", parent.display())).at(&what),
+            None => Error::io(what, error).with_kind(ErrorKind::Usage),
+        }
     }
 
     fn try_out(&self) -> io::Result<()> {
         if self.path.exists() {
             File::options().write(true).open(&self.path)?;
         }
-        host::check_writable(self.path.parent().unwrap_or(Path::new(".")))
+        host::check_writable(self.path.parent().unwrap_or(Path::new(".")))?;
+        if self.partial.exists() {
+            lock(&File::options().write(true).open(&self.partial)?)?;
+        }
+        Ok(())
     }
 
-    /// Returns the file that is written, created and locked by the first call, with the permissions
-    /// of the file that it replaces.
-    fn file(&mut self) -> io::Result<&mut File> {
+    /// Creates and locks the file that is written. What a killed process left in it stays until something is
+    /// written.
+    fn reserve(&mut self) -> io::Result<&mut File> {
         if self.file.is_none() {
             let file =
                 File::options().write(true).create(true).truncate(false).open(&self.partial)?;
-            // Some file systems have no locks.
-            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-                let busy = "another process writes to it";
-                return Err(io::Error::new(io::ErrorKind::ResourceBusy, busy));
-            }
-            file.set_len(0)?;
-            if let Ok(old) = fs::metadata(&self.path) {
-                file.set_permissions(old.permissions())?;
-            }
+            lock(&file)?;
             self.file = Some(file);
         }
         Ok(self.file.as_mut().expect("it was created above"))
+    }
+
+    /// Returns the file that is written: empty at the first call, with the permissions of the file that it
+    /// replaces.
+    fn file(&mut self) -> io::Result<&mut File> {
+        let old = fs::metadata(&self.path);
+        let is_first = !mem::replace(&mut self.has_begun, true);
+        let file = self.reserve()?;
+        if is_first {
+            file.set_len(0)?;
+            if let Ok(old) = old {
+                file.set_permissions(old.permissions())?;
+            }
+        }
+        Ok(file)
     }
 
     fn tried<T>(&mut self, work: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
@@ -312,7 +342,7 @@ impl Unfinished {
     /// Writes all of `bytes` and moves the file to its place.
     pub(crate) fn write_whole(mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.write_all(bytes).and_then(|()| self.take_place());
-        if written.is_err() && self.file.is_some() {
+        if written.is_err() && self.has_begun {
             // A part of it is of no use.
             let _ = fs::remove_file(&self.partial);
         }
@@ -321,7 +351,7 @@ impl Unfinished {
 
     /// Moves what was written to its place.
     fn take_place(&mut self) -> io::Result<()> {
-        if self.failed || self.file.is_none() {
+        if self.failed || !self.has_begun {
             return Ok(());
         }
         self.tried(|file| file.sync_all())?;
@@ -333,6 +363,18 @@ impl Unfinished {
         // A power cut could take the name back.
         let folder = self.path.parent().unwrap_or(Path::new("."));
         host::sync_dir(folder).map_err(io::Error::other)
+    }
+}
+
+/// Locks a file that is written. Fails if another process has it locked.
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let busy = "another process writes to it; name another file";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, busy))
+        }
+        // Some file systems have no locks.
+        _ => Ok(()),
     }
 }
 
@@ -413,4 +455,28 @@ pub(crate) fn write_into(
         file.write_whole(text.as_bytes()).map_err(|error| Error::io(named, error))?;
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_reserved_from_the_start_and_keeps_what_a_killed_process_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, partial) =
+            (folder.path().join("r.toml"), folder.path().join("r.toml.unfinished"));
+        let open = || open(Some(&path), PLAN, &mut Taken::default());
+        let first = open().unwrap();
+        assert_eq!(open().err().unwrap().kind(), ErrorKind::Usage);
+        drop(first);
+        assert!(!partial.exists(), "nothing was written");
+        fs::write(&partial, PLAN_HEAD).unwrap();
+        drop(open().unwrap());
+        assert_eq!(fs::read_to_string(&partial).unwrap(), PLAN_HEAD);
+        let mut whole = open().unwrap().unwrap();
+        whole.write_all(b"new").unwrap();
+        whole.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
 }

@@ -122,6 +122,20 @@ fn a_killed_run_leaves_each_file_as_it_was_or_whole() {
 }
 
 #[test]
+fn a_file_that_another_process_writes_is_refused_before_anything_is_measured() {
+    let world = made();
+    world.write("run.json.unfinished", "");
+    let path = world.path("run.json.unfinished");
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.lock().unwrap();
+    let said = world.refused("run a.db --rounds 1 --json run.json");
+    assert!(said.contains("another process writes to it"), "{said}");
+    // A process that another test has just started may still have it open.
+    file.unlock().unwrap();
+    world.ok("run a.db --rounds 1 --json run.json");
+}
+
+#[test]
 fn a_limit_on_files_ends_a_command_with_a_line_and_keeps_what_was_there() {
     let world = made();
     world.ok(LINE);
