@@ -174,6 +174,7 @@ impl Store for SlowedStore {
         fn left_out(&self) -> Result<Vec<Entry>>;
         fn arrangement(&self) -> Result<Option<Arrangement>>;
         fn table(&self) -> Result<Option<TableFacts>>;
+        fn file_of(&self, key: Key<'_>) -> Option<PathBuf>;
         fn removed(&self) -> Removed;
         fn maintain(&self, what: Maintenance, to: &Path, is_over: &dyn Fn() -> bool) -> Result<bool>;
     }

@@ -77,7 +77,9 @@ pub use scratch::{
     LOCK, Scratch, empty_folder, enterable, guard, lock_folder, random, remove_folder,
 };
 pub use signals::on_interrupt;
-pub use space::{Extents, Space, extents, free_bytes, repeated_files, shortage, space, walk};
+pub use space::{
+    Extents, Space, extents, free_bytes, repeated_files, shortage, space, space_within, walk,
+};
 pub use stop::Stop;
 #[doc(hidden)]
 pub use text::mutilations;

@@ -27,18 +27,37 @@ pub struct Space {
 /// itself may be a symbolic link; links below it are not followed. Fails if a folder below a path
 /// cannot be read.
 pub fn space(paths: &[PathBuf]) -> Result<Space> {
-    let mut seen = HashSet::new();
-    let mut space = Space::default();
+    space_within(paths, Duration::MAX).map(|(space, _)| space)
+}
+
+/// The smallest number of files that are looked at, however long that takes.
+const FEWEST: u64 = 1000;
+
+/// Sums the bytes of files and folders as [`space`] does, of those that can be looked at in the time
+/// `longest`. Also returns the number of files that were; `None` if all were.
+/// Fails if a folder below a path cannot be read.
+pub fn space_within(paths: &[PathBuf], longest: Duration) -> Result<(Space, Option<u64>)> {
+    let (start, mut is_late) = (Instant::now(), false);
+    let (mut seen, mut space, mut files) = (HashSet::new(), Space::default(), 0);
     for path in paths {
-        walk(path, &mut |_, meta| {
+        let walked = walk(path, &mut |_, meta| {
+            is_late = files >= FEWEST && start.elapsed() >= longest;
+            if is_late {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             if identity(meta).is_none_or(|file| seen.insert(file)) {
                 space.apparent += if meta.is_file() { meta.len() } else { 0 };
                 space.allocated += os::allocated(meta);
             }
+            files += u64::from(meta.is_file());
             Ok(())
-        })?;
+        });
+        if is_late {
+            return Ok((space, Some(files)));
+        }
+        walked?;
     }
-    Ok(space)
+    Ok((space, None))
 }
 
 /// Counts the files below `folder` that are a file with another name there, too (hard links), among those
@@ -168,6 +187,20 @@ mod tests {
         let counted = |longest| repeated_files(&folder.path().join("store"), longest).unwrap();
         assert_eq!(counted(Duration::from_secs(60)), 1);
         assert_eq!(counted(Duration::ZERO), 0);
+    }
+
+    #[test]
+    fn so_many_files_are_summed_as_there_is_time_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..FEWEST + 10 {
+            fs::write(folder.path().join(number.to_string()), "1234").unwrap();
+        }
+        let sum = |longest| {
+            let (space, files) = space_within(&[folder.path().to_owned()], longest).unwrap();
+            (space.apparent, files)
+        };
+        assert_eq!(sum(Duration::MAX), ((FEWEST + 10) * 4, None));
+        assert_eq!(sum(Duration::ZERO), (FEWEST * 4, Some(FEWEST)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     fmt,
     io::{self, Write},
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     time::Instant,
 };
 
@@ -97,6 +97,11 @@ pub trait Store: Send + Sync {
     /// report it. It may read the whole store.
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(None)
+    }
+
+    /// Returns the file that contains the value of `key` and nothing else; `None` if values share files.
+    fn file_of(&self, _key: Key<'_>) -> Option<PathBuf> {
+        None
     }
 
     /// Performs maintenance that [`Declaration::maintenance`](crate::Declaration::maintenance) names, while

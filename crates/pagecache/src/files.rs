@@ -14,28 +14,58 @@ const PART: usize = 64 << 20;
 
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
-#[derive(Debug, Default)]
-pub struct Files {
+#[derive(Default)]
+pub struct Files<'a> {
     paths: Vec<PathBuf>,
     /// The folders below the paths, without the paths themselves.
     folders: Vec<PathBuf>,
     skipped: u64,
+    /// Returns whether to go on; `None` to go on to the end.
+    go_on: Option<&'a dyn Fn() -> bool>,
 }
 
-impl Files {
+impl<'a> Files<'a> {
     /// Lists what is at and below `paths`, sorted. A path may be a link; links below it are not
     /// followed, and special files never opened. Fails if a path is absent or a folder cannot be
     /// read.
     pub fn below<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::Result<Self> {
-        let mut all = Self::default();
+        Self::default().with(paths)
+    }
+
+    /// Lists what is at and below `paths` like [`Files::below`] as long as `go_on`, which is asked before each
+    /// file, here and in each method that opens files. What is not to go on fails with `TimedOut`.
+    /// Fails as [`Files::below`] does, and if it is not to go on.
+    pub fn below_while<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        go_on: &'a dyn Fn() -> bool,
+    ) -> io::Result<Self> {
+        Self { go_on: Some(go_on), ..Self::default() }.with(paths)
+    }
+
+    /// Takes the files at `paths` without looking at them, each once, to work on them as long as `go_on`, as
+    /// [`Files::below_while`] does.
+    pub fn at(paths: Vec<PathBuf>, go_on: &'a dyn Fn() -> bool) -> Self {
+        let mut files = Self { paths, go_on: Some(go_on), ..Self::default() };
+        files.paths.sort();
+        files.paths.dedup();
+        files
+    }
+
+    /// Adds what is at and below `paths`.
+    fn with<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> io::Result<Self> {
         for path in paths {
-            all.add(path.as_ref())?;
+            self.add(path.as_ref())?;
         }
-        for paths in [&mut all.paths, &mut all.folders] {
+        for paths in [&mut self.paths, &mut self.folders] {
             paths.sort();
             paths.dedup();
         }
-        Ok(all)
+        Ok(self)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let goes_on = self.go_on.is_none_or(|go_on| go_on());
+        if goes_on { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
 
     /// Adds what is at and below `path`.
@@ -50,6 +80,7 @@ impl Files {
         // A stack, read from its end: a deep tree cannot overflow it.
         let mut left = vec![(path.to_owned(), kind)];
         while let Some((entry, kind)) = left.pop() {
+            self.check()?;
             if kind.is_dir() {
                 match entries(&entry) {
                     Ok(entries) => left.extend(entries),
@@ -100,32 +131,21 @@ impl Files {
     /// Reads the files, in order, from start to end. Returns the bytes read. Fails if a file that
     /// still exists cannot be read.
     pub fn warm(&self) -> io::Result<u64> {
-        let mut buffer = vec![0; crate::BUFFER];
-        let mut bytes = 0;
-        self.visit_files(|path| {
-            bytes += warm(&open(path, false)?.file, Span::ALL, &mut buffer)?;
-            Ok(())
-        })?;
-        Ok(bytes)
-    }
-
-    /// Reads the files like [`Files::warm`] as long as `go_on`, and returns whether that was to the
-    /// end. Fails if a file that still exists cannot be read.
-    pub fn warm_while(&self, go_on: impl Fn() -> bool) -> io::Result<bool> {
-        let (mut buffer, mut is_whole) = (vec![0; crate::BUFFER], true);
+        let (mut buffer, mut bytes) = (vec![0; crate::BUFFER], 0);
         self.visit_files(|path| {
             let file = open(path, false)?.file;
-            let parts =
-                (0_u64..).step_by(PART).map(|start| Span { start, end: Some(start + PART as u64) });
-            for part in parts {
-                is_whole = is_whole && go_on();
-                if !is_whole || warm(&file, part, &mut buffer)? < PART as u64 {
+            for start in (0_u64..).step_by(PART) {
+                self.check()?;
+                let part = Span { start, end: Some(start + PART as u64) };
+                let read = warm(&file, part, &mut buffer)?;
+                bytes += read;
+                if read < PART as u64 {
                     break;
                 }
             }
             Ok(())
         })?;
-        Ok(is_whole)
+        Ok(bytes)
     }
 
     /// Reads of each file that is not whole in memory those parts of [`crate::BUFFER`] bytes that are
@@ -158,7 +178,7 @@ impl Files {
 
     /// Visits the files, and skips those that were removed since they were listed.
     fn visit_files(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
-        self.paths.iter().try_for_each(|path| match visit(path) {
+        self.paths.iter().try_for_each(|path| match self.check().and_then(|()| visit(path)) {
             Err(error) if has_gone(&error) => Ok(()),
             done => done.map_err(|error| with_path(path, &error)),
         })

@@ -175,18 +175,25 @@ fn every_byte_is_read() {
 }
 
 #[test]
-fn reading_ends_when_it_is_asked_to() {
+fn work_on_files_ends_when_it_is_asked_to() {
     let root = folder();
-    let files = ["a", "b", "c"].map(|name| root.path().join(name));
-    for file in &files {
-        fs::write(file, "four").unwrap();
+    let paths = ["a", "b", "c"].map(|name| root.path().join(name));
+    for path in &paths {
+        fs::write(path, "four").unwrap();
     }
-    let files = Files::below(files).unwrap();
-    let asked = std::cell::Cell::new(0);
-    let two = || asked.replace(asked.get() + 1) < 2;
-    assert!(!files.warm_while(two).unwrap());
-    assert_eq!(asked.get(), 3, "and not again");
-    assert!(files.warm_while(|| true).unwrap());
+    let left = std::cell::Cell::new(2_usize);
+    let go_on = || left.replace(left.get().saturating_sub(1)) > 0;
+    let files = Files::at(paths.to_vec(), &go_on);
+    let is_over = |error: std::io::Error| error.kind() == ErrorKind::TimedOut;
+    assert!(files.warm().is_err_and(is_over));
+    assert_eq!(left.get(), 0);
+    assert!(files.evict().is_err_and(is_over) && files.pages().is_err_and(is_over));
+    assert!(files.warm_missing().is_err_and(is_over));
+    assert!(Files::below_while([root.path()], &go_on).is_err_and(is_over));
+    left.set(usize::MAX);
+    assert_eq!(files.warm().unwrap(), 12);
+    let listed = Files::below_while([root.path()], &go_on).unwrap();
+    assert_eq!(listed.paths(), files.paths());
 }
 
 #[test]
@@ -235,7 +242,7 @@ fn what_vanishes_or_shrinks_counts_as_what_is_left() {
 #[test]
 fn an_absent_path_is_an_error_that_names_it() {
     let root = folder();
-    let error = Files::below([root.path().join("absent")]).unwrap_err();
+    let error = Files::below([root.path().join("absent")]).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("absent"), "{error}");
 }

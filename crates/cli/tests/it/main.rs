@@ -36,6 +36,7 @@ mod kept;
 mod large_values;
 mod libraries;
 mod life;
+mod many_files;
 mod memory;
 mod mix;
 mod mounts;

@@ -221,6 +221,12 @@ impl Store for FilesFolder {
         left_out::list(&self.path)
     }
 
+    fn file_of(&self, key: Key<'_>) -> Option<PathBuf> {
+        let mut path = Vec::new();
+        self.layout.path(key, &mut path).ok()?;
+        Some(self.path.join(os::path(path.strip_suffix(&[0])?)))
+    }
+
     fn arrangement(&self) -> Result<Option<Arrangement>> {
         Ok(Some(Arrangement::FileEach))
     }

@@ -37,6 +37,9 @@ pub(crate) const REHEARSING: f64 = 0.125;
 pub(crate) const WARMING: f64 = 0.25;
 /// The part after which reading it ends if it takes longer than it seemed: the store is measured as it then is.
 pub(crate) const WARMING_AT_MOST: f64 = 0.4;
+/// Examining all files of all stores once, which is done several times. Where that takes longer, some files are
+/// examined.
+pub(crate) const EXAMINING: f64 = 0.05;
 /// Reading it again although it is in memory, so that all stores are brought there in one way.
 pub(crate) const WARMING_AGAIN: f64 = 0.05;
 /// Filling the further copies of all stores, each with as much of it. They make intervals true, but not

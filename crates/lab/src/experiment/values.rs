@@ -63,7 +63,7 @@ impl ValuesTrial<'_> {
         let look = first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
         let written_before = look.then(share).transpose()?.map(|(share, _)| share);
-        let before = cache_state::reach(ready, cache)?;
+        let before = cache_state::reach(ready, cache, input.stop)?;
         let as_found = ready.as_found.get();
         let (mut sample, opening) = ready.with(|store| self.open(store, &passes))?;
         sample.open_ns = nanoseconds(opening);
@@ -78,7 +78,7 @@ impl ValuesTrial<'_> {
             flush(&ready.files())?;
             ready.filled.set(false);
         }
-        let after = cache_state::seen(ready)?;
+        let after = cache_state::seen(ready, input.stop)?;
         Ok((Sample { cache, as_found, before, after, ..sample }, written_before))
     }
 

@@ -61,71 +61,99 @@ const AGAIN: u32 = 2;
 /// start to end, and so is one that is limited. Only a warm one that was filled so, and since then
 /// merely read, or merely written to where that alone is measured, is not evicted: pages that it has lost
 /// are filled in as they were before.
-pub(crate) fn reach(ready: &ReadyStore, cache: Cache) -> Result<Option<Residency>> {
-    let Some(files) = files(ready)? else { return Ok(None) };
+///
+/// Where only some files are examined, only these are evicted and filled to be warm.
+pub(crate) fn reach(ready: &ReadyStore, cache: Cache, stop: &Stop) -> Result<Option<Residency>> {
+    while_goes_on(stop, |go_on| {
+        let files =
+            if cache == Cache::Warm { files(ready, go_on) } else { all_files(ready, go_on) };
+        files?.map_or(Ok(None), |files| reach_of(&files, ready, cache).map(Some))
+    })
+}
+
+fn reach_of(files: &Files<'_>, ready: &ReadyStore, cache: Cache) -> Result<Residency> {
     if cache == Cache::Warm && ready.as_found.get() {
         ready.filled.set(true);
-        return pages(&files).map(Some);
+        return pages(files);
     }
     let is_filled = cache == Cache::Warm && ready.filled.get();
     if !is_filled {
-        evict(&files)?;
+        evict(files)?;
         // Pages that were read under no limit, or another one, count against that until they are
         // gone.
         for _ in 0..if cache == Cache::Limited { AGAIN } else { 0 } {
-            if pages(&files)?.shows(Cache::DataCold) {
+            if pages(files)?.shows(Cache::DataCold) {
                 break;
             }
-            evict(&files)?;
+            evict(files)?;
         }
-        fill(&files, cache)?;
+        fill(files, cache)?;
     }
     // What the state asks of the pages alone.
     let asked = if cache == Cache::Cold { Cache::DataCold } else { cache };
-    let mut seen = if is_filled { residency(files.warm_missing())? } else { pages(&files)? };
+    let mut seen = if is_filled { residency(files.warm_missing())? } else { pages(files)? };
     for _ in 0..AGAIN {
         if seen.shows(asked) {
             break;
         }
         if cache.is_cold() {
-            evict(&files)?;
+            evict(files)?;
         } else {
-            fill(&files, cache)?;
+            fill(files, cache)?;
         }
-        seen = pages(&files)?;
+        seen = pages(files)?;
     }
     ready.filled.set(cache == Cache::Warm);
     if cache != Cache::Cold {
-        return Ok(Some(seen));
+        return Ok(seen);
     }
     // Looking at the pages loaded the names: they are dropped last, and looking at names loads
     // nothing. What another process reads meanwhile shows in what the pass did not fetch.
     pagecache::drop_all().map_err(wrong)?;
     let names = files.names().map_err(wrong)?;
-    Ok(Some(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen }))
+    Ok(Residency { names: Some(names.total), cached_names: Some(names.cached), ..seen })
 }
 
-/// Evicts the closed store and fills it into memory, as long as `stop` does not ask to end. Returns whether all
-/// of it was filled in.
-pub(crate) fn load(ready: &ReadyStore, stop: &Stop) -> Result<bool> {
-    let Some(files) = files(ready)? else { return Ok(true) };
-    evict(&files)?;
-    files.warm_while(|| stop.check().is_ok()).map_err(wrong)
+/// Evicts the closed store and fills it into memory.
+pub(crate) fn load(ready: &ReadyStore, stop: &Stop) -> Result<()> {
+    while_goes_on(stop, |go_on| {
+        let Some(files) = files(ready, go_on)? else { return Ok(()) };
+        evict(&files)?;
+        fill(&files, Cache::Warm)
+    })
 }
 
 /// Returns what is in memory of the store now; looking at it loads its names.
-pub(crate) fn seen(ready: &ReadyStore) -> Result<Option<Residency>> {
-    files(ready)?.map(|files| pages(&files)).transpose()
+pub(crate) fn seen(ready: &ReadyStore, stop: &Stop) -> Result<Option<Residency>> {
+    while_goes_on(stop, |go_on| files(ready, go_on)?.map(|files| pages(&files)).transpose())
 }
 
-fn files(ready: &ReadyStore) -> Result<Option<Files>> {
+/// Does `work` as long as `stop` lets it. Fails with the reason to stop if there is one.
+fn while_goes_on<T>(stop: &Stop, work: impl FnOnce(&dyn Fn() -> bool) -> Result<T>) -> Result<T> {
+    let done = work(&|| stop.check().is_ok());
+    if done.is_err() {
+        stop.check()?;
+    }
+    done
+}
+
+/// Returns the files that are examined of a closed store; `None` if none is.
+fn files<'a>(ready: &ReadyStore, go_on: &'a dyn Fn() -> bool) -> Result<Option<Files<'a>>> {
+    let examined = ready.examined.borrow();
+    let Some(paths) = examined.as_ref().filter(|_| ready.held.is_none()) else {
+        return all_files(ready, go_on);
+    };
+    Ok((!paths.is_empty()).then(|| Files::at(paths.clone(), go_on)))
+}
+
+fn all_files<'a>(ready: &ReadyStore, go_on: &'a dyn Fn() -> bool) -> Result<Option<Files<'a>>> {
     if ready.held.is_some() {
         return Ok(None);
     }
-    Files::below(ready.files()).map(Some).map_err(wrong)
+    Files::below_while(ready.files(), go_on).map(Some).map_err(wrong)
 }
 
-fn evict(files: &Files) -> Result<()> {
+fn evict(files: &Files<'_>) -> Result<()> {
     match files.evict() {
         // Then a warm store is only filled; the cold states were refused beforehand.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
@@ -133,14 +161,14 @@ fn evict(files: &Files) -> Result<()> {
     }
 }
 
-fn fill(files: &Files, cache: Cache) -> Result<()> {
+fn fill(files: &Files<'_>, cache: Cache) -> Result<()> {
     if !cache.is_cold() {
         files.warm().map_err(wrong)?;
     }
     Ok(())
 }
 
-fn pages(files: &Files) -> Result<Residency> {
+fn pages(files: &Files<'_>) -> Result<Residency> {
     residency(files.pages())
 }
 

@@ -4,15 +4,17 @@ pub(crate) mod cache_state;
 pub(crate) mod check;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     path::PathBuf,
     time::{Duration, Instant},
 };
 
 use model::{
     Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings, Store,
-    StoreFacts,
+    StoreFacts, units::whole,
 };
+
+use crate::Amount;
 
 /// Returns the facts about a store that was neither filled nor checked.
 pub(crate) fn facts(
@@ -53,6 +55,9 @@ pub(crate) struct ReadyStore {
     /// Whether it is measured warm as it was found, because it is too large to be filled into the page
     /// cache.
     pub(crate) as_found: Cell<bool>,
+    /// The files that are examined for being in memory, where examining all takes too long: some of those of
+    /// the values that are measured. `None` for all.
+    pub(crate) examined: RefCell<Option<Vec<PathBuf>>>,
 }
 
 impl ReadyStore {
@@ -65,6 +70,7 @@ impl ReadyStore {
             held: None,
             filled: Cell::default(),
             as_found: Cell::default(),
+            examined: RefCell::default(),
         }
     }
 
@@ -113,10 +119,22 @@ impl ReadyStore {
 
     /// Returns the facts about the store, which has `data` bytes of values.
     pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
+        let all = Amount { count: 0, bytes: data };
+        self.facts_within(target, all, Duration::MAX).map(|(facts, _)| facts)
+    }
+
+    /// Returns the facts about the store, which has `data`. If its files cannot be looked at in the time
+    /// `longest`, the space that they take is estimated from those that can, whose number is returned too.
+    pub(crate) fn facts_within(
+        &self,
+        target: usize,
+        data: Amount,
+        longest: Duration,
+    ) -> Result<(StoreFacts, Option<u64>)> {
         let ((in_effect, started, table), _) = self.with(|store| {
             Ok((store.in_effect()?, !store.processes().is_empty(), store.table()?))
         })?;
-        let memory_bytes = self.own_memory(&in_effect.0, data);
+        let memory_bytes = self.own_memory(&in_effect.0, data.bytes);
         let server = match (started, self.engine.capabilities().remote) {
             (true, _) => Some(Server::Started),
             (false, true) => Some(Server::Existing),
@@ -124,8 +142,14 @@ impl ReadyStore {
         };
         let files = self.files();
         let mount = host::filesystems(&files).into_iter().next().map(|found| found.mount);
-        let facts = facts(in_effect, file_bytes(&files)?);
-        Ok(StoreFacts { target, mount, memory_bytes, server, table, ..facts })
+        // Other stores are few files.
+        let longest = if self.engine.capabilities().paths { longest } else { Duration::MAX };
+        let (seen, some) = host::space_within(&files, longest)?;
+        let part = some.map_or(1.0, |files| files as f64 / data.count.max(files) as f64);
+        let [apparent, allocated] =
+            [seen.apparent, seen.allocated].map(|seen| whole((seen as f64 / part).round()));
+        let facts = facts(in_effect, FileBytes { apparent, allocated });
+        Ok((StoreFacts { target, mount, memory_bytes, server, table, ..facts }, some))
     }
 
     /// Returns the memory that the store may take for itself, in bytes: all of its `data` if that

@@ -1,7 +1,7 @@
 //! Every warm store is filled into the page cache in the same way, and of what leaves it later only
 //! that is read again.
 
-use model::Operation;
+use model::{Finding, FindingKind, Operation};
 
 use crate::{
     run::{Job, over, spy},
@@ -42,6 +42,28 @@ fn what_left_the_memory_of_a_store_that_is_read_is_read_again() {
 #[test]
 fn what_left_the_memory_of_a_store_that_is_written_to_is_read_again() {
     assert!(is_made_whole(Operation::Update));
+}
+
+/// Too many to be examined in a part of no time, or to be read in a round.
+const MANY: u64 = 400;
+
+/// Rounds that were not warm, and those before which values were read again, of a store all of whose pages
+/// leave the memory after each round.
+fn rounds_of_a_store_that_loses_all() -> (usize, usize) {
+    let habits = Habits { evicted: MANY, tolerated: 100, reads_files: true, ..Habits::default() };
+    let (spy, rounds) = (spy(habits), Some(30));
+    let job = Job { rounds, keys: MANY, count: 0, ..Job::of(Operation::Read) };
+    let record = over(spy, job).unwrap();
+    let lost = record.samples.iter().filter(|sample| !record.in_state(sample)).count();
+    let read = |finding: &&Finding| matches!(finding.kind, FindingKind::ReadAgain { .. });
+    (lost, record.findings.iter().filter(read).count())
+}
+
+#[test]
+fn a_store_that_loses_its_pages_is_read_again_before_each_round() {
+    // The first rounds show it. Others may drop the caches while a round reads.
+    let shows = |(lost, read)| lost <= 10 && read >= 15;
+    assert!(in_memory() || (0..6).any(|_| shows(rounds_of_a_store_that_loses_all())));
 }
 
 /// Nothing can be evicted from a file system that lives in memory.

@@ -21,7 +21,8 @@ pub(crate) struct Job {
     pub(crate) rounds: Option<u32>,
     pub(crate) keys: u64,
     pub(crate) over_time: bool,
-    /// Operations of the steady pass.
+    /// Operations of the steady pass; 0 for as many as an epoch has of keys that are drawn, in shares of no
+    /// time.
     pub(crate) count: u64,
 }
 
@@ -45,12 +46,14 @@ pub(crate) fn over(spy: &'static RecordingEngine, job: Job) -> Result<Record> {
         random_percent: 100,
     });
     let spied = ResolvedTarget::scratch("spy", Box::leak(Box::new(Watching(spy))) as &dyn Blobs);
-    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, ..Rounds::within(SECONDS) };
+    let seconds = if job.count > 0 { SECONDS } else { 0.01 };
+    let rounds = Rounds { min: 1, max: job.rounds, precision: 0.0, ..Rounds::within(seconds) };
     let mut request = Request::reading(data, vec![spied], rounds, 1);
     request.scratch = Some(scratch.path().to_owned());
     request.change_blobs(|part| {
         part.work[0].operation = job.operation;
-        part.count = Some(job.count);
+        part.count = Some(job.count).filter(|count| *count > 0);
+        part.copies = part.count.is_some();
         part.batch = Some(job.batch);
         part.over_time = job.over_time;
     });

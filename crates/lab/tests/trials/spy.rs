@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread::sleep,
     time::{Duration, Instant},
@@ -52,8 +52,12 @@ pub(crate) struct Habits {
     pub(crate) nap: Option<(Which, Duration)>,
     /// Bytes by which key 7 is too short, from the second batch on; as many as it has: absent.
     pub(crate) lost: usize,
-    /// Files that leave the page cache whenever the store is closed.
+    /// Files that leave the page cache whenever the store is closed after as many gets as
+    /// [`Self::tolerated`].
     pub(crate) evicted: u64,
+    pub(crate) tolerated: u64,
+    /// Whether a get reads the file of its key, too, which has some pages.
+    pub(crate) reads_files: bool,
 }
 
 /// What it keeps and saw.
@@ -95,7 +99,8 @@ impl RecordingEngine {
 
     fn store(&'static self, location: &Path) -> Box<dyn Store> {
         let values = lock(&self.stores).entry(location.to_owned()).or_default().clone();
-        Box::new(Watched { spy: self, location: location.to_owned(), values })
+        let (location, gets) = (location.to_owned(), AtomicU64::new(0));
+        Box::new(Watched { spy: self, location, values, gets })
     }
 }
 
@@ -141,6 +146,8 @@ struct Watched {
     spy: &'static RecordingEngine,
     location: PathBuf,
     values: Values,
+    /// Gets since it was opened.
+    gets: AtomicU64,
 }
 
 impl Store for Watched {
@@ -152,6 +159,10 @@ impl Store for Watched {
         sleep(self.spy.habits.opening);
         self.spy.note(Event::Ready(Instant::now()));
         Ok(Box::new(Noting(self, 0)))
+    }
+
+    fn file_of(&self, key: Key<'_>) -> Option<PathBuf> {
+        Some(self.location.join(key.to_string()))
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {
@@ -168,11 +179,16 @@ impl Store for Watched {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.spy.note(Event::Closed(Instant::now()));
+        if self.gets.load(Relaxed) < self.spy.habits.tolerated {
+            return Ok(());
+        }
         let evicted = (1..=self.spy.habits.evicted).map(|key| self.location.join(key.to_string()));
         let evicted = pagecache::Files::below(evicted).and_then(|files| files.evict());
         evicted.map_err(|e| Error::io("evicting", e))
     }
 }
+
+const PAGES: usize = 3;
 
 /// Counts its gets.
 struct Noting<'s>(&'s Watched, u64);
@@ -197,6 +213,11 @@ impl Session for Noting<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let Key::Int(key) = key else { return Ok(None) };
         self.0.spy.note(Event::Got);
+        self.0.gets.fetch_add(1, Relaxed);
+        if self.0.spy.habits.reads_files {
+            let file = self.0.location.join(key.to_string());
+            fs::read(&file).map_err(|e| Error::io(file.display(), e))?;
+        }
         self.rest();
         let values = lock(&self.0.values);
         let Some(value) = values.get(&key) else { return Ok(None) };
@@ -213,7 +234,9 @@ impl Session for Noting<'_> {
         let old = lock(&self.0.values).insert(key, value.to_vec());
         if old.is_none() {
             let file = self.0.location.join(key.to_string());
-            fs::write(&file, "x").map_err(|e| Error::io(file.display(), e))?;
+            let pages = if self.0.spy.habits.reads_files { PAGES } else { 0 };
+            fs::write(&file, vec![1; pages * 4096 + 1])
+                .map_err(|e| Error::io(file.display(), e))?;
         } else {
             let same = old.as_deref() == Some(value);
             self.0.spy.note(Event::Put { address: value.as_ptr().addr(), same });

@@ -494,6 +494,25 @@ findings! {
     } => "memory holds {resident} of the store, and reads of the rest wait for the device: it is \
         measured as it was found, because it is too large to be brought into memory first";
 
+    [Note] FilesNotExamined {
+        examined: u64 as show_count = "Files that were examined.",
+        files: u64 as show_count = "Files of the store.",
+    } => "{examined} of {files} files were examined for being in memory, those of values that are \
+        measured: examining all takes too long; more --time examines more, and what the others lack \
+        shows in bytes from the device";
+
+    [Note] SpaceEstimated {
+        files: u64 as show_count = "Files whose space is known.",
+        all: u64 as show_count = "Files of the store.",
+    } => "the space that it takes is estimated from {files} of {all} files: looking at all takes too \
+        long; more --time looks at more";
+
+    [Note, worst ("", *seconds)] ReadAgain {
+        seconds: f64 = "Seconds that it took before a round.",
+    } => "pages left the memory during the run: the values of a round were read into memory again before \
+        it, which took up to {took}",
+        took = show_duration(duration_of(*seconds));
+
     [Note] Sampled {
         count: u64 as show_count = "Values that are measured.",
         all: u64 as show_count = "Values in the data.",
@@ -505,6 +524,12 @@ findings! {
         keys: u64 as show_count = "Keys that were listed.",
     } => "figures are for a sample of {keys} objects from many parts of the bucket, which has more: a \
         list takes a request for each 1,000 of them; a longer prefix measures a part";
+
+    [Note] LengthsDrawn {
+        listed: u64 as show_count = "Values whose lengths are known.",
+        keys: u64 as show_count = "Values in the data.",
+    } => "the sample is one of {listed} of {keys} values, drawn at random: listing the lengths of all \
+        takes too long; more --time lists more";
 
     [Note] KeysDrawn {
         drawn: u64 as show_count = "Keys that were drawn.",

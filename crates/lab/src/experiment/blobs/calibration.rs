@@ -318,7 +318,7 @@ impl Blobs<'_> {
         let ready = self.stores.targets[target].store(operation);
         if cache == Cache::Warm {
             // A warm store is filled once, not in each trial.
-            cache_state::reach(ready, cache)?;
+            cache_state::reach(ready, cache, self.job.stop)?;
         }
         let start = Instant::now();
         let (sample, _) = self.trial(target, *workload, ops, input)?;

@@ -75,13 +75,34 @@ fn drawn(
     for (key, length) in lengths {
         dataset.push_sized(Key::Int(key), length)?;
     }
-    Ok(Some(Listing { dataset, all, took: Duration::ZERO }))
+    Ok(Some(Listing { dataset, all, took: Duration::ZERO, is_drawn: true }))
+}
+
+/// Asks for the lengths of all listed keys in their order, in which files are often next to each other on the
+/// device. Leaves out keys that were removed since.
+pub(super) fn all_lengths(
+    session: &mut dyn Session,
+    listing: &Listing,
+    job: Job<'_>,
+) -> Result<Listing> {
+    job.progress.stage("asking for lengths", None);
+    let (mut dataset, mut all) = (Dataset::new(listing.dataset.keys()), Amount::default());
+    for entry in listing.dataset.entries() {
+        job.stop.check()?;
+        let key = listing.dataset.key(entry);
+        if let Some(length) = session.length(key)? {
+            (all.count, all.bytes) = (all.count + 1, all.bytes + length);
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            dataset.push_sized(key, value_size(key, length)?)?;
+        }
+    }
+    Ok(Listing { dataset, all, took: listing.took, is_drawn: false })
 }
 
 /// Asks for the lengths of listed keys for so long, in a random order, and leaves out the others.
 pub(super) fn lengths(
     session: &mut dyn Session,
-    Listing { mut dataset, mut all, took }: Listing,
+    Listing { mut dataset, mut all, took, .. }: Listing,
     job: Job<'_>,
     within: Option<Duration>,
 ) -> Result<Listing> {
@@ -105,7 +126,7 @@ pub(super) fn lengths(
     dataset.arrange(Order::Asc, None, Part::ALL, 0);
     let bytes = u128::from(dataset.summary().bytes) * u128::from(all.count);
     all.bytes = u64::try_from(bytes / asked.max(1) as u128).unwrap_or(u64::MAX);
-    Ok(Listing { dataset, all, took })
+    Ok(Listing { dataset, all, took, is_drawn: true })
 }
 
 /// The smallest number of keys whose lengths are asked for, however long that takes.
@@ -225,7 +246,7 @@ mod tests {
                 dataset.push_sized(Key::Int(*key), 0).unwrap();
             }
             let all = Amount { count: 10_000, bytes: 0 };
-            let listing = Listing { dataset, all, took: Duration::ZERO };
+            let listing = Listing { dataset, all, took: Duration::ZERO, is_drawn: true };
             let drawn = with_job(|job| lengths(session, listing, job, within)).unwrap();
             let entries = drawn.dataset.entries();
             assert_eq!((entries.len(), drawn.all.count), (asked, 10_000));
@@ -234,6 +255,19 @@ mod tests {
             let ratio = drawn.all.bytes as f64 / truth as f64;
             assert!((ratio - 1.0).abs() < if within.is_none() { 1e-9 } else { 0.1 }, "{ratio}");
         }
+    }
+
+    #[test]
+    fn all_lengths_are_those_of_the_keys_that_are_still_there() {
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        (0..300).for_each(|key| dataset.push_sized(Key::Int(key), 0).unwrap());
+        let all = Amount { count: 300, bytes: 0 };
+        let listing = Listing { dataset, all, took: Duration::ZERO, is_drawn: false };
+        let session = &mut keys(100..300);
+        let found = with_job(|job| all_lengths(session, &listing, job)).unwrap();
+        assert!(found.is_whole() && !found.is_drawn);
+        assert_eq!((found.all.count, found.all.bytes), (200, session.0.values().sum()));
+        assert_eq!(found.dataset.summary().bytes, found.all.bytes);
     }
 
     #[test]

@@ -4,6 +4,9 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
+    hint::black_box,
+    mem,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -11,8 +14,9 @@ use std::{
 
 use host::Spent;
 use model::{
-    Batch, BlobWork, Cache, Case, Error, First, Load, Measured, OpenOptions, Operation, Passes,
-    Residency, Result, Sample, State, Store, Workload, units::whole,
+    Batch, BlobWork, Cache, Case, Error, Finding, FindingKind, First, Load, Measured, Mode,
+    OpenOptions, Operation, Passes, Residency, Result, Sample, State, Store, Workload,
+    units::whole,
 };
 
 use super::{Blobs, BlobsRequest, Job, PreparedTarget, copies};
@@ -139,33 +143,51 @@ const LEAD: u64 = 16;
 /// The lengths of slices, shorter and longer in turn, so that it shows if their length matters.
 const SLICES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// The time that epochs have taken so far, and that of examining pages.
+/// The time that epochs have taken so far, and what is known of the pages of the stores.
 #[derive(Default)]
 pub(super) struct PageLooks {
     epochs: Duration,
-    looked: Duration,
+    /// By target.
+    stores: BTreeMap<usize, StoreLooks>,
     /// Something else may have moved pages out of memory.
-    pages_lost: bool,
+    pub(super) pages_lost: bool,
+}
+
+/// What is known of the pages of a store.
+#[derive(Clone, Copy, Default)]
+struct StoreLooks {
+    /// The time that examining its pages has taken so far.
+    looked: Duration,
     /// The last epoch was not warm.
     waited: bool,
+    /// An earlier epoch was not warm: what moved pages out will do it again.
+    loses: bool,
 }
 
 impl PageLooks {
-    /// Notes that stores that are read warm may have lost pages.
-    pub(super) fn note_loss(&mut self) {
-        self.pages_lost = true;
-    }
-
-    fn is_due(&self) -> bool {
-        let lost = self.pages_lost || self.waited;
-        let part = if lost { shares::REREADING } else { shares::LOOKING };
-        self.looked <= self.epochs.mul_f64(part)
+    /// Returns whether the pages of the store of `target`, one of so many, are examined before an epoch.
+    fn is_due(&self, target: usize, of: usize) -> bool {
+        let own = self.stores.get(&target).copied().unwrap_or_default();
+        let part = if self.pages_lost || own.waited { shares::REREADING } else { shares::LOOKING };
+        own.looked <= self.epochs.mul_f64(part / of as f64)
     }
 }
 
 impl Blobs<'_> {
     /// Reads all targets of `trial` in turns.
     pub(super) fn epoch(&mut self, trial: &Trial, output: &mut Output<'_>) -> Result<()> {
+        let mut looks = mem::take(&mut self.page_looks);
+        let done = self.epoch_with(trial, output, &mut looks);
+        self.page_looks = looks;
+        done
+    }
+
+    fn epoch_with(
+        &self,
+        trial: &Trial,
+        output: &mut Output<'_>,
+        looks: &mut PageLooks,
+    ) -> Result<()> {
         let index = trial.workloads.start;
         let workload = self.workloads[index];
         let turns = self.turns(&workload, output.round);
@@ -179,14 +201,8 @@ impl Blobs<'_> {
         let copy = copies.then(|| copies::turn(output.round));
         let parts = workload.parts;
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
-        let (start, is_due) = (Instant::now(), self.page_looks.is_due());
-        self.page_looks.waited = false;
-        let reach = |ready: &&ReadyStore| {
-            let look = is_due || !ready.filled.get();
-            if look { cache_state::reach(ready, Cache::Warm) } else { Ok(None) }
-        };
-        let before = stores.iter().map(reach).collect::<Result<Vec<_>>>()?;
-        let looked = start.elapsed();
+        let before = self.bring_into_memory(trial, &stores, output, looks)?;
+        let start = Instant::now();
         let warm = before.iter().map(|before| before.is_none_or(|seen| seen.shows(Cache::Warm)));
         let warm_up =
             |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
@@ -195,15 +211,14 @@ impl Blobs<'_> {
         let fetched = |spent: &Spent| spent.io.is_some_and(|io| io.device_read_bytes > Some(0));
         let fetched = |done: &LaneDone| fetched(&done.first) || fetched(&done.spent);
         let fetched = done.iter().flatten().any(fetched);
-        self.page_looks.looked += looked;
-        self.page_looks.epochs += start.elapsed().saturating_sub(looked);
-        self.page_looks.pages_lost = false;
+        looks.epochs += start.elapsed();
+        looks.pages_lost = false;
         for (((target, ready), before), done) in
             trial.targets.iter().zip(&stores).zip(before).zip(done)
         {
             output.target = *target;
-            let looks = fetched && before.is_some();
-            let seen = || if looks { cache_state::seen(ready) } else { Ok(None) };
+            let is_seen = fetched && before.is_some();
+            let seen = || if is_seen { cache_state::seen(ready, self.job.stop) } else { Ok(None) };
             let sampled =
                 done.and_then(|done| sample(done, turns, (copy, part), (before, seen()?), &load));
             match sampled {
@@ -212,13 +227,69 @@ impl Blobs<'_> {
                     let (_, half) = self.stores.keys_in(output.round);
                     sample.passes_mut().into_iter().for_each(|passes| passes.half = half);
                     let is_warm = sample.state(workload.work) == State::Reached;
-                    self.page_looks.waited |= !is_warm;
+                    let own = looks.stores.entry(*target).or_default();
+                    own.waited = !is_warm;
+                    own.loses |= !is_warm;
                     output.sample(Sample { workload: index, as_found, ..sample }, None)?;
                 }
                 Err(error) => output.failed.push((*target, error)),
             }
         }
         Ok(())
+    }
+
+    /// Brings the stores of `trial` into memory, as far as there is time to examine them, and what of them
+    /// is read in this round if they lose pages. Returns what was then seen in memory of each; `None` if it was
+    /// not examined.
+    fn bring_into_memory(
+        &self,
+        trial: &Trial,
+        stores: &[&ReadyStore],
+        output: &mut Output<'_>,
+        looks: &mut PageLooks,
+    ) -> Result<Vec<Option<Residency>>> {
+        let (mut before, mut is_read) = (Vec::new(), false);
+        for (target, ready) in trial.targets.iter().zip(stores) {
+            let start = Instant::now();
+            let is_due = looks.is_due(*target, stores.len()) || !ready.filled.get();
+            let reach = || cache_state::reach(ready, Cache::Warm, self.job.stop);
+            before.push(if is_due { reach()? } else { None });
+            let own = looks.stores.entry(*target).or_default();
+            own.looked += start.elapsed();
+            let is_examined = is_due && ready.examined.borrow().is_none();
+            if !own.loses || is_examined || ready.as_found.get() {
+                continue;
+            }
+            let start = Instant::now();
+            self.read_round(ready, output.round)?;
+            is_read = true;
+            let kind = FindingKind::ReadAgain { seconds: start.elapsed().as_secs_f64() };
+            let label = &self.stores.targets[*target].planned.label;
+            let finding = Finding::target(kind, label).in_workload(trial.workloads.start);
+            output.recorder.note([finding.in_round(output.round)])?;
+        }
+        if is_read {
+            fill_processor_cache();
+        }
+        Ok(before)
+    }
+
+    /// Reads the values of a round, so that they are in memory.
+    fn read_round(&self, ready: &ReadyStore, round: u32) -> Result<()> {
+        let (dataset, _) = self.stores.keys_in(round);
+        let mut buffer = Vec::new();
+        let read = ready.with(|store| {
+            let session = &mut *store.session()?;
+            session.begin(Mode::Read)?;
+            for entry in dataset.round_entries() {
+                self.job.stop.check()?;
+                buffer.resize(entry.size as usize, 0);
+                // What became of it is for the epoch to find.
+                session.get(dataset.key(entry), &mut buffer)?;
+            }
+            session.commit()
+        });
+        read.map(drop)
     }
 
     /// The reads of a round.
@@ -354,6 +425,15 @@ impl Blobs<'_> {
             thread::scope(|scope| join(scope.spawn(|| epoch(&input, turns, warm_ups, &opener))));
         Ok((done, meter.stop().load))
     }
+}
+
+/// The most bytes that the processor's cache is filled with.
+const MOST_FILLED: u64 = 256 << 20;
+
+/// Fills the processor's cache with bytes of no store: values that were just read would be in it.
+fn fill_processor_cache() {
+    let bytes = host::last_level_cache_bytes().unwrap_or(0).saturating_mul(2).min(MOST_FILLED);
+    black_box(vec![1_u8; usize::try_from(bytes).unwrap_or(0)]);
 }
 
 /// Stores that workers read, one each; asks a worker for its turn.

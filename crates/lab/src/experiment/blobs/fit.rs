@@ -12,8 +12,10 @@ use model::{
 };
 
 use super::{
-    BlobTarget, Coverage, Job, Scratches, source::Source, store_preparation::create_filled,
-    stores::Sampled,
+    BlobTarget, Coverage, Job, Scratches,
+    source::Source,
+    store_preparation::create_filled,
+    stores::{Sampled, Stores},
 };
 use crate::{
     Amount, Silent, Stop,
@@ -21,31 +23,40 @@ use crate::{
         Line, guessed,
         shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
     },
+    dataset::Dataset,
     store::ReadyStore,
 };
 
 /// Takes the same sample from the same `source`, if there was one, and returns it.
 pub(super) fn repeat_sample(
-    sampled: Option<Sampled>,
+    kept: &Stores,
     source: &mut Source,
     stop: &Stop,
 ) -> Result<Option<Sampled>> {
-    if let Some(Sampled { count, seed, .. }) = sampled {
-        source.sample(&source.lengths(stop)?, count, seed)?;
+    match (&kept.chosen, kept.sampled) {
+        (Some(chosen), _) => source.choose(chosen),
+        (None, Some(Sampled { count, seed, .. })) => {
+            source.sample(&source.lengths(stop)?, count, seed)?;
+        }
+        _ => {}
     }
-    Ok(sampled)
+    Ok(kept.sampled)
 }
 
 /// The smallest sample, whether or not it fits.
 const FEWEST: u64 = 32;
 
 /// Reduces `source` to the sample that was asked for, or to as much as fits into the time; `all` is the
-/// amount of all data.
+/// amount of all data. Where the lengths of some keys only are known, those of `drawn`, the sample is one of
+/// them.
 pub(super) fn choose_sample(
     job: Job<'_>,
     source: &mut Source,
     all: Amount,
+    drawn: Option<&Dataset>,
 ) -> Result<Option<Sampled>> {
+    let drawn = drawn.filter(|_| can_sample(job));
+    drawn.inspect(|drawn| source.choose(drawn));
     let wanted = job.part.coverage.amount(all);
     let is_asked = wanted.count < all.count;
     if is_asked && !can_sample(job) {
@@ -67,16 +78,20 @@ pub(super) fn choose_sample(
             }
         }
     }
-    let sampled = (count < all.count).then_some(Sampled {
+    if count >= all.count {
+        drawn.inspect(|_| source.choose_all());
+        return Ok(None);
+    }
+    let listed = drawn.map(|drawn| drawn.entries().len() as u64);
+    let count = listed.map_or(count, |listed| listed.min(count));
+    source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
+    Ok(Some(Sampled {
         from: SampledFrom { count: all.count, bytes: all.bytes },
         count,
+        listed,
         seed: job.request.seed,
         seconds,
-    });
-    if sampled.is_some() {
-        source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
-    }
-    Ok(sampled)
+    }))
 }
 
 /// Returns the time for each target in which filling is tried; `None` if all that is `wanted`
@@ -215,10 +230,8 @@ fn fill_part(
     let ready = ReadyStore::new(engine, path, options);
     let mut filled = (0, Duration::ZERO);
     let store = create_filled(&ready, |session| {
-        let start = Instant::now();
-        let values =
-            source.fill_until(session, ready.filling(), Some(start + limit), &Silent, job.stop)?;
-        filled = (values, start.elapsed());
+        let limit = Some(limit);
+        filled = source.fill_within(session, ready.filling(), limit, &Silent, job.stop)?;
         Ok(())
     })?;
     store.close()?;

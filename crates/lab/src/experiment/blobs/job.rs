@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use model::{Batch, BlobWork, Error, Facet, Operation, Order, Result, Settings, Workload};
+use model::{
+    Batch, BlobWork, Error, ErrorKind, Facet, Operation, Order, Result, Settings, Workload,
+};
 
 use super::request::BlobsRequest;
 use crate::{
@@ -53,6 +55,19 @@ impl<'a> Job<'a> {
     pub(super) fn remaining(&self) -> Option<Duration> {
         let all = self.share(1.0)?;
         Some(self.budget.limit().map_or(all, |left| left.min(all)))
+    }
+
+    /// Does `work` in the time `limit`; returns `None` if that was too short for it.
+    pub(super) fn within<T>(
+        &self,
+        limit: Option<Duration>,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self.stop.within(limit, work) {
+            // The time of the whole command may be over, too.
+            Err(error) if error.kind() == ErrorKind::Overdue => self.stop.check().map(|()| None),
+            done => done.map(Some),
+        }
     }
 
     /// Reports whether the keys that are measured may be a random part of all.

@@ -15,6 +15,8 @@ pub(super) struct Listing {
     /// How much there is in all; estimated where keys were drawn.
     pub(super) all: Amount,
     pub(super) took: Duration,
+    /// Whether the lengths of some keys only are known, because listing those of all took too long.
+    pub(super) is_drawn: bool,
 }
 
 impl Listing {

@@ -105,13 +105,12 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
     }
     if job.touches_all() {
         let all = source.amount(job.stop)?;
-        return Ok((None, fit::choose_sample(job, source, all)?));
+        return Ok((None, fit::choose_sample(job, source, all, None)?));
     }
-    // Stores can only be filled with keys that are listed.
-    let is_filled = job.part.targets.iter().any(|target| target.location.is_none());
-    let within = job.share(shares::LISTING).filter(|_| !is_filled && job.draws_keys());
+    let within = job.share(shares::LISTING).filter(|_| job.draws_keys());
     let listing = source.list(job, within)?;
-    let sampled = fit::choose_sample(job, source, listing.all)?;
+    let drawn = listing.is_drawn.then_some(&listing.dataset);
+    let sampled = fit::choose_sample(job, source, listing.all, drawn)?;
     let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
     Ok((Some(listing), sampled))
 }
@@ -131,10 +130,13 @@ fn ready<'a>(
     }
     let (listing, sampled) = match &kept {
         Some(kept) if listed_part.is_some() => (None, kept.sampled),
-        Some(kept) => (None, fit::repeat_sample(kept.sampled, &mut source, job.stop)?),
+        Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?),
         None => listed(job, &mut source)?,
     };
+    let is_chosen = sampled.is_some_and(|of| of.listed.is_some());
+    let chosen = listing.as_ref().filter(|_| is_chosen).map(|listing| listing.dataset.clone());
     let mut stores = prepare::stores(job, &source, listing, kept)?;
+    stores.chosen = chosen.or(stores.chosen);
     stores.sampled = sampled.or_else(|| source.sampled(job.request.seed));
     if let Some(part) = listed_part.filter(|part| !part.is_whole) {
         let keys = part.all.count;
@@ -317,7 +319,7 @@ impl Blobs<'_> {
         let mut findings = self.stores.findings.clone();
         findings.extend(unreachable.into_iter().map(Finding::run));
         let sampled = self.stores.sampled;
-        findings.extend(sampled.map(|of| Finding::run(of.finding())));
+        findings.extend(sampled.iter().flat_map(Sampled::findings).map(Finding::run));
         findings.extend(always_warm);
         let Job { request, part, .. } = self.job;
         let is_scratch = |target: &&BlobTarget| {
@@ -472,7 +474,7 @@ impl Experiment for Blobs<'_> {
         }
         let (workload, ops) = (self.own_workload(index, target), self.ops[index].clone());
         if cache != Cache::Warm || workload.work.updates() {
-            self.page_looks.note_loss();
+            self.page_looks.pages_lost = true;
         }
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));

@@ -15,7 +15,7 @@ use super::{
     source::Source,
     store_preparation::{StorePreparation, TargetStores, compare, reads_a_copy},
     stores::{PreparedTarget, Stores},
-    warming::warm,
+    warming::{examine_some, warm},
 };
 use crate::{
     Amount,
@@ -236,6 +236,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
         targets: Vec::new(),
         baseline: 0,
         sampled: None,
+        chosen: None,
         half: None,
         findings: Vec::new(),
         failed: Vec::new(),
@@ -304,14 +305,26 @@ fn finish(
         }
     }
     // The check has read more of it.
-    let left = made.read.iter().filter(|ready| ready.as_found.get());
-    left.into_iter().try_for_each(|ready| warm(job, target, ready, amount))?;
-    let mut facts = made.first().facts(place, amount.bytes)?;
+    let mut examined = None;
+    for ready in made.read.iter().filter(|ready| ready.as_found.get()) {
+        if ready.examined.borrow().is_some() {
+            examined = Some(examine_some(job, target, ready, (dataset, amount))?);
+        } else {
+            warm(job, target, ready, amount)?;
+        }
+    }
+    let longest = job.examining().unwrap_or(Duration::MAX);
+    let (mut facts, some) = made.first().facts_within(place, amount, longest)?;
+    let estimated = some.map(|files| {
+        let kind = FindingKind::SpaceEstimated { files, all: amount.count };
+        Finding::target(kind, &target.label)
+    });
     made.keep_layout(&facts.in_effect);
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
     show(job, &target.label, made.first(), &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
-    let findings = finding.into_iter().chain(copied(job, target)).collect();
+    let findings = [finding, copied(job, target), examined, estimated];
+    let findings = findings.into_iter().flatten().collect();
     let TargetStores { read, copies, update, .. } = made;
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
 }
@@ -354,7 +367,7 @@ fn inspect(
     }
     // Filled as a warm trial wants it: the calibration finds it so.
     if !ready.filled.get() {
-        cache_state::reach(ready, Cache::Warm)?;
+        cache_state::reach(ready, Cache::Warm, job.stop)?;
     }
     let start = Instant::now();
     let until = job.check_until();
@@ -384,18 +397,14 @@ fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Resul
     let kept = job.share(after).unwrap_or_default();
     let limit = job.budget.limit();
     let limit = limit.map(|left| left.saturating_sub(kept).mul_f64(shares::ONE_TARGET));
-    let result = job.stop.within(limit, work);
-    match result {
-        Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
-            let limit = show_duration(limit.unwrap_or_default());
-            let [time, data] = job.request.limits;
-            Err(Error::failed(format!(
-                "making it ready takes more than {limit}, half of the time that was left for it; \
-                 use more {time} or a smaller {data}"
-            )))
-        }
-        result => result,
-    }
+    job.within(limit, work)?.ok_or_else(|| {
+        let limit = show_duration(limit.unwrap_or_default());
+        let [time, data] = job.request.limits;
+        Error::failed(format!(
+            "making it ready takes more than {limit}, half of the time that was left for it; use \
+             more {time} or a smaller {data}"
+        ))
+    })
 }
 
 /// Drops the keys past `--max-id`.

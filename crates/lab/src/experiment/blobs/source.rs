@@ -19,12 +19,12 @@ use super::{
     Data, Job, draw,
     listing::{KEPT, Listing},
     sample::stratified,
-    stores::Sampled,
+    stores::{Sampled, keep_layout},
 };
 use crate::{
     Amount, Progress, ResolvedTarget, Stop, StoreLocation,
     copy::{Readable, generated},
-    dataset::{Dataset, Sampler, Use, below, check_type, derive, value_size},
+    dataset::{Dataset, Entry, Sampler, Use, below, check_type, derive, value_size},
     host,
     progress::tick,
     store::check,
@@ -124,13 +124,15 @@ impl Source {
         stop: &Stop,
     ) -> Result<Self> {
         let since = SystemTime::now();
-        let readable = place.readable(scratch, progress, stop)?;
-        let keys = || {
+        let mut readable = place.readable(scratch, progress, stop)?;
+        let found = || {
             let store = readable.place.open()?;
-            let keys = store.keys();
-            store.close().map(|()| keys)
+            let found = (store.keys(), store.in_effect()?.0);
+            store.close().map(|()| found)
         };
-        let keys = keys().map_err(|error| readable.names(error))?;
+        let (keys, in_effect) = found().map_err(|error| readable.names(error))?;
+        // A folder of many files is not listed again to find how they are named.
+        keep_layout(readable.place.engine, &mut readable.place.settings, &in_effect);
         Ok(Self { keys, from: From::Existing(readable, since), chosen: None, listed: None })
     }
 
@@ -158,6 +160,12 @@ impl Source {
         self.keys
     }
 
+    /// Returns the settings with which the store is read, if it is the one at `path`.
+    pub(super) fn layout_at(&self, path: Option<&Path>) -> Option<&Settings> {
+        let From::Existing(readable, _) = &self.from else { return None };
+        (path == Some(&readable.place.path)).then_some(&readable.place.settings)
+    }
+
     /// Returns the settings of the store that has the data, as read back. Files by their paths have
     /// only one way of being stored.
     pub(super) fn settings(&self) -> Result<Settings> {
@@ -183,7 +191,7 @@ impl Source {
     pub(super) fn sample(&mut self, lengths: &[u64], count: u64, seed: u64) -> Result<()> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let places = stratified(lengths, count, derive(seed, Use::Sample, 0));
-        if let Some(chosen) = self.chosen.as_mut().filter(|_| self.listed.is_some()) {
+        if let Some(chosen) = self.chosen.as_mut() {
             // It is a sample of one, whose values may have been fetched.
             let mut all = mem::take(chosen).into_iter().map(Some).collect::<Vec<_>>();
             chosen.extend(places.into_iter().filter_map(|place| all[place].take()));
@@ -204,6 +212,22 @@ impl Source {
         })?;
         self.chosen = Some(chosen);
         Ok(())
+    }
+
+    /// Makes it a sample of the values of `dataset`, in its order.
+    pub(super) fn choose(&mut self, dataset: &Dataset) {
+        let new = |entry: &Entry| Chosen {
+            key: dataset.key(entry).into(),
+            length: entry.size.into(),
+            meta: None,
+            value: None,
+        };
+        self.chosen = Some(dataset.entries().iter().map(new).collect());
+    }
+
+    /// Makes it all of the data again.
+    pub(super) fn choose_all(&mut self) {
+        self.chosen = None;
     }
 
     /// Makes it a sample of the keys of a part, if listing all of it would cost requests, and fetches
@@ -268,7 +292,7 @@ impl Source {
         let listed = self.listed.filter(|_| self.is_part())?;
         let from = SampledFrom { count: listed.all.count, bytes: listed.all.bytes };
         let count = self.chosen.as_ref().map_or(0, Vec::len) as u64;
-        Some(Sampled { from, count, seed, seconds: None })
+        Some(Sampled { from, count, listed: None, seed, seconds: None })
     }
 
     /// Reports whether only a part of the keys of a store is known.
@@ -280,20 +304,36 @@ impl Source {
     /// Lists the keys with the lengths of their values, which are not read.
     pub(super) fn list(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
         let start = Instant::now();
-        let listed = job.stop.within(within, || self.list_all(Scan::LENGTHS, job));
-        let listed = match listed {
-            Err(error) if error.kind() == ErrorKind::Overdue && job.stop.check().is_ok() => {
-                self.draw(job, within)
-            }
-            listed => listed,
+        let list_all = || self.list_all(Scan::LENGTHS, job);
+        let listed = match within {
+            // A folder is read whole for each scan, and lengths are asked for one by one.
+            Some(_) if self.chosen.is_none() && self.is_folder() => self.list_files(job, within)?,
+            _ => match job.within(within, list_all)? {
+                Some(listed) => listed,
+                None => self.draw(job, within)?,
+            },
         };
-        Ok(Listing { took: start.elapsed(), ..listed? })
+        Ok(Listing { took: start.elapsed(), ..listed })
+    }
+
+    /// Lists the files of a folder, with the lengths of as many as can be asked for.
+    fn list_files(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
+        let listing = self.list_all(Scan::KEYS, job)?;
+        // The store had the lengths at hand.
+        if listing.all.bytes > 0 {
+            return Ok(listing);
+        }
+        self.with(|store| {
+            let session = &mut *store.session()?;
+            let all = || draw::all_lengths(session, &listing, job);
+            let all = if listing.is_whole() { job.within(within, all)? } else { None };
+            all.map_or_else(|| draw::lengths(&mut *store.session()?, listing, job, within), Ok)
+        })
     }
 
     /// Lists keys that are too many for all of them to be listed with the lengths of their values.
     fn draw(&self, job: Job<'_>, within: Option<Duration>) -> Result<Listing> {
-        // A folder is read whole for each range of its keys.
-        if self.keys == KeyKind::Integers && !self.is_folder() {
+        if self.keys == KeyKind::Integers {
             let draw = |store: &dyn Store| draw::keys(&mut *store.session()?, job, within);
             if let Some(drawn) = self.with(draw)? {
                 return Ok(drawn);
@@ -336,7 +376,7 @@ impl Source {
             }
             Ok(Continue(()))
         })?;
-        Ok(Listing { dataset, all, took: Duration::ZERO })
+        Ok(Listing { dataset, all, took: Duration::ZERO, is_drawn: false })
     }
 
     /// Visits every key in key order, with the length of its value if it is known or wanted.
@@ -449,22 +489,24 @@ impl Source {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<()> {
-        self.fill_until(session, how, None, progress, stop).map(drop)
+        self.fill_within(session, how, None, progress, stop).map(drop)
     }
 
-    /// Writes items into an empty store until the time is over, and returns how many.
-    pub(super) fn fill_until(
+    /// Writes items into an empty store for so long, and returns how many, and how long that took. Both
+    /// times start with the first item: what lists the items first takes as long for a few.
+    pub(super) fn fill_within(
         &self,
         session: &mut dyn Session,
         how: How,
-        until: Option<Instant>,
+        limit: Option<Duration>,
         progress: &dyn Progress,
         stop: &Stop,
-    ) -> Result<u64> {
-        let (mut written, mut bytes) = (0, 0);
+    ) -> Result<(u64, Duration)> {
+        let (mut written, mut bytes, mut start) = (0, 0, None::<Instant>);
         session.begin(Mode::Write)?;
         self.scan(&mut |item| {
             stop.check()?;
+            let start = start.get_or_insert_with(Instant::now);
             session.put(item.key, item.value, &Put { meta: item.meta, ..Put::new(how) })?;
             written += 1;
             bytes += item.value.len();
@@ -474,11 +516,11 @@ impl Source {
                 session.commit()?;
                 session.begin(Mode::Write)?;
             }
-            let is_over = until.is_some_and(|until| Instant::now() >= until);
+            let is_over = limit.is_some_and(|limit| start.elapsed() >= limit);
             Ok(if is_over { Break(()) } else { Continue(()) })
         })?;
         session.commit()?;
-        Ok(written)
+        Ok((written, start.map_or(Duration::ZERO, |start| start.elapsed())))
     }
 }
 

@@ -5,14 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{
-    Access, Error, Facet, OpenOptions, Operation, Owner, Result, Session, Settings, Store,
-};
+use model::{Access, Error, OpenOptions, Operation, Owner, Result, Session, Settings, Store};
 
 use super::{
     BlobTarget, Job, Scratches,
     source::Source,
-    stores::{PreparedTarget, Stores},
+    stores::{PreparedTarget, Stores, keep_layout},
 };
 use crate::{
     Amount,
@@ -131,11 +129,7 @@ impl TargetStores {
     /// list them again to find how they are named.
     pub(super) fn keep_layout(&mut self, in_effect: &Settings) {
         for ready in self.read.iter_mut().chain(&mut self.copies).chain(&mut self.update) {
-            let capabilities = ready.engine.capabilities();
-            if capabilities.paths && !capabilities.remote {
-                let stored = in_effect.stored(ready.engine.settings(Facet::Blobs));
-                ready.options.settings = ready.options.settings.clone().overlaid(&stored);
-            }
+            keep_layout(ready.engine, &mut ready.options.settings, in_effect);
         }
     }
 
@@ -199,7 +193,10 @@ impl StorePreparation<'_> {
         let (target, engine) = (self.target, self.target.engine);
         let own = !self.job.is_scratch(target, operation);
         let access = if own && !operation.writes() { Access::Read } else { Access::Write };
-        let settings = self.job.settings(target)?;
+        let mut settings = self.job.settings(target)?;
+        if own && let Some(in_effect) = self.source.layout_at(target.location.as_deref()) {
+            keep_layout(engine, &mut settings, in_effect);
+        }
         let options = OpenOptions { settings, access, keys: self.source.keys() };
         let twin = if operation.writes() { None } else { self.job.twin(self.index)? };
         let place = format!("{}-{operation}", twin.unwrap_or(self.index));

@@ -1,9 +1,9 @@
 //! The stores and the data that the rounds need.
 
-use std::{cmp::Ordering, path::PathBuf};
+use std::{cmp::Ordering, iter, path::PathBuf};
 
 use model::{
-    BlobsData, DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind,
+    Blobs, BlobsData, DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind,
     Operation, PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
 };
 
@@ -24,6 +24,8 @@ pub(super) struct Stores {
     pub(super) is_compared: bool,
     /// If the dataset is a sample.
     pub(super) sampled: Option<Sampled>,
+    /// Its values, if they were chosen among some whose lengths are known.
+    pub(super) chosen: Option<Dataset>,
     /// Half of a sample, which some rounds touch alone.
     pub(super) half: Option<Dataset>,
     pub(super) targets: Vec<PreparedTarget>,
@@ -42,14 +44,18 @@ pub(super) struct Stores {
 pub(super) struct Sampled {
     pub(super) from: SampledFrom,
     pub(super) count: u64,
+    /// The number of values among which it was chosen, if the lengths of the others are not known.
+    pub(super) listed: Option<u64>,
     pub(super) seed: u64,
     /// Seconds that all take, if that is why.
     pub(super) seconds: Option<f64>,
 }
 
 impl Sampled {
-    pub(super) fn finding(&self) -> FindingKind {
-        FindingKind::Sampled { count: self.count, all: self.from.count, seconds: self.seconds }
+    pub(super) fn findings(&self) -> impl Iterator<Item = FindingKind> + use<> {
+        let Self { from: SampledFrom { count: all, .. }, count, listed, seconds, .. } = *self;
+        let drawn = listed.map(|listed| FindingKind::LengthsDrawn { listed, keys: all });
+        iter::once(FindingKind::Sampled { count, all, seconds }).chain(drawn)
     }
 }
 
@@ -156,6 +162,14 @@ impl PreparedTarget {
 
     pub(super) fn stores(&self) -> impl Iterator<Item = &ReadyStore> {
         self.read.iter().chain(&self.copies).chain(&self.update)
+    }
+}
+
+/// Adds the layout of a folder of files, as it is in effect, to the `settings` to open it with.
+pub(super) fn keep_layout(engine: &dyn Blobs, settings: &mut Settings, in_effect: &Settings) {
+    let capabilities = engine.capabilities();
+    if capabilities.paths && !capabilities.remote {
+        *settings = settings.clone().overlaid(&in_effect.stored(engine.settings(Facet::Blobs)));
     }
 }
 

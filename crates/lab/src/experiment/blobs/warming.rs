@@ -1,14 +1,17 @@
 //! Bringing stores into memory before they are read warm.
 
-use model::{Cache, Residency, Result};
+use std::time::Duration;
+
+use model::{Cache, Finding, FindingKind, Residency, Result};
 
 use super::{BlobTarget, Job};
 use crate::{
     Amount,
     budget::{
         guessed::reading_files,
-        shares::{WARMING, WARMING_AGAIN, WARMING_AT_MOST},
+        shares::{EXAMINING, WARMING, WARMING_AGAIN, WARMING_AT_MOST},
     },
+    dataset::Dataset,
     store::{ReadyStore, cache_state, file_bytes},
 };
 
@@ -19,19 +22,59 @@ pub(super) fn warm(
     ready: &ReadyStore,
     amount: Amount,
 ) -> Result<()> {
-    let warming = job.warming(target, ready, amount)?;
+    let examining = job.examining();
+    let Some(warming) = job.within(examining, || job.warming(target, ready, amount))? else {
+        leave_unexamined(ready);
+        return Ok(());
+    };
     let longest = job.remaining().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
-        Warming::Whole => job.stop.within(longest, || cache_state::load(ready, job.stop))?,
+        Warming::Whole => job.within(longest, || cache_state::load(ready, job.stop))?.is_some(),
         Warming::Missing => true,
         Warming::None => false,
     };
-    // A limit within which it was not read may have been that of the whole command.
-    job.stop.check()?;
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
-    cache_state::reach(ready, Cache::Warm).map(drop)
+    let longest = if is_loaded { longest } else { examining };
+    let reached = job.within(longest, || cache_state::reach(ready, Cache::Warm, job.stop))?;
+    if reached.is_none() {
+        leave_unexamined(ready);
+    }
+    Ok(())
+}
+
+/// Leaves a store as it was found, without examining its files.
+fn leave_unexamined(ready: &ReadyStore) {
+    ready.as_found.set(true);
+    ready.examined.replace(Some(Vec::new()));
+}
+
+/// The largest number of files that are examined where not all can be: more show hardly more.
+const EXAMINED: usize = 20_000;
+
+/// Chooses files to be examined for being in memory where not all of `amount` can be: those of the values of
+/// `dataset`, all of which were just read. Returns a finding that says so.
+pub(super) fn examine_some(
+    job: Job<'_>,
+    target: &BlobTarget,
+    ready: &ReadyStore,
+    (dataset, amount): (&Dataset, Amount),
+) -> Result<Finding> {
+    let entries = dataset.entries().iter().take(EXAMINED);
+    let (files, _) = ready.with(|store| {
+        let files = entries.map(|entry| store.file_of(dataset.key(entry)));
+        Ok(files.collect::<Option<Vec<_>>>().unwrap_or_default())
+    })?;
+    let examined = files.len() as u64;
+    ready.examined.replace(Some(files));
+    // They are warm without the others, unless memory cannot hold them.
+    let is_warm = examined > 0 && fits_in_memory(dataset.summary().bytes);
+    ready.filled.set(is_warm);
+    ready.as_found.set(!is_warm);
+    cache_state::reach(ready, Cache::Warm, job.stop)?;
+    let kind = FindingKind::FilesNotExamined { examined, files: amount.count };
+    Ok(Finding::target(kind, &target.label))
 }
 
 /// The way in which a store is brought into memory before it is read warm.
@@ -49,7 +92,18 @@ const IN_MEMORY: f64 = 0.8;
 /// Where so much of a store at most is not in memory, the rest is left there as it was found.
 const FEW_MISSING: f64 = 0.5;
 
+fn fits_in_memory(bytes: u64) -> bool {
+    let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+    bytes as f64 <= memory * IN_MEMORY
+}
+
 impl Job<'_> {
+    /// Returns the time in which all files of a store are to be examined; `None` if a round touches all keys.
+    pub(super) fn examining(self) -> Option<Duration> {
+        let share = EXAMINING / self.part.targets.len() as f64;
+        self.remaining().map(|time| time.mul_f64(share))
+    }
+
     /// Returns how a store of `amount` is brought into memory in the time that there is for it.
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
         let Some(time) = self.remaining() else { return Ok(Warming::Whole) };
@@ -62,8 +116,7 @@ impl Job<'_> {
             space.apparent.max(space.allocated)
         };
         let files = if in_files { amount.count } else { 1 };
-        let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-        if bytes as f64 > memory * IN_MEMORY {
+        if !fits_in_memory(bytes) {
             return Ok(Warming::None);
         }
         let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64();
@@ -72,7 +125,7 @@ impl Job<'_> {
             return Ok(if loading > WARMING { Warming::None } else { Warming::Whole });
         }
         let share = |seen: Residency| 1.0 - seen.resident as f64 / seen.pages.max(1) as f64;
-        let missing = cache_state::seen(ready)?.map_or(1.0, share);
+        let missing = cache_state::seen(ready, self.stop)?.map_or(1.0, share);
         Ok(match () {
             () if loading * missing + again > WARMING => Warming::None,
             () if missing > FEW_MISSING => Warming::Whole,

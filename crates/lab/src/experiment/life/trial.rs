@@ -129,7 +129,7 @@ impl LifeTrial<'_> {
     ) -> Result<()> {
         let named = |e: Error| e.context(step);
         let files = (step == LifeStep::Day).then(|| self.snapshot()).transpose()?.flatten();
-        let before = cache_state::reach(&self.ready, Cache::Warm)?;
+        let before = cache_state::reach(&self.ready, Cache::Warm, self.of.stop)?;
         let used = self.ready.with(|store| {
             let mut session = store.session()?;
             let settle = || store.flush_writes();
@@ -155,7 +155,7 @@ impl LifeTrial<'_> {
             return Ok(());
         }
         let mut buffer = vec![0; first.size as usize];
-        let before = cache_state::reach(&self.ready, cache)?;
+        let before = cache_state::reach(&self.ready, cache, self.of.stop)?;
         let mut opened = None;
         let work = || {
             let store = opened.insert(engine.open(path, options)?);
@@ -174,7 +174,7 @@ impl LifeTrial<'_> {
         if engine.declaration().reclaim.is_none() || held.is_some() {
             return Ok(());
         }
-        let before = cache_state::reach(&self.ready, Cache::Warm)?;
+        let before = cache_state::reach(&self.ready, Cache::Warm, self.of.stop)?;
         let store = engine.open(path, options)?;
         let processes = store.processes();
         let work = || store.reclaim().map(|()| PassResult { operations: 1, bytes: 0 });

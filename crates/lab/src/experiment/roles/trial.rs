@@ -52,7 +52,7 @@ struct Kind {
 impl RolesTrial<'_> {
     /// Outputs a sample for each role of each pass.
     pub(super) fn run(&self, output: &mut Output<'_>) -> Result<()> {
-        let before = cache_state::reach(self.ready, Cache::Warm)?;
+        let before = cache_state::reach(self.ready, Cache::Warm, self.of.stop)?;
         let (samples, _) = self.ready.with(|store| self.open(store, output.round))?;
         if self.writes() {
             flush(&self.ready.files())?;
