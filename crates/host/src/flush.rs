@@ -50,17 +50,6 @@ fn cannot_flush(path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |cause| Error::io(format!("cannot flush {}", path.display()), cause)
 }
 
-/// Returns how often this process and its workers have flushed so far: the calls of fsync, fdatasync and
-/// msync; `None` where they are not counted.
-pub fn flushes() -> Option<u64> {
-    os::flush_calls()
-}
-
-/// Adds flushes that a worker process reports.
-pub fn add_flushes(flushes: u64) {
-    os::add_flush_calls(flushes);
-}
-
 /// The greatest number of flushes: more do not improve the percentiles.
 const MOST: usize = 1000;
 

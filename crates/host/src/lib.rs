@@ -43,6 +43,8 @@ mod stop;
 mod text;
 mod thread_meter;
 mod unchecked;
+mod work;
+mod work_meter;
 mod writers;
 
 pub use access::{
@@ -58,7 +60,7 @@ pub use files::{
     check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
     is_open_to_write, is_same_file, may_be_moved, rename_new, user_id,
 };
-pub use flush::{add_flushes, flush_latency, flushes, sync, sync_dir};
+pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;
 pub use memory::{memory, peak_bytes};
 pub use memory_group::MemoryGroup;
@@ -85,6 +87,8 @@ pub use stop::Stop;
 pub use text::mutilations;
 pub use thread_meter::{Spent, ThreadMeter};
 pub use unchecked::{WITHOUT, does_without, unchecked};
+pub use work::{Work, add_work};
+pub use work_meter::WorkMeter;
 pub use writers::writers;
 
 /// The replacement on systems that do not describe their mounts.

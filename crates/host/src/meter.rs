@@ -3,14 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use model::{Cost, Io, Load};
+use model::{Cost, Load};
 
 use crate::{
     memory::swapped_bytes,
-    os::spent,
-    processes::{Processes, combine_costs, combine_io, own_io},
+    processes::Processes,
     processor,
     text::{self, number},
+    work::{Work, reported_work},
+    work_meter::WorkMeter,
 };
 
 /// A meter that measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little
@@ -19,41 +20,56 @@ use crate::{
 #[derive(Debug)]
 pub struct Meter {
     roots: Vec<u32>,
-    processes: Option<Processes>,
+    workers: Vec<u32>,
+    processes: Option<(Processes, Processes)>,
+    reported: Work,
     throttled: Option<u64>,
     swapped: Option<u64>,
     pressure: Pressure,
     ticks: Option<Ticks>,
-    io: Option<Io>,
-    spent: Cost,
+    own: WorkMeter,
     start: Instant,
 }
 
 /// The figures of a [`Meter`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
-    /// The cost of this process and of the others that count.
-    pub cost: Cost,
-    /// Their input and output; `None` if the system does not report it.
-    pub io: Option<Io>,
+    /// The work of this process.
+    pub own: Work,
+    /// The work of the others that count: the workers' as they report it ([`add_work`](crate::add_work)),
+    /// without what it takes to ask them, and everything that their descendants do. `None` if the system does
+    /// not report it.
+    pub others: Option<Work>,
     /// The work of other processes on the machine.
     pub load: Load,
 }
 
+impl Measured {
+    /// Returns the work of the others that count, and with it `own`, as much of this process's as was for
+    /// the same.
+    pub fn with(&self, own: Work) -> Work {
+        // If the others' part is missing, this process's must not pass for the whole.
+        self.others.map_or_else(Work::default, |others| others.plus(own))
+    }
+}
+
 impl Meter {
-    /// Starts to measure this process and `processes`, each with all its descendants.
-    pub fn start(processes: &[u32]) -> Self {
+    /// Starts to measure this process, `processes` and `workers`, each with all its descendants. Workers
+    /// report what passes cost them.
+    pub fn start(processes: &[u32], workers: &[u32]) -> Self {
+        let roots = [processes, workers].concat();
         // The process's own readings are innermost: they are finer than the machine's, and
         // reading what others did costs this process something itself.
         Self {
-            roots: processes.to_vec(),
-            processes: Processes::now(processes),
+            processes: Processes::now(&roots, workers),
+            reported: reported_work(),
+            roots,
+            workers: workers.to_vec(),
             throttled: processor::throttled(),
             swapped: swapped_bytes(),
             pressure: Pressure::now(),
             ticks: Ticks::now(),
-            io: own_io().map(|(io, reading)| combine_io(io, reading, u64::saturating_add)),
-            spent: spent(),
+            own: WorkMeter::start(),
             start: Instant::now(),
         }
     }
@@ -61,17 +77,13 @@ impl Meter {
     /// Returns the figures since the start.
     pub fn stop(self) -> Measured {
         let wall = self.start.elapsed();
-        let own = combine_costs(spent(), self.spent, u64::saturating_sub);
-        let own_io = self.io.zip(own_io());
-        let own_io = own_io.map(|(then, (now, _))| combine_io(now, then, u64::saturating_sub));
-        let others = self.processes.zip(Processes::now(&self.roots));
-        // If the others' part is missing, this process's must not pass for the whole.
-        let cost = others.map_or_else(Cost::default, |(then, now)| {
-            combine_costs(own, now.cost_since(&then), u64::saturating_add)
+        let own = self.own.stop();
+        let others = self.processes.zip(Processes::now(&self.roots, &self.workers));
+        let others = others.map(|((then, apart), (now, now_apart))| {
+            (now.work_since(&then), now_apart.work_since(&apart))
         });
-        let io = others.and_then(|(then, now)| {
-            Some(combine_io(own_io?, now.io_since(&then)?, u64::saturating_add))
-        });
+        let all = others.map_or_else(Cost::default, |(all, _)| all.plus(own).cost);
+        let reported = reported_work().combine(self.reported, u64::saturating_sub);
         let ticks = self.ticks.zip(Ticks::now());
         let [cpu_pressure, io_pressure, memory_pressure] =
             Pressure::now().shares_since(&self.pressure, wall);
@@ -82,9 +94,9 @@ impl Meter {
             swapped_bytes: grown(self.swapped, swapped_bytes()),
             throttled: grown(self.throttled, processor::throttled()),
             mhz: processor::mhz(),
-            ..ticks.map_or_else(Load::default, |(then, now)| now.load_since(&then, wall, cost))
+            ..ticks.map_or_else(Load::default, |(then, now)| now.load_since(&then, wall, all))
         };
-        Measured { cost, io, load }
+        Measured { own, others: others.map(|(_, apart)| apart.plus(reported)), load }
     }
 }
 
@@ -181,10 +193,10 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_meter_sees_its_own_work_as_its_own() {
-        let meter = Meter::start(&[]);
+        let meter = Meter::start(&[], &[]);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(250) {}
-        let Measured { cost, load, .. } = meter.stop();
+        let Measured { own: Work { cost, .. }, load, .. } = meter.stop();
         assert!(cost.user_ns + cost.system_ns > 20_000_000, "{cost:?}");
         assert!(load.other_cpus.is_some(), "{load:?}");
     }
@@ -195,16 +207,20 @@ mod tests {
     fn a_meter_sees_the_work_of_processes_that_count() {
         let script = "while :; do :; done";
         let mut shell = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
-        let (with, without) = (Meter::start(&[shell.id()]), Meter::start(&[]));
+        let (with, without) = (Meter::start(&[shell.id()], &[]), Meter::start(&[], &[]));
         std::thread::sleep(Duration::from_millis(300));
         let (without, with) = (without.stop(), with.stop());
         shell.kill().unwrap();
         shell.wait().unwrap();
-        let spent = |measured: &Measured| measured.cost.user_ns + measured.cost.system_ns;
+        let work = |measured: &Measured| measured.with(measured.own);
+        let spent = |measured: &Measured| {
+            let Work { cost, .. } = work(measured);
+            cost.user_ns + cost.system_ns
+        };
         // Other tests of this process work meanwhile, and may take the processors from it.
         assert!(spent(&with) > spent(&without) + 20_000_000, "{with:?} {without:?}");
         assert!(with.load.other_cpus < without.load.other_cpus, "{with:?} {without:?}");
-        assert!(with.io.is_some() == without.io.is_some());
+        assert!(work(&with).io.is_some() == work(&without).io.is_some());
     }
 }
 

@@ -10,36 +10,12 @@ use std::{
 
 use model::{Cost, Io};
 
-use crate::{os, run_clock::all_readings, text};
-
-/// Combines two costs counter by counter: `saturating_sub` gives what was spent between them,
-/// `saturating_add` their sum. A counter that one of them lacks is `None`.
-pub(crate) fn combine_costs(one: Cost, other: Cost, with: fn(u64, u64) -> u64) -> Cost {
-    let both = |one: Option<u64>, other| one.zip(other).map(|(one, other)| with(one, other));
-    Cost {
-        user_ns: with(one.user_ns, other.user_ns),
-        system_ns: with(one.system_ns, other.system_ns),
-        minor_faults: both(one.minor_faults, other.minor_faults),
-        major_faults: both(one.major_faults, other.major_faults),
-        voluntary_switches: both(one.voluntary_switches, other.voluntary_switches),
-        involuntary_switches: both(one.involuntary_switches, other.involuntary_switches),
-        flushes: both(one.flushes, other.flushes),
-    }
-}
-
-/// Combines the counters of two processes, or of one at two times.
-pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
-    let fetched = one.device_read_bytes.zip(other.device_read_bytes);
-    let sent = one.device_written_bytes.zip(other.device_written_bytes);
-    Io {
-        read_calls: with(one.read_calls, other.read_calls),
-        read_bytes: with(one.read_bytes, other.read_bytes),
-        write_calls: with(one.write_calls, other.write_calls),
-        written_bytes: with(one.written_bytes, other.written_bytes),
-        device_read_bytes: fetched.map(|(one, other)| with(one, other)),
-        device_written_bytes: sent.map(|(one, other)| with(one, other)),
-    }
-}
+use crate::{
+    os,
+    run_clock::all_readings,
+    text,
+    work::{Work, combine_costs, combine_io},
+};
 
 /// Returns the counters of this process so far, all its threads together (Linux: `/proc/self/io`,
 /// see proc(5)), without what its clocks read, and what the kernel adds to them for this reading
@@ -86,30 +62,28 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// Returns the counters of `roots` and their descendants, without this process itself; `None`
-    /// if the system does not report them.
-    pub(crate) fn now(roots: &[u32]) -> Option<Self> {
-        Self::below(Path::new("/proc"), roots)
+    /// Returns the counters of `roots` and their descendants, without this process itself, and the same
+    /// without those of `apart`; `None` if the system does not report them.
+    pub(crate) fn now(roots: &[u32], apart: &[u32]) -> Option<(Self, Self)> {
+        Self::below(Path::new("/proc"), roots, apart)
     }
 
-    fn below(proc: &Path, roots: &[u32]) -> Option<Self> {
-        let zero = Some(0);
-        let sampled = Cost {
-            minor_faults: zero,
-            major_faults: zero,
-            voluntary_switches: zero,
-            involuntary_switches: zero,
-            flushes: zero,
-            ..Cost::default()
-        };
-        let mut sum = Self { sampled, io: Some(Io::default()), ..Self::default() };
+    fn below(proc: &Path, roots: &[u32], apart: &[u32]) -> Option<(Self, Self)> {
+        let Work { cost, io } = Work::NONE;
+        let none = Self { total_ns: 0, sampled: cost, io };
+        let (mut all, mut others) = (none, none);
         for (pid, stat) in descendants(proc, roots)? {
-            sum.add(&proc.join(pid.to_string()), pid, &stat);
+            let one = Self::of(&proc.join(pid.to_string()), pid, &stat);
+            all.add(&one);
+            if !apart.contains(&pid) {
+                others.add(&one);
+            }
         }
-        Some(sum)
+        Some((all, others))
     }
 
-    fn add(&mut self, folder: &Path, pid: u32, stat: &Stat) {
+    /// Returns the counters of one process.
+    fn of(folder: &Path, pid: u32, stat: &Stat) -> Self {
         let own_ns = os::process_ns(pid).unwrap_or(stat.own_ns);
         let switches = switches(folder);
         let sampled = Cost {
@@ -119,13 +93,23 @@ impl Processes {
             flushes: Some(0),
             ..stat.sampled
         };
-        let io = self.io.zip(of_living(&folder.join("io"), parse_io));
-        self.total_ns = self.total_ns.saturating_add(own_ns).saturating_add(stat.reaped_ns);
-        self.sampled = combine_costs(self.sampled, sampled, u64::saturating_add);
+        let total_ns = own_ns.saturating_add(stat.reaped_ns);
+        Self { total_ns, sampled, io: of_living(&folder.join("io"), parse_io) }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.sampled = combine_costs(self.sampled, other.sampled, u64::saturating_add);
+        let io = self.io.zip(other.io);
         self.io = io.map(|(sum, more)| combine_io(sum, more, u64::saturating_add));
     }
 
-    pub(crate) fn cost_since(&self, then: &Self) -> Cost {
+    /// Returns the work since `then`.
+    pub(crate) fn work_since(&self, then: &Self) -> Work {
+        Work { cost: self.cost_since(then), io: self.io_since(then) }
+    }
+
+    fn cost_since(&self, then: &Self) -> Cost {
         let total = self.total_ns.saturating_sub(then.total_ns);
         let sampled = combine_costs(self.sampled, then.sampled, u64::saturating_sub);
         // Less than a tick: as it was split so far.
@@ -135,7 +119,7 @@ impl Processes {
         Cost { user_ns, system_ns: total - user_ns, ..sampled }
     }
 
-    pub(crate) fn io_since(&self, then: &Self) -> Option<Io> {
+    fn io_since(&self, then: &Self) -> Option<Io> {
         let (now, then) = self.io.zip(then.io)?;
         Some(combine_io(now, then, u64::saturating_sub))
     }
@@ -324,7 +308,8 @@ mod tests {
             process(proc.path(), FAR + pid, FAR + parent, 10);
         }
         fs::write(proc.path().join("meminfo"), "").unwrap();
-        let sum = Processes::below(proc.path(), &[FAR + 2, FAR + 6]).unwrap();
+        let below = |roots: &[u32]| Processes::below(proc.path(), roots, &[]).unwrap().0;
+        let sum = below(&[FAR + 2, FAR + 6]);
         assert_eq!((sum.sampled.user_ns, sum.total_ns), (40 * TICK_NS, 4 * 20 * TICK_NS));
         assert_eq!((sum.sampled.minor_faults, sum.sampled.major_faults), (Some(4), Some(8)));
         assert_eq!(sum.sampled.voluntary_switches, Some(12));
@@ -333,9 +318,9 @@ mod tests {
         assert_eq!(sum.io.unwrap().device_written_bytes, Some(44));
         // One that has ended meanwhile is passed over; one that cannot be read leaves no sum.
         fs::remove_file(proc.path().join(format!("{}/io", FAR + 3))).unwrap();
-        assert_eq!(Processes::below(proc.path(), &[FAR + 2]).unwrap().io.unwrap().read_calls, 14);
+        assert_eq!(below(&[FAR + 2]).io.unwrap().read_calls, 14);
         fs::write(proc.path().join(format!("{}/io", FAR + 4)), "rchar: x").unwrap();
-        assert_eq!(Processes::below(proc.path(), &[FAR + 2]).unwrap().io, None);
+        assert_eq!(below(&[FAR + 2]).io, None);
     }
 
     #[test]
@@ -343,7 +328,7 @@ mod tests {
         let proc = tempfile::tempdir().unwrap();
         process(proc.path(), FAR + 1, FAR + 2, 1);
         process(proc.path(), FAR + 2, FAR + 1, 1);
-        assert_eq!(Processes::below(proc.path(), &[7]).unwrap().total_ns, 0);
+        assert_eq!(Processes::below(proc.path(), &[7], &[]).unwrap().0.total_ns, 0);
     }
 
     #[test]
@@ -368,7 +353,7 @@ mod tests {
 
     #[test]
     fn without_roots_there_is_nothing_to_add() {
-        let none = Processes::now(&[]).unwrap();
+        let (none, _) = Processes::now(&[], &[]).unwrap();
         assert_eq!(none.cost_since(&none).minor_faults, Some(0));
         assert_eq!(none.io_since(&none), Some(Io::default()));
         assert!(descendants(Path::new("/proc"), &[]).unwrap().is_empty());
@@ -385,12 +370,12 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let then = Processes::now(&[shell.id()]).unwrap();
+        let then = Processes::now(&[shell.id()], &[]).unwrap().0;
         let mut input = shell.stdin.take().unwrap();
         std::io::Write::write_all(&mut input, b"\n").unwrap();
         let mut answer = [0];
         std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut answer).unwrap();
-        let now = Processes::now(&[shell.id()]).unwrap();
+        let now = Processes::now(&[shell.id()], &[]).unwrap().0;
         let counted = descendants(Path::new("/proc"), &[shell.id()]).unwrap();
         drop(input);
         shell.wait().unwrap();

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     os::{ThreadFile, spent_by_thread},
-    processes::{combine_costs, combine_io, parse_io},
+    processes::parse_io,
     run_clock::{Passed, RunClock},
+    work::{combine_costs, combine_io},
 };
 
 /// A meter for pieces of work of the thread that created it. A reading takes some microseconds,

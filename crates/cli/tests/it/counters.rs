@@ -7,6 +7,7 @@ use std::fs;
 use model::Sample;
 
 use crate::{
+    plugins::compile,
     traced::strace,
     world::{World, systems_sqlite},
 };
@@ -134,4 +135,50 @@ fn what_repeats_itself_is_listed() {
     let words = ran.words();
     let list = words.split("so that --fail-on can compare it: ").nth(1).unwrap_or_default();
     assert!(list.starts_with("sqlite journal=delete sync=full flushes"), "{words}");
+}
+
+/// The calls and bytes of each pass of a target in `r.json`.
+fn calls(world: &World, target: usize) -> Vec<(u64, u64, u64, u64, Option<u64>)> {
+    let record = world.record("r.json");
+    let of_target = record.samples.iter().filter(|sample| sample.target == target);
+    let calls = |sample: &Sample| {
+        let io = sample.io.expect("Linux counts");
+        let flushes = sample.cost.flushes;
+        (io.read_calls, io.read_bytes, io.write_calls, io.written_bytes, flushes)
+    };
+    of_target.map(calls).collect()
+}
+
+/// Neither its messages nor its clocks count, of which a busy machine has more.
+#[test]
+#[cfg(feature = "redb")]
+fn a_worker_has_the_calls_of_its_engine_in_this_process() {
+    let world = World::new();
+    let work = format!("{WORK} --rounds 3 --json r.json");
+    let target = "redb:?sync=immediate";
+    world.ok(&format!("run {target} {work}"));
+    let here = calls(&world, 0);
+    assert!(here[0].2 >= 300, "{here:?}");
+    let gate = "--fail-on calls,bytes";
+    let ran = world.ok(&format!("run {target} {target}&worker={PROGRAM} {gate} {work}"));
+    assert!(ran.err.contains("gate on calls, bytes: pass"), "{}", ran.err);
+    for target in 0..2 {
+        assert_eq!(calls(&world, target), here, "{target}");
+    }
+}
+
+/// Passes are so long that the worker shows that it runs.
+#[test]
+fn a_plugin_has_the_calls_that_it_makes() {
+    let world = World::new();
+    let put =
+        "    int found, is_alone = alone(session), removes = how == REMOVE, done = STOREMARK_NO;";
+    let slow = format!("{put}\n    nanosleep(&(struct timespec){{ 0, 50000000 }}, NULL);");
+    let include = "#include \"toy.h\"";
+    let time = format!("{include}\n#include <time.h>");
+    compile(&world, "slow.so", &[(put, &slow), (include, &time)]);
+    let work = "--update --keys 50 --count 50 --size 100 --batch 1 --rounds 2 --json r.json";
+    world.ok(&format!("run plugin:./slow.so?sync=full {work}"));
+    // Each change is one write, of 24 bytes more than key and value, and one flush.
+    assert_eq!(calls(&world, 0), [(0, 0, 50, 50 * (24 + 100), Some(50)); 2]);
 }

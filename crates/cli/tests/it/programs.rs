@@ -115,7 +115,7 @@ fn what_is_no_such_program_or_has_no_such_stores_is_refused_in_one_line() {
     script(
         &world,
         "bare",
-        r#"echo '{"hello":{"protocol":10,"version":"7","program":{"version":"7","engines":{"files":null}}}}'"#,
+        r#"echo '{"hello":{"protocol":11,"version":"7","program":{"version":"7","engines":{"files":null}}}}'"#,
     );
     let run = |target: &str| refused(&world, &format!("run files: {target} --read --keys 9"));
     for (target, said) in [

@@ -10,8 +10,6 @@ pub(crate) fn flush_calls() -> Option<u64> {
     None
 }
 
-pub(crate) fn add_flush_calls(_: u64) {}
-
 pub(crate) fn process_ns(_: u32) -> Option<u64> {
     None
 }

@@ -12,19 +12,14 @@ use nix::libc;
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Returns how often this process has flushed, with what its workers have reported.
+/// Returns how often this process has flushed.
 pub(crate) fn flush_calls() -> Option<u64> {
     Some(CALLS.load(Relaxed))
 }
 
-/// Adds flushes of a worker process.
-pub(crate) fn add_flush_calls(calls: u64) {
-    CALLS.fetch_add(calls, Relaxed);
-}
-
 /// Counts `calls` flushes, and converts what the kernel returned: 0 or -1.
 fn counted(calls: u64, returned: c_long) -> c_int {
-    add_flush_calls(calls);
+    CALLS.fetch_add(calls, Relaxed);
     if returned == 0 { 0 } else { -1 }
 }
 

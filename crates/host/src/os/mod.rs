@@ -24,7 +24,7 @@ pub(crate) use absent::*;
 #[cfg(target_os = "linux")]
 mod flush_calls;
 #[cfg(target_os = "linux")]
-pub(crate) use flush_calls::{add_flush_calls, flush_calls};
+pub(crate) use flush_calls::flush_calls;
 
 #[cfg(target_os = "linux")]
 mod linux;

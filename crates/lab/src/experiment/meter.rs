@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use host::{Passed, RunClock};
+use host::{Passed, RunClock, Spent, ThreadMeter, Work};
 use model::{Cost, Device, Result, Sample};
 
 use crate::workload::{WorkerReport, worker_report};
@@ -15,10 +15,33 @@ pub(crate) fn soon_ns() -> u64 {
     host::now_ns() + AHEAD_NS
 }
 
+/// The processes that work for a store, besides this one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Others<'a> {
+    /// Servers: they are seen from outside.
+    pub(crate) servers: &'a [u32],
+    /// Workers on this host: they report what a pass cost them.
+    pub(crate) workers: &'a [u32],
+    /// What this process does meanwhile.
+    pub(crate) own: Own,
+}
+
+/// The part of a pass that is the work of this process.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// All that it does meanwhile.
+    #[default]
+    Works,
+    /// The flush that the durability class still requires; else it only asks workers.
+    Settles,
+    /// Nothing: it only asks workers.
+    Asks,
+}
+
 /// A meter that runs from the start of a pass until its writes are on the device.
 pub(crate) struct PassMeter<'a> {
     meter: host::Meter,
-    processes: &'a [u32],
+    others: Others<'a>,
     /// The clock of the thread that waits for the workers.
     clock: RunClock,
     server: bool,
@@ -27,12 +50,13 @@ pub(crate) struct PassMeter<'a> {
 }
 
 impl<'a> PassMeter<'a> {
-    /// Counts what this process, others that work for the store and the device under `path` do.
-    /// `server`: the store is that of one, whose threads' waiting cannot be distinguished from its work.
-    pub(crate) fn start(processes: &'a [u32], path: Option<&'a Path>, server: bool) -> Self {
+    /// Counts what this process, `others` and the device under `path` do. `server`: the store is that of
+    /// one, whose threads' waiting cannot be distinguished from its work.
+    pub(crate) fn start(others: Others<'a>, path: Option<&'a Path>, server: bool) -> Self {
         let device = path.and_then(|path| Some((path, host::device(path)?)));
         let clock = RunClock::of_this_thread();
-        Self { meter: host::Meter::start(processes), processes, clock, server, device }
+        let meter = host::Meter::start(others.servers, others.workers);
+        Self { meter, others, clock, server, device }
     }
 
     /// Completes the sample after the workers did `done`. After writes, `settle` does what the
@@ -45,10 +69,13 @@ impl<'a> PassMeter<'a> {
         settle: impl FnOnce() -> Result<()>,
         files: impl FnOnce() -> Vec<PathBuf>,
     ) -> Result<Sample> {
-        let settling = if writes { timed(&self.clock, settle)? } else { NOTHING };
+        let (settling, own) = if writes { self.settle(settle)? } else { (NOTHING, Work::NONE) };
         let measured = self.meter.stop();
+        let own = if self.others.own == Own::Works { measured.own } else { own };
+        let Work { cost, io } = measured.with(own);
         let pass = worker_report::passed(done).plus(settling);
-        let memory_bytes = host::occupied_bytes(self.processes);
+        let memory_bytes =
+            host::occupied_bytes(&[self.others.servers, self.others.workers].concat());
         let flushing = || timed(&self.clock, || flush(&files()));
         let background = if writes { flushing()? } else { NOTHING };
         let device = self.device.and_then(|(path, then)| Some(host::device(path)?.since(then)));
@@ -59,8 +86,8 @@ impl<'a> PassMeter<'a> {
             settle_ns: settling.wall_ns,
             background_ns: background.wall_ns,
             // Those of a server are not seen.
-            cost: Cost { flushes: measured.cost.flushes.filter(|_| !self.server), ..measured.cost },
-            io: measured.io,
+            cost: Cost { flushes: cost.flushes.filter(|_| !self.server), ..cost },
+            io,
             device,
             load: measured.load,
             memory_bytes,
@@ -68,6 +95,16 @@ impl<'a> PassMeter<'a> {
             counters: worker_report::counters(done),
             ..Sample::default()
         })
+    }
+
+    /// Does what the durability class still requires. Also returns the work that this thread had with it.
+    fn settle(&self, settle: impl FnOnce() -> Result<()>) -> Result<(Passed, Work)> {
+        if self.others.own != Own::Settles {
+            return Ok((timed(&self.clock, settle)?, Work::NONE));
+        }
+        let mut spent = Spent::default();
+        ThreadMeter::of_this_thread().measure(&mut spent, settle)?;
+        Ok((spent.passed, Work { cost: spent.cost, io: spent.io }))
     }
 }
 

@@ -17,7 +17,7 @@ use model::{
 
 use super::{
     Experiment, Output, Prepared, Scratches, Trial, environment,
-    meter::{PassMeter, soon_ns},
+    meter::{Others, PassMeter, soon_ns},
     request::{ExperimentPart, ExperimentRequest, Preparation, Request, ResolvedTarget, one_in},
 };
 use crate::{
@@ -164,7 +164,7 @@ impl QueueTrial<'_> {
         workers: &mut Workers<'_, &'a QueuePass, WorkerReport<EachStep>>,
     ) -> Result<Sample> {
         let mut measure = |pass| {
-            let meter = PassMeter::start(&[], Some(self.path), false);
+            let meter = PassMeter::start(Others::default(), Some(self.path), false);
             let done = workers(pass, soon_ns())?;
             self.stop.check()?;
             // Before the rest is flushed: that may be what makes files small again.

@@ -10,7 +10,7 @@ use model::{
     units::{show_count, whole},
 };
 
-use super::meter::{PassMeter, flush, soon_ns};
+use super::meter::{Others, Own, PassMeter, flush, soon_ns};
 use crate::{
     dataset::check_type,
     store::{ReadyStore, cache_state, check},
@@ -123,17 +123,19 @@ impl ValuesTrial<'_> {
         workers: &mut Workers<'_, Pass, WorkerReport<PassOutcome>>,
     ) -> Result<(Sample, Passes)> {
         let Self { input, ready, .. } = *self;
-        let mut processes = store.processes();
+        let servers = store.processes();
         let remote = ready.engine.capabilities().remote;
-        let server = remote || !processes.is_empty();
+        let server = remote || !servers.is_empty();
         let hosts = self.processes.map(Processes::hosts).unwrap_or_default();
-        if hosts.is_empty() {
-            processes.extend(self.processes.iter().flat_map(|workers| workers.ids()));
-            processes.extend(program_store(store).map(ProgramStore::id));
-        }
+        let (here, own) = match (program_store(store), self.processes) {
+            (Some(program), _) => (vec![program.id()], Own::Asks),
+            (None, Some(workers)) if hosts.is_empty() => (workers.ids(), Own::Settles),
+            (None, _) => (Vec::new(), Own::Works),
+        };
         // The device under a remote store cannot be seen.
         let path = (!remote).then_some(&*ready.path);
-        let meter = PassMeter::start(&processes, path, server);
+        let others = Others { servers: &servers, workers: &here, own };
+        let meter = PassMeter::start(others, path, server);
         // A single worker need not wait for the others.
         let start_ns = if input.workload.workers() > 1 { soon_ns() } else { 0 };
         let done = workers(*pass, start_ns)?;

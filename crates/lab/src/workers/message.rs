@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use host::Work;
 use model::{Error, ErrorKind, Library, Order, PluginFacts, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use super::{
 use crate::dataset::{DatasetMetadata, Part, PoolSpec};
 
 /// The version of the protocol, which is raised with every change.
-pub(super) const PROTOCOL: u32 = 10;
+pub(super) const PROTOCOL: u32 = 11;
 
 /// The interval at which a worker process shows that it still runs.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
@@ -100,8 +101,8 @@ pub(super) enum Reply<O> {
     Alive,
     /// The requests that this process has sent to services since it last said so. Unasked.
     Requests(Requests),
-    /// The flushes that this process has made since it last said so. Unasked.
-    Flushes(u64),
+    /// What a pass cost this process, without its messages and its clocks. Unasked, before the result.
+    Work(Work),
     /// The request was carried out: a pass, with a result for each worker, or anything else, with
     /// none.
     Done(Vec<O>),

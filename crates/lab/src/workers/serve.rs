@@ -13,7 +13,7 @@ use std::{
 use model::{Blobs, Error, Result, Rows, give_variables};
 
 use super::{
-    client::{Client, send_counts, unexpected},
+    client::{Client, Replies, send_requests, unexpected},
     message::{
         BEAT, Failure, JobRequest, PROTOCOL, ProgramFacts, Reply, VERSION, WorkerRequest, parse,
         send,
@@ -45,7 +45,7 @@ pub fn serve(
 ) -> Result<()> {
     let mut input = BufReader::new(input);
     let (sender, requests) = channel();
-    let output = Arc::new(Mutex::new(output));
+    let output = Arc::new(Mutex::new(Replies::new(output)));
     let mut client = Client { requests, output: output.clone() };
     let version = VERSION.to_owned();
     client.reply(&Reply::<()>::Hello { protocol: PROTOCOL, version, program })?;
@@ -94,13 +94,13 @@ fn carry_out<W: Write>(
 ) -> Result<()> {
     match (job, values) {
         (JobRequest::Rows(job), _) => {
-            (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.trial(to)))
+            (find.rows)(&job.engine).and_then(|rows| job.with(rows, |to| client.measured_trial(to)))
         }
         (JobRequest::Blobs(job), Some(values)) => {
-            job.with(find.blobs, values, stop, |to| client.trial(to))
+            job.with(find.blobs, values, stop, |to| client.measured_trial(to))
         }
         (JobRequest::Roles(job), Some(values)) => {
-            job.with(find.blobs, values, stop, |to| client.trial(to))
+            job.with(find.blobs, values, stop, |to| client.measured_trial(to))
         }
         (JobRequest::Epoch(job), Some(values)) => {
             job.with(find.blobs, values, stop, |to| client.trial(to))
@@ -139,7 +139,7 @@ fn beat(output: &Mutex<impl Write>) {
     loop {
         thread::sleep(BEAT);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        let sent = send_counts(&mut *output);
+        let sent = send_requests(&mut *output);
         if sent.and_then(|()| send(&mut *output, &Reply::<()>::Alive)).is_err() {
             return;
         }

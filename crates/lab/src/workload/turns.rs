@@ -31,7 +31,7 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// Returns the operations of each slice of a store; the last slice has the rest.
-    pub(super) fn slices(self) -> impl Iterator<Item = u64> {
+    pub(crate) fn slices(self) -> impl Iterator<Item = u64> {
         let starts = (0..self.count).step_by(usize::try_from(self.slice).unwrap_or(usize::MAX));
         starts.map(move |start| self.slice.min(self.count - start))
     }

@@ -8,7 +8,10 @@ use model::{BackupMeasured, Blobs, Error, Result, Sample, Store, StoreFacts, bac
 
 use super::Backup;
 use crate::{
-    experiment::{Output, meter::PassMeter},
+    experiment::{
+        Output,
+        meter::{Others, PassMeter},
+    },
     store::{facts, file_bytes},
     workload::WorkerReport,
 };
@@ -125,9 +128,10 @@ impl BackupTrial<'_> {
     ) -> Result<()> {
         let named = |e: Error| e.context(step);
         let store = repository.store();
-        let processes = store.processes();
+        let servers = store.processes();
+        let others = Others { servers: &servers, ..Others::default() };
         let clock = RunClock::of_this_thread();
-        let meter = PassMeter::start(&processes, Some(&self.folder), !processes.is_empty());
+        let meter = PassMeter::start(others, Some(&self.folder), !servers.is_empty());
         let start = clock.now();
         let did = work().map_err(named)?;
         let passed = clock.now().since(start);

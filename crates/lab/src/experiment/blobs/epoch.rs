@@ -352,7 +352,7 @@ impl Blobs<'_> {
         worker.with(
             |_| JobRequest::Epoch(request.clone()),
             |workers| {
-                let meter = host::Meter::start(&ids);
+                let meter = host::Meter::start(&ids, &[]);
                 let done: Vec<EpochDone> = workers(turns, 0)?;
                 let failed = Error::failed;
                 let done = done.into_iter().map(|done| done.map_err(failed)).collect();
@@ -374,7 +374,7 @@ impl Blobs<'_> {
         let launches: Vec<_> = stores.iter().map(|ready| self.launch_of(ready)).collect();
         let pool = PoolSpec { largest: 0, ..self.pool.0 };
         let workers = Processes::start(&launches, Some((&dataset, pool)), self.job.stop)?;
-        let meter = host::Meter::start(&workers.ids());
+        let meter = host::Meter::start(&workers.ids(), &[]);
         let job = |process| {
             let (store, warm_up) = (stores[process as usize], &warm_ups[process as usize]);
             let (stores, warm_ups) = (vec![StoreRequest::new(store)], vec![warm_up.clone()]);
@@ -418,7 +418,7 @@ impl Blobs<'_> {
         let dataset = &*self.round_keys(turns, round);
         let ops = drawn(&workload, dataset, seed)?;
         let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
-        let meter = host::Meter::start(&[]);
+        let meter = host::Meter::start(&[], &[]);
         let own = stores.iter().map(|of| (of.engine, &*of.path, &of.options));
         let opener = OwnStores(own.collect());
         let done =
@@ -480,7 +480,8 @@ fn sample(
     load: &Load,
 ) -> Result<Sample> {
     if let Some(key) = &done.tally.first {
-        return Err(missed(&done.tally, turns.first + turns.count, key));
+        let leads = turns.lead * turns.slices().count() as u64;
+        return Err(missed(&done.tally, turns.first + turns.count + leads, key));
     }
     let cache_filled = Some(done.cache_filled).filter(|share| *share < 1.0);
     let LaneDone { open_ns, memory_bytes, first, spent, bytes, counters, latencies, .. } = done;

@@ -14,7 +14,7 @@ use crate::{
     experiment::{
         Output,
         filling::fill,
-        meter::{PassMeter, flush},
+        meter::{Others, PassMeter, flush},
         values::missed,
     },
     store::{ReadyStore, cache_state, check, file_bytes},
@@ -192,7 +192,8 @@ impl LifeTrial<'_> {
     ) -> Result<Sample> {
         let clock = RunClock::of_this_thread();
         let server = self.ready.engine.servers().is_ok();
-        let meter = PassMeter::start(processes, Some(&self.ready.path), server);
+        let others = Others { servers: processes, ..Others::default() };
+        let meter = PassMeter::start(others, Some(&self.ready.path), server);
         let start = clock.now();
         let PassResult { operations, bytes } = work()?;
         let done = [WorkerReport::new(start, clock.now().since(start), operations, ())];

@@ -12,7 +12,7 @@ use crate::{
     dataset::{Use, derive},
     experiment::{
         Output,
-        meter::{PassMeter, flush, soon_ns},
+        meter::{Others, Own, PassMeter, flush, soon_ns},
         values,
     },
     store::{ReadyStore, cache_state},
@@ -133,12 +133,14 @@ impl RolesTrial<'_> {
         let meanwhile = meanwhile.map(|of| self.of.data.meanwhile[of]);
         let upkeep = maintenance::Upkeep { store, path: &ready.path, pass_ns: pass.length_ns };
         let alone_ns = meanwhile.map(|of| upkeep.alone(of)).transpose()?;
-        let mut processes = store.processes();
+        let servers = store.processes();
         let remote = ready.engine.capabilities().remote;
-        let server = remote || !processes.is_empty();
-        processes.extend(self.of.processes.iter().flat_map(Processes::ids));
+        let server = remote || !servers.is_empty();
+        let ids = self.of.processes.as_ref().map(Processes::ids).unwrap_or_default();
+        // Maintenance is this process's.
+        let others = Others { servers: &servers, workers: &ids, own: Own::Works };
         let path = (!remote).then_some(&*ready.path);
-        let meter = PassMeter::start(&processes, path, server);
+        let meter = PassMeter::start(others, path, server);
         let values = self.of.data.summary.count;
         let work = || growth::during(ready, values, || workers(pass, soon_ns()));
         let ((done, growth), maintained) = upkeep.during(meanwhile, work);

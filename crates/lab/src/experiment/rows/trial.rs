@@ -14,7 +14,7 @@ use model::{
 use super::{BATCH, Group, RowTarget, RowsRequest, STYLE};
 use crate::{
     Stop,
-    experiment::meter::{PassMeter, soon_ns},
+    experiment::meter::{Others, Own, PassMeter, soon_ns},
     store::{facts, file_bytes},
     workers::{
         Workers,
@@ -57,13 +57,14 @@ impl RowTrial<'_> {
         let workers = Processes::start(&Launch::here(self.worker, count), None, self.stop)?;
         let others = self.store.processes();
         let server = (!others.is_empty()).then_some(Server::Started);
-        let processes = [workers.ids(), others].concat();
+        let ids = workers.ids();
+        let others = Others { servers: &others, workers: &ids, own: Own::Settles };
         let by_wall = server.is_some() || self.target.target.engine.capabilities().remote;
         let samples = workers.with(
             |process| JobRequest::Rows(self.job(process)),
             |workers| {
                 let operation = |of| {
-                    let sample = self.operation(of, tables, (&processes, by_wall), workers);
+                    let sample = self.operation(of, tables, (others, by_wall), workers);
                     sample.map_err(|e| e.context(of))
                 };
                 RowOperation::ALL.into_iter().map(operation).collect::<Result<Vec<_>>>()
@@ -79,12 +80,12 @@ impl RowTrial<'_> {
         &self,
         operation: RowOperation,
         tables: &dyn RowTables,
-        (processes, by_wall): (&[u32], bool),
+        (others, by_wall): (Others<'_>, bool),
         workers: &mut Workers<'_, RowPass, WorkerReport<Contents>>,
     ) -> Result<Sample> {
         // Counts between passes belong to none.
         tables.statistics()?;
-        let meter = PassMeter::start(processes, Some(self.folder), by_wall);
+        let meter = PassMeter::start(others, Some(self.folder), by_wall);
         let done = workers(RowPass::Work(operation), soon_ns())?;
         let (writes, paths) = (operation.writes(), self.paths(tables));
         let mut sample = meter.stop(&done, writes, || tables.flush_writes(), || paths.clone())?;

@@ -81,7 +81,7 @@ impl<W: Write> Calls<'_, '_, W> {
             loop {
                 match self.client.request()? {
                     WorkerRequest::Pass { pass: StoreCall::Pass { pass, start_ns }, .. } => {
-                        let done = workers(pass, start_ns)?;
+                        let done = self.client.measured(|| workers(pass, start_ns))?;
                         self.reply(Ok(StoreReply::Passed(done)))?;
                     }
                     WorkerRequest::Pass { pass: StoreCall::EndPasses, .. } => return Ok(()),
@@ -101,7 +101,10 @@ impl<W: Write> Calls<'_, '_, W> {
                 let (settings, class) = self.store.in_effect()?;
                 StoreReply::InEffect(settings, class)
             }
-            StoreCall::Flush => self.store.flush_writes().map(|()| Done)?,
+            StoreCall::Flush => {
+                let store = self.store;
+                self.client.measured(|| store.flush_writes()).map(|()| Done)?
+            }
             StoreCall::Integrity => StoreReply::Complaints(self.store.integrity()?),
             StoreCall::Unlocked => self.store.check_unlocked().map(|()| Done)?,
             StoreCall::Table => StoreReply::Table(self.store.table()?),
