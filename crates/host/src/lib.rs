@@ -76,7 +76,8 @@ pub use programs::programs;
 pub use read_only::{MountedImage, ReadOnlyKind};
 pub use run_clock::{Instant, Passed, RunClock};
 pub use scratch::{
-    LOCK, Scratch, empty_folder, enterable, guard, lock_folder, random, remove_folder,
+    LOCK, Scratch, check_scratch, empty_folder, enterable, guard, lock_folder, random,
+    remove_folder,
 };
 pub use signals::on_interrupt;
 pub use space::{

@@ -15,7 +15,7 @@ use model::{Account, Error, Result};
 use crate::{
     cleanup_guard::CleanupGuard,
     file_lock::FileLock,
-    files::{create_folder, identity, is_mine},
+    files::{check_writable, create_folder, identity, is_mine},
     image, os,
     removal::remove_all,
     text::entries,
@@ -274,6 +274,11 @@ fn give(path: &Path, owner: Option<Account>) -> io::Result<()> {
 fn remove(path: &Path, lock: Option<FileLock>) -> io::Result<()> {
     image::release(path);
     remove_folder(path, lock)
+}
+
+/// Fails as [`Scratch::new_in`] does if `parent` cannot be written to.
+pub fn check_scratch(parent: &Path) -> Result<()> {
+    check_writable(parent).map_err(|cause| refused(parent, &cause))
 }
 
 fn refused(parent: &Path, cause: &io::Error) -> Error {

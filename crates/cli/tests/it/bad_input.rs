@@ -70,6 +70,47 @@ fn slips_are_answered_with_the_nearest_match() {
     ]);
 }
 
+/// What is known before anything is made is refused by both, in the same line.
+#[test]
+fn a_dry_run_refuses_what_a_run_refuses() {
+    let world = world();
+    world.write("text", "no folder");
+    world.write("folder/name", "a value");
+    for line in [
+        "memory: --update --durability durable",
+        "sqlite:?sync=off --update --durability durable",
+        "memory: null: --cache data-cold",
+        "files: --max-id 0",
+        "good.db --max-id 0",
+        "folder --max-id 5",
+        "good.db files: --sample 3",
+        "files: --memory 1k",
+        "files: --scratch absent",
+        "files: --scratch text",
+        "files: --keys 99999999999999",
+        "memory: --keys 99999999999999",
+        "files: --hosts a,b --cache cold",
+        "good.db?sync=off --update --durability durable",
+        "sqlite:?sync=off --roles writers=1 --durability durable",
+        "sqlite: --roles writers=1 --scratch absent",
+        #[cfg(feature = "lmdb")]
+        "lmdb: sqlite:?journal=off --processes 2 --durability consistent --update",
+        #[cfg(feature = "redb")]
+        "redb: --read --processes 2",
+        #[cfg(feature = "fjall")]
+        "fjall: --read --processes 2",
+    ] {
+        let run = world.refused(&format!("run {line}"));
+        let dry = world.refused(&format!("run {line} --dry-run"));
+        // What is free changes from moment to moment.
+        let is_about_room = [" free: ", " are available"].iter().any(|room| run.contains(room));
+        let end = if is_about_room { ", " } else { "\n" };
+        let line_of = |said: &str| said.split_once(end).map(|(said, _)| said.to_owned());
+        assert_eq!(line_of(&dry), line_of(&run), "{line}");
+        assert!(line_of(&run).is_some(), "{line}: {run}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_named_and_not_made() {
     let world = world();

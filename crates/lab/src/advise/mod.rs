@@ -61,7 +61,7 @@ pub struct AdviseRequest {
 impl AdviseRequest {
     /// Fails if the target cannot do what a role asks for.
     fn check_roles(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
-        RolesRequest::new(Vec::new(), Data::Targets, self.roles.clone()).check(target)
+        RolesRequest::new(Vec::new(), Data::Targets, self.roles.clone()).check_target(target)
     }
 }
 

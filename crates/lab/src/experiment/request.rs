@@ -55,6 +55,11 @@ pub struct ExperimentRequest(Box<dyn ExperimentPart>);
 
 /// The request of one experiment.
 pub(crate) trait ExperimentPart: ClonePart + Any + Send + Sync {
+    /// Refuses what cannot be measured, as far as that is known before anything is made.
+    fn check(&self, _request: &Request, _stop: &Stop) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes everything ready that the request measures which this is the part of.
     fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>>;
 
@@ -209,6 +214,12 @@ impl Request {
         targets.iter().map(plan).collect()
     }
 
+    /// Refuses what cannot be measured, as far as that is known before anything is made: as a measurement
+    /// refuses it: a target cannot do what is asked of it, or a folder for stores cannot be written to.
+    pub fn check(&self, stop: &Stop) -> Result<()> {
+        self.experiment.0.check(self, stop)
+    }
+
     /// Makes everything ready that it measures.
     pub(crate) fn prepare<'a>(
         &'a self,
@@ -216,6 +227,7 @@ impl Request {
         progress: &'a dyn Progress,
         stop: &'a Stop,
     ) -> Result<Prepared<'a>> {
+        self.check(stop)?;
         self.experiment.0.prepare(Preparation { request: self, cache, progress, stop })
     }
 

@@ -21,6 +21,7 @@ pub(super) fn show(
 ) -> Result<String> {
     let first = &requests[0];
     if let Some(roles) = first.roles() {
+        first.check(stop)?;
         return Ok(show_roles(first, roles));
     }
     let Forecast { runs, time, disk } = lab::forecast(requests, stop)?;

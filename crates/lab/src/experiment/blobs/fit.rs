@@ -58,13 +58,7 @@ pub(super) fn choose_sample(
     let drawn = drawn.filter(|_| can_sample(job));
     drawn.inspect(|drawn| source.choose(drawn));
     let wanted = job.part.coverage.amount(all);
-    let is_asked = wanted.count < all.count;
-    if is_asked && !can_sample(job) {
-        return Err(Error::usage(
-            "--sample takes a part of the data that scratch stores are filled with; a target has \
-             its own: leave out its location, and name it as --data",
-        ));
-    }
+    check_sample(job, wanted, all)?;
     let (mut count, mut seconds) = (wanted.count, None);
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
         let costs =
@@ -92,6 +86,17 @@ pub(super) fn choose_sample(
         seed: job.request.seed,
         seconds,
     }))
+}
+
+/// Fails if a sample is asked for and a target has data of its own.
+pub(super) fn check_sample(job: Job<'_>, wanted: Amount, all: Amount) -> Result<()> {
+    if wanted.count < all.count && !can_sample(job) {
+        return Err(Error::usage(
+            "--sample takes a part of the data that scratch stores are filled with; a target has \
+             its own: leave out its location, and name it as --data",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the time for each target in which filling is tried; `None` if all that is `wanted`

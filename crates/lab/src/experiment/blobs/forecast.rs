@@ -5,9 +5,10 @@ use std::{path::PathBuf, time::Duration};
 use model::{BlobWork, Durability, Error, Result, Workload, units::duration_of};
 
 use super::{
-    Job, Needs,
+    Data, Job, Needs,
+    fit::check_sample,
     requests::{self, RequestForecast},
-    room::{Room, needed},
+    room::{Room, check_room, needed},
     source::Source,
 };
 use crate::{Amount, Silent, Stop, budget::guessed, experiment::request::Request};
@@ -49,14 +50,16 @@ impl Forecast {
 }
 
 /// Forecasts runs of `requests` one after the other. Existing stores are opened for reading, to count
-/// their keys. Fails if the data or an existing store cannot be read.
+/// their keys. Fails if the data or an existing store cannot be read, or the measurement would be refused.
+/// What a sweep has no room for is only shown.
 pub fn forecast(requests: &[Request], stop: &Stop) -> Result<Forecast> {
     let mut forecast = Forecast { runs: Vec::new(), time: Duration::ZERO, disk: Vec::new() };
     let mut before = None;
     for request in requests {
+        request.check(stop)?;
         let needs = Needs::new(request);
         let again = needs.is_some() && needs == before;
-        let run = forecast_run(request, again, stop)?;
+        let run = forecast_run(request, (again, requests.len() == 1), stop)?;
         forecast.time = forecast.time.saturating_add(run.time);
         for room in &run.disk {
             match forecast.disk.iter_mut().find(|other| other.folder == room.folder) {
@@ -73,18 +76,29 @@ pub fn forecast(requests: &[Request], stop: &Stop) -> Result<Forecast> {
     Ok(forecast)
 }
 
-/// Forecasts one run; `again` if it comes after a run of the same [needs](Needs).
-fn forecast_run(request: &Request, again: bool, stop: &Stop) -> Result<RunForecast> {
+/// Forecasts one run; `again` if it comes after a run of the same [needs](Needs), `alone` if there is no
+/// other.
+fn forecast_run(
+    request: &Request,
+    (again, alone): (bool, bool),
+    stop: &Stop,
+) -> Result<RunForecast> {
     let part = request.blobs().ok_or_else(|| Error::usage("only `run` can be forecast"))?;
     let job = Job::new(request, part, &Silent, stop);
     let mut source = Source::open(job)?;
     let listed = source.limit(job)?;
-    let data = part.coverage.amount(source.amount(stop)?);
+    let all = source.amount(stop)?;
+    let data = part.coverage.amount(all);
+    check_sample(job, data, all)?;
+    part.max_key.map_or(Ok(()), |max| source.check_max_key(max))?;
     let room = |(folder, needed): (PathBuf, u64)| Room {
         free: host::free_bytes(&folder).ok(),
         folder,
         needed,
     };
+    if alone && matches!(part.data, Data::Generated(_)) {
+        check_room(job, &job.operations(), data)?;
+    }
     let count = part.count.unwrap_or(data.count);
     let workload = |work: &BlobWork| job.workload(*work, count, data.count);
     let workloads: Vec<_> = part.work.iter().map(workload).collect();
@@ -137,16 +151,16 @@ mod tests {
     fn generated_data_is_counted_without_generating_it() {
         let stop = Stop::new();
         let mut large = request(1 << 40);
-        let few = forecast_run(&large, false, &stop).unwrap();
+        let few = forecast_run(&large, (false, false), &stop).unwrap();
         assert_eq!(few.data, Amount { count: 1 << 40, bytes: 1000 << 40 });
         large.rounds.min = u32::MAX;
-        assert!(forecast_run(&large, false, &stop).unwrap().time >= few.time);
+        assert!(forecast_run(&large, (false, false), &stop).unwrap().time >= few.time);
         let mut both = request(9);
         both.change_blobs(|part| {
             let updating = BlobWork { operation: Operation::Update, ..part.work[0] };
             part.work.push(updating);
         });
-        let counts: Vec<_> = forecast_run(&both, false, &stop).unwrap().workloads;
+        let counts: Vec<_> = forecast_run(&both, (false, false), &stop).unwrap().workloads;
         assert_eq!(counts.iter().map(|w| w.count).collect::<Vec<_>>(), [9, 9]);
     }
 }

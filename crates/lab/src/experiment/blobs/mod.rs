@@ -10,6 +10,7 @@ mod job;
 mod listing;
 mod memory_limit;
 mod prepare;
+mod refusals;
 mod request;
 mod requests;
 mod room;
@@ -29,12 +30,12 @@ use model::{
 
 use super::{
     Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial, environment,
-    request::{ExperimentPart, Preparation},
+    request::{ExperimentPart, Preparation, Request},
     store_cache::StoreCache,
     values::{TrialInput, ValuesTrial},
 };
 use crate::{
-    Recorder,
+    Recorder, Silent, Stop,
     budget::{Budget, shares},
     dataset::{Part, Pool, PoolSpec, Use, derive},
     store::{ReadyStore, cache_state},
@@ -57,13 +58,14 @@ use stores::{PreparedTarget, Sampled, Stores};
 pub(crate) use survey::{Survey, survey};
 
 impl ExperimentPart for BlobsRequest {
+    fn check(&self, request: &Request, stop: &Stop) -> Result<()> {
+        refusals::check(Job::new(request, self, &Silent, stop))
+    }
+
     /// Makes the data and the stores ready, and finds out how long passes are.
     fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
         let Preparation { request, cache, progress, stop } = preparation;
         let job = Job::new(request, self, progress, stop);
-        job.check_sharing()?;
-        job.check_caches()?;
-        memory_limit::check_early(job)?;
         let (caches, unreachable) = cache_state::reachable(&self.caches)?;
         let (blobs, round) = ready(job, caches, cache)?;
         let Blobs { stores, limiter, .. } = &blobs;
@@ -144,7 +146,7 @@ fn ready<'a>(
     }
     stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
-        return Err(Error::usage("none of the targets has files, so that none can be cold"));
+        return Err(refusals::none_can_be_cold());
     }
     let summary = stores.dataset.summary();
     // Generated before the limit holds: it is the tool's memory, not a target's.

@@ -11,6 +11,7 @@ use model::{
 use super::{
     BlobTarget, Data, Job, Scratches,
     listing::Listing,
+    refusals::{names_have_no_max, no_key_is_that_small},
     room,
     source::Source,
     store_preparation::{StorePreparation, TargetStores, compare, reads_a_copy},
@@ -34,7 +35,6 @@ pub(super) fn stores(
     kept: Option<Stores>,
 ) -> Result<Stores> {
     let Job { request, part, stop, .. } = job;
-    part.targets.iter().try_for_each(|target| job.settings(target).map(drop))?;
     let amount = listing.as_ref().map_or_else(|| source.amount(stop), |listing| Ok(listing.all))?;
     room::check_room(job, &job.missing(kept.is_some()), amount)?;
     let (is_listed, first) = (listing.is_some(), job.first_operations(kept.is_some()));
@@ -411,11 +411,11 @@ fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Resul
 fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
     let Some(max) = max else { return Ok(()) };
     if dataset.keys() == KeyKind::Names {
-        return Err(Error::usage("--max-id limits integer keys; these are names"));
+        return Err(names_have_no_max());
     }
     dataset.limit(max);
     if dataset.entries().is_empty() {
-        return Err(Error::usage(format!("--max-id {max}: no key is that small")));
+        return Err(no_key_is_that_small(max));
     }
     Ok(())
 }

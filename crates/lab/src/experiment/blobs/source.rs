@@ -18,6 +18,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{
     Data, Job, draw,
     listing::{KEPT, Listing},
+    refusals::{names_have_no_max, no_key_is_that_small},
     sample::stratified,
     stores::{Sampled, keep_layout},
 };
@@ -164,6 +165,22 @@ impl Source {
     pub(super) fn layout_at(&self, path: Option<&Path>) -> Option<&Settings> {
         let From::Existing(readable, _) = &self.from else { return None };
         (path == Some(&readable.place.path)).then_some(&readable.place.settings)
+    }
+
+    /// Fails if it has no key up to `max`, as it does where keys are dropped.
+    pub(super) fn check_max_key(&self, max: i64) -> Result<()> {
+        if self.keys == KeyKind::Names {
+            return Err(names_have_no_max());
+        }
+        let mut least = None;
+        self.scan_keys(Scan { limit: 1, ..Scan::KEYS }, &mut |item| {
+            least = Some(OwnedKey::from(item.key));
+            Ok(Break(()))
+        })?;
+        match least {
+            Some(OwnedKey::Int(least)) if least > max => Err(no_key_is_that_small(max)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the settings of the store that has the data, as read back. Files by their paths have

@@ -53,9 +53,14 @@ pub struct RolesRequest {
 }
 
 impl ExperimentPart for RolesRequest {
+    fn check(&self, request: &Request, _: &Stop) -> Result<()> {
+        self.targets.iter().try_for_each(|target| self.check_target(target))?;
+        request.plan_scratch(&self.targets, Facet::Blobs)?;
+        self.targets.iter().try_for_each(|target| host::check_scratch(&request.parent(target)))
+    }
+
     fn prepare<'a>(&'a self, preparation: Preparation<'a>) -> Result<Prepared<'a>> {
         let Preparation { request, progress, stop, .. } = preparation;
-        self.targets.iter().try_for_each(|target| self.check(target))?;
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let place = (request.scratch.as_deref(), progress, stop);
         let source = Source::open_data(&self.data, &self.targets, place)?;
@@ -215,7 +220,7 @@ impl RolesRequest {
     }
 
     /// Fails, with the name of the target, if its engine cannot do what a role asks for.
-    pub(crate) fn check(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
+    pub(crate) fn check_target(&self, target: &ResolvedTarget<dyn Blobs>) -> Result<()> {
         let (engine, can) = (target.engine, target.engine.capabilities());
         let refused = |why: String| Err(Error::usage(why).at(&target.label));
         if can.written_once {
