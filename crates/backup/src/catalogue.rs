@@ -230,7 +230,11 @@ impl<'s> Catalogue<'s> {
     }
 
     /// Copies the value into the buffer, and returns its length. Records that are looked up are
-    /// short. Fails if a record is longer than the buffer, which means that it is damaged.
+    /// short.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is longer than the buffer, which means that it is damaged.
     fn get_sealed(&mut self, key: &[u8]) -> Result<Option<usize>> {
         self.log(|| Operation::Get(key.to_vec()));
         let Self { session, spent, buffer, .. } = self;
@@ -263,7 +267,11 @@ impl<'s> Catalogue<'s> {
     }
 
     /// Visits all records whose keys start with `prefix`, read by `read` from the rest of the key
-    /// and the record. Fails if a record is damaged.
+    /// and the record.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is damaged.
     fn visit_records<T>(
         &mut self,
         prefix: &[u8],

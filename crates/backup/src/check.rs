@@ -43,8 +43,11 @@ pub struct Stats {
     pub catalogue: Duration,
 }
 
-/// Reads the whole catalogue and counts its content. Fails if the catalogue cannot be read or is
-/// damaged.
+/// Reads the whole catalogue and counts its content.
+///
+/// # Errors
+///
+/// Fails if the catalogue cannot be read or is damaged.
 pub fn stats(repository: &Repository) -> Result<Stats> {
     let mut catalogue = repository.catalogue(Mode::Read)?;
     stats_with(&mut catalogue)
@@ -85,8 +88,11 @@ pub struct Checked {
     pub catalogue: Duration,
 }
 
-/// Checks the catalogue, then the packs, then every byte of every block. Fails if a thread cannot
-/// work or the user asks to stop; damage is in the result.
+/// Checks the catalogue, then the packs, then every byte of every block.
+///
+/// # Errors
+///
+/// Fails if a thread cannot work or the user asks to stop; damage is in the result.
 pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
     let mut checked = Checked::default();
     match timed(&mut checked.catalogue, || repository.store().integrity()) {

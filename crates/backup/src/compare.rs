@@ -15,8 +15,11 @@ use crate::{
     repository::StopCheck,
 };
 
-/// Returns the first differences between two folders, a line each; none if they are the same. Fails
-/// if a file cannot be read, or if `stop` fails.
+/// Returns the first differences between two folders, a line each; none if they are the same.
+///
+/// # Errors
+///
+/// Fails if a file cannot be read, or if `stop` fails.
 pub fn differences(one: &Path, other: &Path, stop: StopCheck<'_>) -> Result<Vec<String>> {
     let mut comparing = Comparing { stop, files: HashMap::new(), found: Vec::new() };
     comparing.entry(one, other)?;

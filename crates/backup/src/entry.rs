@@ -214,8 +214,11 @@ pub(crate) fn resealed(key: &[u8], value: &[u8]) -> Vec<u8> {
     sealed(key, value.get(SUM..).unwrap_or_default())
 }
 
-/// Returns the record in a value of the catalogue. Fails if the sum is wrong; the error names the
-/// record.
+/// Returns the record in a value of the catalogue.
+///
+/// # Errors
+///
+/// Fails if the sum is wrong; the error names the record.
 pub(crate) fn opened<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     match value.split_first_chunk() {
         Some((found, record)) if *found == sum(key, record) => Ok(record),

@@ -52,7 +52,11 @@ pub struct About {
 
 impl About {
     /// Reads the description of the repository in `folder`; returns `None` if there is no
-    /// repository. Fails if the description has no known form.
+    /// repository.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the description has no known form.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(ABOUT);
         let read = || {
@@ -133,8 +137,12 @@ pub struct KeptRepository {
 
 impl KeptRepository {
     /// Opens the repository in `folder` to read it. Nothing in it changes, and its file system may
-    /// be read-only or full. Fails if another process writes to it, or the catalogue can be read
-    /// neither in place nor as a copy.
+    /// be read-only or full.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process writes to it, or the catalogue can be read neither in place nor as
+    /// a copy.
     pub fn open(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let lock = lock_shared(folder)?;
         let about = expect_about(folder)?;
@@ -151,8 +159,11 @@ impl KeptRepository {
         Ok(Self { repository, folder: folder.to_owned(), about, _lock: lock, _copy: copy })
     }
 
-    /// Opens the repository in `folder`, which is this user's, to add a backup. Fails if another
-    /// process uses it, or it belongs to another user.
+    /// Opens the repository in `folder`, which is this user's, to add a backup.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process uses it, or it belongs to another user.
     pub fn open_to_save(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         check_ownership(folder, engine, false)?;
         let lock = lock(folder)?;
@@ -169,7 +180,11 @@ impl KeptRepository {
     }
 
     /// Creates a repository in `folder`, which is empty or contains one whose creation was
-    /// interrupted. Fails if anything else is in the folder, or it belongs to another user.
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything else is in the folder, or it belongs to another user.
     pub fn create(folder: &Path, engine: &dyn Blobs, settings: &Settings) -> Result<Self> {
         let failed = |path: &Path, e| Error::io(path.display(), e);
         create_own_folder(folder, engine)?;
@@ -212,6 +227,9 @@ impl KeptRepository {
     }
 
     /// Saves `source` as a new snapshot, and counts it in the repository's description as well.
+    ///
+    /// # Errors
+    ///
     /// Fails if the backup cannot be completed; problems of single paths are in the result.
     pub fn save(&mut self, source: &Path, stop: StopCheck<'_>) -> Result<Saved> {
         let saved = save(&self.repository, source, stop).map_err(|error| match error.kind() {
@@ -375,8 +393,11 @@ fn check_ownership(folder: &Path, engine: &dyn Blobs, private: bool) -> Result<(
     Ok(())
 }
 
-/// Locks the repository for this process alone. Fails if another process uses it, or its file
-/// system has no locks.
+/// Locks the repository for this process alone.
+///
+/// # Errors
+///
+/// Fails if another process uses it, or its file system has no locks.
 fn lock(folder: &Path) -> Result<FileLock> {
     let path = folder.join("lock");
     let file = os::open_to_write(&path).map_err(|e| Error::io(path.display(), e))?;

@@ -80,7 +80,11 @@ struct State {
 
 impl Writer {
     /// Creates a writer next to the packs `known`, which the catalogue mentions, and removes or
-    /// moves all others. Fails if the folder cannot be read or changed.
+    /// moves all others.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be read or changed.
     pub(crate) fn new(folder: PathBuf, known: &[(u32, u64)], leftovers: Leftovers) -> Result<Self> {
         let names: HashSet<_> = known.iter().map(|(pack, _)| path(&folder, *pack)).collect();
         let failed = |e| Error::io(folder.display(), e);
@@ -211,8 +215,11 @@ impl<'a> PackReader<'a> {
         Ok(Self { folder, open: None, decompressor, stored: Vec::new(), frames: Vec::new() })
     }
 
-    /// Returns the block with the sum `hash`, which is at `place`. Fails with the kind `Corrupt` if
-    /// the pack is missing or damaged.
+    /// Returns the block with the sum `hash`, which is at `place`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the kind `Corrupt` if the pack is missing or damaged.
     pub(crate) fn block(&mut self, place: &BlockPlace, hash: &Hash) -> Result<&[u8]> {
         let key = (place.pack, place.offset);
         match self.frames.iter().position(|(cached, _)| *cached == key) {

@@ -35,7 +35,11 @@ impl Replay {
     pub const MOST_COPIES: u32 = 4095;
 
     /// Backs up `folder` three times and records the operations of the catalogue; `change` changes
-    /// the folder before the last backup. Fails if a backup fails, `change` fails, or `stop` does.
+    /// the folder before the last backup.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a backup fails, `change` fails, or `stop` does.
     pub fn record(
         repository: &Repository,
         folder: &Path,
@@ -88,6 +92,9 @@ fn recording(repository: &Repository, mode: Mode) -> Result<Catalogue<'_>> {
 }
 
 /// Repeats the operations of a step on `store`, in one transaction; returns how many there are.
+///
+/// # Errors
+///
 /// Fails if the store fails.
 pub fn repeat(store: &dyn Store, operations: &[Operation], writes: bool) -> Result<u64> {
     let mut catalogue = Catalogue::new(store.session()?);

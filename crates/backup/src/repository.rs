@@ -31,7 +31,11 @@ pub struct Repository {
 
 impl Repository {
     /// Creates a repository with packs in the folder `packs`, which is created if it is missing,
-    /// and the catalogue in `store`, whose keys are names. Fails if the folder cannot be created.
+    /// and the catalogue in `store`, whose keys are names.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be created.
     pub fn new(packs: PathBuf, store: Box<dyn Store>) -> Result<Self> {
         match host::create_folder(&packs, 0o700) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -51,7 +55,11 @@ impl Repository {
     }
 
     /// Returns why the catalogue is not the one that wrote all backups of this repository; `None`
-    /// if it is. Fails if the catalogue cannot be read.
+    /// if it is.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the catalogue cannot be read.
     pub fn disagreement(&self) -> Result<Option<String>> {
         self.disagrees(&mut self.catalogue(Mode::Read)?)
     }
@@ -85,18 +93,30 @@ impl Repository {
         &*self.store
     }
 
-    /// Closes the store. Fails if the store cannot write its last data.
+    /// Closes the store.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot write its last data.
     pub fn close(self) -> Result<()> {
         self.store.close()
     }
 
-    /// Returns all backups, the oldest first. Fails if the catalogue cannot be read or is damaged.
+    /// Returns all backups, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the catalogue cannot be read or is damaged.
     pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
         self.catalogue(Mode::Read)?.snapshots()
     }
 
     /// Uses the store once, so that what it reads of its own first is in the page cache: a server's
-    /// files. Fails if the store cannot be written.
+    /// files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
     pub fn warm_up(&self) -> Result<()> {
         let mut session = self.store.session()?;
         let key = Key::Name(b"warm-up");

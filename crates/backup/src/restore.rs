@@ -41,9 +41,12 @@ pub struct Restored {
 }
 
 /// Restores the snapshot `version`, or the last one, as the folder `to`, which is empty or missing.
-/// Only this user can read it until everything in it has its mode. Fails if there is no such
-/// snapshot, `to` is not empty, or nothing more can be written; problems of single paths are in the
-/// result.
+/// Only this user can read it until everything in it has its mode.
+///
+/// # Errors
+///
+/// Fails if there is no such snapshot, `to` is not empty, or nothing more can be written; problems
+/// of single paths are in the result.
 pub fn restore(
     repository: &Repository,
     version: Option<u32>,
@@ -148,8 +151,11 @@ impl Restored {
     }
 }
 
-/// Returns the problem of a step that concerns one path, if it failed. Fails if the error concerns
-/// all other paths too.
+/// Returns the problem of a step that concerns one path, if it failed.
+///
+/// # Errors
+///
+/// Fails if the error concerns all other paths too.
 fn problem_of(step: &str, path: &Path, outcome: io::Result<()>) -> Result<Option<Problem>> {
     match outcome {
         Ok(()) => Ok(None),
@@ -387,8 +393,11 @@ impl Restored {
     }
 }
 
-/// Writes the content of a file. Fails with the kind `Corrupt` if the content is missing or
-/// damaged.
+/// Writes the content of a file.
+///
+/// # Errors
+///
+/// Fails with the kind `Corrupt` if the content is missing or damaged.
 fn write_blocks(
     mut file: &File,
     blocks: &[Hash],

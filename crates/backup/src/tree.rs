@@ -25,8 +25,12 @@ pub struct Copied {
     pub problems: Vec<Problem>,
 }
 
-/// Copies the folder `from` as `to`, which is missing, without what is in the folder `but`. Fails
-/// if a path cannot be resolved or no space is left; problems of single paths are in the result.
+/// Copies the folder `from` as `to`, which is missing, without what is in the folder `but`.
+///
+/// # Errors
+///
+/// Fails if a path cannot be resolved or no space is left; problems of single paths are in the
+/// result.
 pub fn copy_tree(from: &Path, to: &Path, but: &Path, stop: StopCheck<'_>) -> Result<Copied> {
     let but = but.canonicalize().map_err(|e| Error::io(but.display(), e))?;
     let from = from.canonicalize().map_err(|e| Error::io(from.display(), e))?;

@@ -39,7 +39,11 @@ pub fn all_studies() -> &'static [(&'static str, Study)] {
     &ALL
 }
 
-/// Returns the study called `name`. Fails if there is none, and names the similar ones.
+/// Returns the study called `name`.
+///
+/// # Errors
+///
+/// Fails if there is none, and names the similar ones.
 pub fn find(name: &str) -> Result<&'static Study> {
     all_studies().iter().find(|(own, _)| *own == name).map(|(_, study)| study).ok_or_else(|| {
         let names = STUDIES.map(|(name, _)| name);

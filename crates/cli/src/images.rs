@@ -14,6 +14,9 @@ use model::{Error, Result};
 static MOUNTED: Mutex<Vec<MountedImage>> = Mutex::new(Vec::new());
 
 /// Mounts the image in a file, if it is not mounted already, and returns the folder with its files.
+///
+/// # Errors
+///
 /// Fails if it is no such image, or this user cannot mount it.
 pub(crate) fn mounted(kind: &ReadOnlyKind, image: &Path) -> Result<PathBuf> {
     if image.as_os_str().is_empty() {

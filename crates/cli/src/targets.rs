@@ -71,8 +71,11 @@ impl FoundTarget {
     }
 
     /// Adds the settings that find the values in a store that another program made, and prints what was
-    /// found by itself. Fails if there are none, or single values are read (`by_key`) and the store
-    /// does not read these.
+    /// found by itself.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are none, or single values are read (`by_key`) and the store does not read these.
     pub(crate) fn with_values(mut self, by_key: bool) -> Result<Self> {
         let Some(path) = self.existing_location() else { return Ok(self) };
         self.check_names()?;
@@ -124,8 +127,11 @@ impl FoundTarget {
         Ok(if has_values { self.at_address() } else { self })
     }
 
-    /// Takes the place at the address of a server for a store that is to be made there. Fails if no
-    /// store of the user can be made there.
+    /// Takes the place at the address of a server for a store that is to be made there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no store of the user can be made there.
     pub(crate) fn into_destination(mut self) -> Result<Self> {
         match self.place {
             StorePlace::Image(_) => {
@@ -152,8 +158,11 @@ impl FoundTarget {
         Ok(self.at_address())
     }
 
-    /// Returns why values of the store are not updated; `None` if they can be. Fails if the store
-    /// cannot be looked at.
+    /// Returns why values of the store are not updated; `None` if they can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be looked at.
     pub(crate) fn only_read(&self) -> Result<Option<String>> {
         if let StorePlace::Image(_) = self.place {
             return Ok(Some("is an image, which is only read".to_owned()));

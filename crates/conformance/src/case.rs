@@ -65,7 +65,11 @@ impl Case {
         OpenOptions { settings, access, keys: self.keys }
     }
 
-    /// Creates a folder for a new store. Fails if it cannot be created.
+    /// Creates a folder for a new store.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be created.
     pub fn new_folder(&self) -> Checked<StoreFolder> {
         (self.around.new_folder)(self.engine)
     }
@@ -135,8 +139,11 @@ impl Case {
 }
 
 /// Returns the settings with which an engine is checked: none, each word of each setting alone, `inline` if
-/// there is one, and those of each durability class. Fails if the engine refuses a setting that it
-/// declares.
+/// there is one, and those of each durability class.
+///
+/// # Errors
+///
+/// Fails if the engine refuses a setting that it declares.
 pub fn settings_of(engine: &dyn Blobs) -> Result<Vec<Settings>> {
     let checked = |name, word| Settings::check(engine.settings(Facet::Blobs), [(name, word)]);
     let mut all = vec![Settings::default()];

@@ -126,8 +126,11 @@ pub fn check(name: &str) -> Option<&'static Check> {
     CHECKS.iter().find(|check| check.name == name)
 }
 
-/// Runs a part of a check in this process; the writer writes until the process is killed. Fails if
-/// the engine does.
+/// Runs a part of a check in this process; the writer writes until the process is killed.
+///
+/// # Errors
+///
+/// Fails if the engine does.
 pub fn run_part(part: Part, case: &Case, path: &Path) -> Checked {
     match part {
         Part::Writer => interrupted::write(case, path),
@@ -150,8 +153,11 @@ impl Check {
         }
     }
 
-    /// Runs the check over `case`; `start` starts another process. Fails with what the engine does
-    /// that it should not.
+    /// Runs the check over `case`; `start` starts another process.
+    ///
+    /// # Errors
+    ///
+    /// Fails with what the engine does that it should not.
     pub fn run(&self, case: &Case, start: Start<'_>) -> Checked {
         match self.work {
             Work::Store(check) => {

@@ -21,7 +21,11 @@ pub struct StoreFolder {
 pub type Snapshot = BTreeMap<PathBuf, (Option<Vec<u8>>, SystemTime)>;
 
 impl StoreFolder {
-    /// Creates the folder. Fails if it cannot be created.
+    /// Creates the folder.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be created.
     pub fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -45,7 +49,11 @@ impl StoreFolder {
         std::mem::take(&mut self.folder)
     }
 
-    /// Returns everything below the folder. Fails if it cannot be read.
+    /// Returns everything below the folder.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be read.
     pub fn snapshot(&self) -> io::Result<Snapshot> {
         let mut found = Snapshot::new();
         snapshot(&self.folder, &mut found)?;

@@ -17,6 +17,9 @@ const BLOCK: usize = 4096;
 impl Record {
     /// Returns whether `ordered` can leave these files when the power is cut before operation `cut`: some
     /// end of the journal is lost, and each block of a file is of some time since its last flush.
+    ///
+    /// # Errors
+    ///
     /// Fails if the record's bytes cannot be read.
     pub fn reaches(&self, cut: usize, found: &BTreeMap<PathBuf, Vec<u8>>) -> io::Result<bool> {
         let certain = Certain::at(self, cut);

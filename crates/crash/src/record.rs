@@ -18,8 +18,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates an empty record whose bytes are kept in a new file at `spool`. Fails if the file
-    /// cannot be created.
+    /// Creates an empty record whose bytes are kept in a new file at `spool`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be created.
     pub fn create(spool: &Path) -> io::Result<Self> {
         let spool = File::options().read(true).write(true).create_new(true).open(spool)?;
         Ok(Self { operations: vec![], contents: HashMap::new(), spool, spooled: 0, prepared: 0 })
@@ -33,8 +36,11 @@ impl Record {
         self.operations.push(operation);
     }
 
-    /// Adds a write of these bytes. Fails if they cannot be kept, for instance because the disk is
-    /// full; then nothing is added.
+    /// Adds a write of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they cannot be kept, for instance because the disk is full; then nothing is added.
     pub fn add_write(&mut self, inode: Inode, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.spool.write_all_at(bytes, self.spooled)?;
         let data = Spooled { start: self.spooled, len: bytes.len() as u64 };

@@ -40,7 +40,11 @@ impl Recorder {
     /// group) or to this user, with its bytes next to it in `work`.
     ///
     /// If this process is killed, the mount stays until somebody unmounts it: a cleanup guard of
-    /// `work` has to. Fails if FUSE is not available to this user.
+    /// `work` has to.
+    ///
+    /// # Errors
+    ///
+    /// Fails if FUSE is not available to this user.
     pub fn mount(work: &Path, owner: Option<(u32, u32)>) -> io::Result<Self> {
         let point = work.join("recorded.mount");
         let bytes = work.join(BYTES);
@@ -96,7 +100,11 @@ impl Recorder {
     }
 
     /// Removes what a recorder that has finished left in `work`, so that another one can be mounted. Its
-    /// record can still be read. Fails if it cannot be removed.
+    /// record can still be read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be removed.
     pub fn clear(work: &Path) -> io::Result<()> {
         fs::remove_dir_all(work.join(BYTES))?;
         fs::remove_file(work.join(SPOOL))
@@ -116,6 +124,9 @@ impl Recorder {
     }
 
     /// Unmounts the folder and returns the record and the lines of output that acknowledge nothing.
+    ///
+    /// # Errors
+    ///
     /// Fails if it cannot be unmounted, or something still uses it.
     pub fn finish(self) -> io::Result<(Record, Vec<String>)> {
         let shared = self.shared.clone();

@@ -71,8 +71,11 @@ impl<'a> State<'a> {
         self.contents.contains_key(&inode)
     }
 
-    /// Returns the content of each file by its path, and what is no file without content. Fails if
-    /// the record's bytes cannot be read.
+    /// Returns the content of each file by its path, and what is no file without content.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the record's bytes cannot be read.
     pub fn read(&self) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
         let read = |(path, inode): &(PathBuf, Inode)| {
             let contents = self.contents.get(inode);
@@ -83,8 +86,11 @@ impl<'a> State<'a> {
         self.paths.iter().map(read).collect()
     }
 
-    /// Writes the state into `folder`, which is created. Zeros take no space. Fails if the folder
-    /// exists, or something cannot be written.
+    /// Writes the state into `folder`, which is created. Zeros take no space.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder exists, or something cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         DirBuilder::new().mode(0o755).create(folder)?;
         if let Some(root) = self.tree.nodes.get(&ROOT) {

@@ -10,15 +10,22 @@ use std::{
 
 use model::{Access, Error, Result};
 
-/// Opens a regular file. Fails if there is no file or something else is there.
+/// Opens a regular file.
+///
+/// # Errors
+///
+/// Fails if there is no file or something else is there.
 pub(crate) fn open(path: &Path, access: Access) -> Result<File> {
     length(path)?;
     let file = File::options().read(true).write(access == Access::Write).open(path);
     file.map_err(|e| Error::io(path.display(), e))
 }
 
-/// Returns the length of a regular file. Fails if it is no regular file: opening a pipe would wait
-/// for its writer.
+/// Returns the length of a regular file.
+///
+/// # Errors
+///
+/// Fails if it is no regular file: opening a pipe would wait for its writer.
 pub(crate) fn length(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|e| Error::io(path.display(), e))?;
     if !metadata.is_file() {

@@ -11,8 +11,11 @@ use crate::caught::StoreName;
 /// highest byte first; a name as it is. An integer's bytes are put into `room`.
 ///
 /// The key is matched by reference: copied whole, it would be read back before its parts are
-/// written out, which waits for the end of the last value's copy. Fails if the key is of another
-/// kind than `held`.
+/// written out, which waits for the end of the last value's copy.
+///
+/// # Errors
+///
+/// Fails if the key is of another kind than `held`.
 #[inline]
 pub(crate) fn bytes<'k>(key: &Key<'k>, held: KeyKind, room: &'k mut [u8; 8]) -> Result<&'k [u8]> {
     match held {
@@ -43,6 +46,9 @@ pub(crate) fn key(bytes: &[u8], held: KeyKind) -> Result<Key<'_>> {
 }
 
 /// Returns the kind of keys of the store at `path`, which has a database or table named after it.
+///
+/// # Errors
+///
 /// Fails if there is none for either kind.
 pub(crate) fn kind(path: &Path, mut has: impl FnMut(&str) -> bool) -> Result<KeyKind> {
     KeyKind::ALL.into_iter().find(|keys| has(keys.as_str())).ok_or_else(|| {

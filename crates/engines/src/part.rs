@@ -26,8 +26,11 @@ pub(crate) const fn setting(word: &'static str, help: &'static str) -> Setting {
 }
 
 impl Part {
-    /// Returns the part of a new store for keys of this kind. Fails if a part is named and the keys
-    /// are integers, whose form is storemark's own.
+    /// Returns the part of a new store for keys of this kind.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is named and the keys are integers, whose form is storemark's own.
     pub(crate) fn new(word: &str, settings: &Settings, keys: KeyKind) -> Result<Self> {
         match settings.get(word) {
             None => Ok(Self { name: keys.as_str().to_owned(), keys, is_users: false }),
@@ -41,7 +44,11 @@ impl Part {
     }
 
     /// Returns the part of the store at `path`, among its parts `all`, that is named, or else storemark's own,
-    /// or else the only one. Fails if there is none, or several may be meant.
+    /// or else the only one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none, or several may be meant.
     pub(crate) fn choose(
         word: &str,
         settings: &Settings,
@@ -116,8 +123,11 @@ impl Size {
 }
 
 /// Finds the part that has the values of a store at `path` that another program made, if its name is not
-/// asked for. Returns `None` if it is, or if the part is storemark's own. Fails if no part has
-/// values, or several have.
+/// asked for. Returns `None` if it is, or if the part is storemark's own.
+///
+/// # Errors
+///
+/// Fails if no part has values, or several have.
 pub(crate) fn find(
     word: &str,
     asked: &Settings,

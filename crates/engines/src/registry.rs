@@ -60,20 +60,29 @@ pub fn servers() -> impl Iterator<Item = &'static str> {
     servers.filter(|engine| engine.schemes.is_empty()).map(|engine| engine.name)
 }
 
-/// Returns the engine called `name`, as a store of values. Fails if there is none, or it is not
-/// part of this build.
+/// Returns the engine called `name`, as a store of values.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn blobs(name: &str) -> Result<&'static dyn Blobs> {
     facet(name, "values", all_blobs())
 }
 
-/// Returns the engine called `name`, as a store of rows. Fails if there is none, or it is not part
-/// of this build.
+/// Returns the engine called `name`, as a store of rows.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn rows(name: &str) -> Result<&'static dyn Rows> {
     facet(name, "rows", all_rows())
 }
 
-/// Returns the engine called `name`, as a store of tasks. Fails if there is none, or it is not part
-/// of this build.
+/// Returns the engine called `name`, as a store of tasks.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn tasks(name: &str) -> Result<&'static dyn Tasks> {
     facet(name, "tasks", all_tasks())
 }
@@ -127,14 +136,20 @@ pub fn steadiest() -> &'static dyn Blobs {
     &crate::pack::Pack
 }
 
-/// Returns the engine of the databases that kvtest reads and writes. Fails if this build has no
-/// SQLite.
+/// Returns the engine of the databases that kvtest reads and writes.
+///
+/// # Errors
+///
+/// Fails if this build has no SQLite.
 pub fn databases() -> Result<&'static dyn Blobs> {
     blobs("sqlite")
 }
 
-/// Returns the engine that opens addresses `scheme://…`. Fails if there is none, or it is not part
-/// of this build.
+/// Returns the engine that opens addresses `scheme://…`.
+///
+/// # Errors
+///
+/// Fails if there is none, or it is not part of this build.
 pub fn remote(scheme: &str) -> Result<&'static dyn Blobs> {
     let schemes = |engine: &'static dyn Blobs| engine.declaration().schemes;
     if let Some(engine) = all_blobs().find(|engine| schemes(*engine).contains(&scheme)) {

@@ -28,7 +28,11 @@ const STEPS: char = '+';
 
 impl Slowed {
     /// Returns the engine with this [full name](Engine::full_name), slowed or not, for the rest of
-    /// the process. Fails if there is no such engine.
+    /// the process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such engine.
     pub fn find(name: &str) -> Result<&'static dyn Blobs> {
         let slowed =
             name.split_once(STEPS).and_then(|(name, steps)| Some((name, steps.parse().ok()?)));

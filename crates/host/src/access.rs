@@ -30,8 +30,11 @@ const OTHERS: u32 = 0o007;
 
 impl FileAccess {
     /// Reads what the group and others may do with all that is at and below `path`, and the owner
-    /// with `path` itself. If the system has no modes, everyone may do everything. Fails if `path`
-    /// cannot be looked at.
+    /// with `path` itself. If the system has no modes, everyone may do everything.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `path` cannot be looked at.
     pub fn read(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|cause| Error::io(path.display(), cause))?;
         let own = allowed(path, &meta);
@@ -57,8 +60,11 @@ impl FileAccess {
 
     /// Gives all that is at and below `path` to the owner, as far as this user may, and `path`
     /// these rights: what is in a folder is protected by the folder. An entry that has the same
-    /// path below `like` gets the owner and the mode that it has there. Fails if a mode or an owner
-    /// cannot be set.
+    /// path below `like` gets the owner and the mode that it has there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a mode or an owner cannot be set.
     pub fn give(self, path: &Path, like: Option<&Path>) -> Result<()> {
         walk(path, &mut |found, meta| {
             let below = found.strip_prefix(path).unwrap_or(found);
@@ -114,13 +120,20 @@ fn give_to(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
 /// Returns the mode of the file or folder at `path`, which is not a link, without what its access
 /// list adds, and whether it has such a list. The system reports the mask of a list as the rights
 /// of the group, which may be more than the group has; a copy without the list must not give them
-/// to the group. Fails if the list cannot be read.
+/// to the group.
+///
+/// # Errors
+///
+/// Fails if the list cannot be read.
 pub fn mode_without_list(path: &Path, meta: &Metadata) -> io::Result<(u32, bool)> {
     without_list(mode(meta), || os::access_list(path))
 }
 
-/// Returns the same as [`mode_without_list`] for a file that is open. Fails if the list cannot be
-/// read.
+/// Returns the same as [`mode_without_list`] for a file that is open.
+///
+/// # Errors
+///
+/// Fails if the list cannot be read.
 pub fn mode_without_list_of(file: &File, meta: &Metadata) -> io::Result<(u32, bool)> {
     without_list(mode(meta), || os::access_list_of(file))
 }

@@ -56,6 +56,9 @@ pub(crate) struct Clamd {
 
 impl Clamd {
     /// Starts a daemon in a new folder in `parent`, a scratch folder, and waits until it answers.
+    ///
+    /// # Errors
+    ///
     /// Fails if clamd is not installed or does not answer in time.
     pub(crate) fn start(parent: &Path) -> Result<Self> {
         let program = program("clamd").ok_or_else(|| {

@@ -13,15 +13,22 @@ use std::{
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Locks `file` for this process alone. Returns `None` if its file system has no locks. Fails
-    /// with `WouldBlock` if another process holds it.
+    /// Locks `file` for this process alone. Returns `None` if its file system has no locks.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `WouldBlock` if another process holds it.
     pub fn exclusive(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock();
         Self::from_outcome(file, &outcome)
     }
 
     /// Locks `file` for this process and others that share it. Returns `None` if its file system
-    /// has no locks. Fails with `WouldBlock` if another process holds it alone.
+    /// has no locks.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `WouldBlock` if another process holds it alone.
     pub fn shared(file: File) -> io::Result<Option<Self>> {
         let outcome = file.try_lock_shared();
         Self::from_outcome(file, &outcome)

@@ -51,8 +51,11 @@ pub fn is_mount_point(path: &Path) -> bool {
     device(path) != parent.as_deref().and_then(device)
 }
 
-/// Creates a folder of this mode, if the system has modes. Fails if something exists at `path`, or
-/// its parent does not.
+/// Creates a folder of this mode, if the system has modes.
+///
+/// # Errors
+///
+/// Fails if something exists at `path`, or its parent does not.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     os::set_creation_mode(&mut builder, mode);
@@ -60,7 +63,11 @@ pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
 }
 
 /// Checks that this user can create files in `folder`, by creating one: permissions do not show it
-/// for root, nor for file systems like proc. Fails if the file cannot be created or removed.
+/// for root, nor for file systems like proc.
+///
+/// # Errors
+///
+/// Fails if the file cannot be created or removed.
 pub fn check_writable(folder: &Path) -> io::Result<()> {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let number = TRIED.fetch_add(1, Relaxed);
@@ -75,8 +82,11 @@ const BUFFER: usize = 1 << 20;
 /// number of bytes. After a failure there is nothing at `to`.
 ///
 /// The bytes go through memory on purpose: `copy_file_range` may let both files share their blocks,
-/// and the first write to the copy would then pay for separating them. Fails if `from` cannot be
-/// read, or `to` exists or cannot be written.
+/// and the first write to the copy would then pay for separating them.
+///
+/// # Errors
+///
+/// Fails if `from` cannot be read, or `to` exists or cannot be written.
 pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
     let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
@@ -106,8 +116,11 @@ fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
 ///
 /// Linux and macOS check and rename in one step. If the file system or the system cannot, a file is
 /// linked under its new name, which is as safe; for a folder the name is checked first, which
-/// leaves a moment in which another process could take it. Fails with the kind `Exists` if a file,
-/// folder or link is at `to`, which stays as it is.
+/// leaves a moment in which another process could take it.
+///
+/// # Errors
+///
+/// Fails with the kind `Exists` if a file, folder or link is at `to`, which stays as it is.
 pub fn rename_new(from: &Path, to: &Path) -> Result<()> {
     os::rename_new(from, to)
         .or_else(|| link_then_remove(from, to))

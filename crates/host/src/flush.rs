@@ -18,7 +18,11 @@ use crate::{
 
 /// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
 /// file system that holds it, elsewhere and on file systems in user space (FUSE) each file below it. If the path is absent, nothing is
-/// flushed. Fails if a file or folder cannot be opened or flushed.
+/// flushed.
+///
+/// # Errors
+///
+/// Fails if a file or folder cannot be opened or flushed.
 pub fn sync(path: &Path) -> Result<()> {
     let place = nearest_existing(path);
     let whole = if place.is_dir() { os::sync_filesystem(&place) } else { None };
@@ -38,8 +42,11 @@ pub fn sync(path: &Path) -> Result<()> {
 }
 
 /// Makes what was created, renamed or removed in the folder at `path` durable. If folders cannot be
-/// flushed, the file system orders such changes by itself. Fails if the folder cannot be opened or
-/// flushed.
+/// flushed, the file system orders such changes by itself.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be opened or flushed.
 pub fn sync_dir(path: &Path) -> Result<()> {
     let flush =
         || if cfg!(unix) { File::open(path)?.sync_all() } else { path.metadata().map(drop) };
@@ -55,7 +62,11 @@ const MOST: usize = 1000;
 
 /// Measures how long a flush takes: writes 4 KiB to the end of a new file in `dir` and flushes it
 /// (`sync_data`, which is fdatasync on Linux), repeatedly until `budget` is spent. The file is
-/// removed in any case. Fails if `dir` cannot be written to, or the user asks to stop.
+/// removed in any case.
+///
+/// # Errors
+///
+/// Fails if `dir` cannot be written to, or the user asks to stop.
 pub fn flush_latency(dir: &Path, budget: Duration, stop: &Stop) -> Result<Flush> {
     let scratch = Scratch::new_in(dir)?;
     let path = scratch.path().join("flushed");

@@ -56,8 +56,11 @@ impl fmt::Display for ImageKind {
     }
 }
 
-/// Checks that images of these kinds, of `bytes` each, can be created in `folder`. Fails if a tool,
-/// the permission or space is missing; the sentence says what helps.
+/// Checks that images of these kinds, of `bytes` each, can be created in `folder`.
+///
+/// # Errors
+///
+/// Fails if a tool, the permission or space is missing; the sentence says what helps.
 pub(crate) fn check_images(kinds: &[&ImageKind], bytes: u64, folder: &Path) -> Result<()> {
     for kind in kinds {
         let wrong = |why: String| Error::usage(why.clone()).at(kind);
@@ -102,8 +105,11 @@ pub(crate) fn may_mount(user: Option<u32>) -> Result<(), String> {
 }
 
 /// Mounts a folder of `folder`, a scratch folder, a second time, and returns the mount point: what
-/// is opened there is distinct from everything else on the file system. Fails if this is not root
-/// on Linux.
+/// is opened there is distinct from everything else on the file system.
+///
+/// # Errors
+///
+/// Fails if this is not root on Linux.
 pub(crate) fn mount_again(folder: &Path) -> Result<PathBuf> {
     if user_id() != Some(0) || !cfg!(target_os = "linux") {
         return Err(Error::unsupported("only root on Linux may have the system ask a scanner"));
@@ -164,8 +170,11 @@ fn devices(listed: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Runs a program in a process group of its own, so that a terminal's interrupt does not end it
-/// early, and returns what it printed. Fails if it is not installed or exits with an error, with
-/// what it printed on standard error.
+/// early, and returns what it printed.
+///
+/// # Errors
+///
+/// Fails if it is not installed or exits with an error, with what it printed on standard error.
 pub(crate) fn run(name: &str, options: &[&str], paths: &[&Path]) -> Result<String> {
     let path = program(name).ok_or_else(|| Error::usage(format!("{name} is not installed")))?;
     let mut command = Command::new(path);

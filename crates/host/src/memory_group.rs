@@ -34,8 +34,11 @@ pub struct MemoryGroup {
 }
 
 impl MemoryGroup {
-    /// Creates a group that may use `bytes`, with no process in it yet. Fails if the system has no
-    /// control groups for memory or this user may not create one.
+    /// Creates a group that may use `bytes`, with no process in it yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system has no control groups for memory or this user may not create one.
     pub fn new(bytes: u64) -> io::Result<Self> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(|cause| {
             io::Error::new(cause.kind(), "this system has no control groups for memory")
@@ -89,7 +92,11 @@ impl MemoryGroup {
     }
 
     /// Moves this process and `others` into the group. What they have used so far still counts in
-    /// the group where they used it. Fails if the system refuses to move one of the processes.
+    /// the group where they used it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system refuses to move one of the processes.
     pub fn enter(&self, others: &[u32]) -> io::Result<()> {
         let ids = [std::process::id()].into_iter().chain(others.iter().copied());
         ids.into_iter().try_for_each(|id| move_to(&self.folder, &id.to_string()))
@@ -141,7 +148,11 @@ fn refused(what: &str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
 
 /// Returns the folder in which a group can be created. In version 2 a group that has processes of
 /// its own has no limited groups below it, unless it is the root: so the new one is created next to
-/// that of this process. Fails if memory cannot be limited below any group.
+/// that of this process.
+///
+/// # Errors
+///
+/// Fails if memory cannot be limited below any group.
 fn parent(group: &Group, home: &Path) -> io::Result<PathBuf> {
     if group.version.number == 1 {
         return Ok(home.to_owned());

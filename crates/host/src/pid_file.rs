@@ -9,8 +9,11 @@ use model::{Error, Result};
 pub struct PidFile<'a>(&'a Path);
 
 impl<'a> PidFile<'a> {
-    /// Creates the file. It replaces only the file of a process that has ended. Fails if the file
-    /// exists and is not that of a process that has ended, or cannot be written.
+    /// Creates the file. It replaces only the file of a process that has ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file exists and is not that of a process that has ended, or cannot be written.
     pub fn write(path: &'a Path) -> Result<Self> {
         if is_stale(path) {
             let _ = fs::remove_file(path);
@@ -58,8 +61,11 @@ fn is_stale(path: &Path) -> bool {
     })
 }
 
-/// Detaches this process from the terminal and from the reader of its output. Fails if `/dev/null`
-/// cannot take the place of the standard streams.
+/// Detaches this process from the terminal and from the reader of its output.
+///
+/// # Errors
+///
+/// Fails if `/dev/null` cannot take the place of the standard streams.
 pub fn leave_terminal() -> io::Result<()> {
     // Fails for the leader of a group, which no terminal disturbs either.
     let _ = rustix::process::setsid();

@@ -101,6 +101,9 @@ pub struct Placements {
 
 impl Placements {
     /// Prepares the placements, with images of `image_bytes` each in a scratch folder in `parent`.
+    ///
+    /// # Errors
+    ///
     /// Fails if an image or a scanner cannot be set up; the sentence says what helps.
     pub fn open(choices: &[FilesystemChoice], image_bytes: u64, parent: &Path) -> Result<Self> {
         Self::try_open(choices, image_bytes, parent).map_err(|error| error.context("--on"))

@@ -14,7 +14,11 @@ pub struct ProcessGroup(os::Group);
 
 impl ProcessGroup {
     /// Starts a process in a group of its own, so that a terminal's Ctrl-C reaches only this process, which
-    /// ends the others. Fails if the process cannot be started.
+    /// ends the others.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process cannot be started.
     pub fn start(command: &mut Command) -> io::Result<(Child, Self)> {
         let child = os::in_own_group(command).spawn()?;
         let group = Self(os::Group::with(&child));

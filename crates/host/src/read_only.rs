@@ -65,8 +65,11 @@ pub struct MountedImage {
 }
 
 impl MountedImage {
-    /// Mounts an image to read its files, in the system's folder for temporary files. Fails if a
-    /// file is no image of this kind, or this user or system cannot mount it.
+    /// Mounts an image to read its files, in the system's folder for temporary files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file is no image of this kind, or this user or system cannot mount it.
     pub fn new(kind: &ReadOnlyKind, image: &Path) -> Result<Self> {
         let wrong = |why: String| Error::usage(why).at(image.display());
         if !cfg!(target_os = "linux") {

@@ -16,8 +16,11 @@ use crate::{mounts, os, text::entries};
 const AT_ONCE: usize = 16;
 
 /// Removes the file, link or folder at `path`, with all in it. Folders that their owner may not
-/// change, as copied ones can be, are made writable if they prevent it. Fails if anything is
-/// mounted in it, which is left as it is.
+/// change, as copied ones can be, are made writable if they prevent it.
+///
+/// # Errors
+///
+/// Fails if anything is mounted in it, which is left as it is.
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
         return fs::remove_file(path);
@@ -33,8 +36,11 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Removes what is in `folder` except the folders `mounted`. Fails if `folder` is mounted, or
-/// anything in it remains.
+/// Removes what is in `folder` except the folders `mounted`.
+///
+/// # Errors
+///
+/// Fails if `folder` is mounted, or anything in it remains.
 fn remove_around(mounted: &[PathBuf], folder: &Path) -> io::Result<()> {
     if mounted.iter().any(|point| point == folder) {
         let why = format!("a file system is mounted on {}", folder.display());

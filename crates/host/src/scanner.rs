@@ -28,6 +28,9 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     /// Starts a scanner below `mount`. Without `clamd` it reads each file and looks for nothing.
+    ///
+    /// # Errors
+    ///
     /// Fails if this user may not have the system ask.
     pub(crate) fn start(mount: &Path, clamd: Option<Clamd>) -> Result<Self> {
         let failed = |e| Error::io("the system asks no scanner", e);

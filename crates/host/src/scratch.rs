@@ -27,8 +27,11 @@ const PREFIX: &str = "storemark-scratch-";
 /// process, however that ends.
 pub const LOCK: &str = "lock";
 
-/// Creates and takes the lock of `folder`; returns `None` if the file system has no locks. Fails
-/// with `WouldBlock` if another process has it, or has removed the folder in between.
+/// Creates and takes the lock of `folder`; returns `None` if the file system has no locks.
+///
+/// # Errors
+///
+/// Fails with `WouldBlock` if another process has it, or has removed the folder in between.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FileLock>> {
     let file = folder.join(LOCK);
     let opened = match File::create_new(&file) {
@@ -48,8 +51,12 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FileLock>> {
     }
 }
 
-/// Removes all that is in `folder` except its lock. Fails if the folder cannot be listed, or an
-/// entry cannot be removed; the others are then removed nevertheless.
+/// Removes all that is in `folder` except its lock.
+///
+/// # Errors
+///
+/// Fails if the folder cannot be listed, or an entry cannot be removed; the others are then removed
+/// nevertheless.
 pub fn empty_folder(folder: &Path) -> io::Result<()> {
     let mut emptied = Ok(());
     for entry in fs::read_dir(folder)? {
@@ -62,7 +69,11 @@ pub fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes `folder`, whose lock is `lock`, with all in it. The lock is removed last: if this is interrupted,
-/// what remains can still be recognised. Fails if an entry cannot be removed; the lock then stays.
+/// what remains can still be recognised.
+///
+/// # Errors
+///
+/// Fails if an entry cannot be removed; the lock then stays.
 pub fn remove_folder(folder: &Path, lock: Option<FileLock>) -> io::Result<()> {
     empty_folder(folder)?;
     // On Windows an open file stays in its folder until it is closed. Elsewhere nobody else takes the lock
@@ -89,7 +100,11 @@ pub struct Scratch {
 
 impl Scratch {
     /// Creates `parent/storemark-scratch-PID-RANDOM/`, which only this user can list, after
-    /// removing what killed runs left in `parent`. Fails if `parent` cannot be written to.
+    /// removing what killed runs left in `parent`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `parent` cannot be written to.
     pub fn new_in(parent: &Path) -> Result<Self> {
         sweep(parent);
         loop {
@@ -141,8 +156,11 @@ impl Scratch {
         })
     }
 
-    /// Creates a folder in it for `owner` alone, or for this user if that is `None`. Fails if the
-    /// folder cannot be created, or not be given to `owner`.
+    /// Creates a folder in it for `owner` alone, or for this user if that is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be created, or not be given to `owner`.
     pub fn folder(&self, name: &str, owner: Option<Account>) -> Result<PathBuf> {
         let path = self.path.join(name);
         if !path.exists() {

@@ -24,8 +24,11 @@ pub struct Space {
 
 /// Returns the bytes that the files and folders at `paths` occupy, with all in them. A file reached
 /// twice, by hard links or by overlapping paths, counts once; an absent one counts nothing. A path
-/// itself may be a symbolic link; links below it are not followed. Fails if a folder below a path
-/// cannot be read.
+/// itself may be a symbolic link; links below it are not followed.
+///
+/// # Errors
+///
+/// Fails if a folder below a path cannot be read.
 pub fn space(paths: &[PathBuf]) -> Result<Space> {
     space_within(paths, Duration::MAX).map(|(space, _)| space)
 }
@@ -61,8 +64,11 @@ pub fn space_within(paths: &[PathBuf], longest: Duration) -> Result<(Space, Opti
 }
 
 /// Counts the files below `folder` that are a file with another name there, too (hard links), among those
-/// that can be looked at in the time `longest`: each takes a read if the system does not remember
-/// it. Fails if a folder cannot be read.
+/// that can be looked at in the time `longest`: each takes a read if the system does not remember it.
+///
+/// # Errors
+///
+/// Fails if a folder cannot be read.
 pub fn repeated_files(folder: &Path, longest: Duration) -> Result<u64> {
     let (until, mut is_late) = (Instant::now() + longest, false);
     let (mut seen, mut repeated) = (HashSet::new(), 0);
@@ -89,7 +95,11 @@ pub struct Extents {
 }
 
 /// Counts the files at and below `paths` and their pieces. Data that has no place on the device yet
-/// is written out first. Fails if a folder or file cannot be read.
+/// is written out first.
+///
+/// # Errors
+///
+/// Fails if a folder or file cannot be read.
 pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
     let mut found = Extents { files: 0, extents: Some(0) };
     for path in paths {
@@ -106,8 +116,11 @@ pub fn extents(paths: &[PathBuf]) -> Result<Extents> {
 }
 
 /// Visits `path` and, if it is a folder, every regular file and folder below it, in no order. Paths
-/// that are absent, or vanish meanwhile, are skipped. Fails if an entry cannot be read, or `visit`
-/// fails.
+/// that are absent, or vanish meanwhile, are skipped.
+///
+/// # Errors
+///
+/// Fails if an entry cannot be read, or `visit` fails.
 pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<()>) -> Result<()> {
     let mut left = vec![path.to_owned()];
     while let Some(next) = left.pop() {
@@ -129,7 +142,11 @@ pub fn walk(path: &Path, visit: &mut dyn FnMut(&Path, &Metadata) -> io::Result<(
 }
 
 /// Returns the bytes that this user may still write to the file system on which `path` is, or will
-/// be. Fails with the kind `Unsupported` if the system does not report them.
+/// be.
+///
+/// # Errors
+///
+/// Fails with the kind `Unsupported` if the system does not report them.
 pub fn free_bytes(path: &Path) -> Result<u64> {
     let place = nearest_existing(path);
     let unknown = || Error::unsupported("free space is not known here").at(path.display());
@@ -137,8 +154,11 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
 }
 
 /// Returns the bytes that are free if they are fewer than `needed`, else `None`. A system that does
-/// not report them is taken to have room. Fails if the system reports an error other than that it
-/// does not know.
+/// not report them is taken to have room.
+///
+/// # Errors
+///
+/// Fails if the system reports an error other than that it does not know.
 pub fn shortage(path: &Path, needed: u64) -> Result<Option<u64>> {
     match free_bytes(path) {
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),

@@ -55,7 +55,11 @@ impl Stop {
     }
 
     /// Checks that work may continue. It is a single load, so that a loop can check before each
-    /// operation. Fails with the reason to stop, if there is one.
+    /// operation.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason to stop, if there is one.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.state.load(Ordering::Relaxed) == GO { Ok(()) } else { Err(self.stop_error()) }

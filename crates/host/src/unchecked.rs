@@ -12,6 +12,9 @@ pub const WITHOUT: &str = "STOREMARK_WITHOUT";
 
 /// Leaves out a test that lacks `what`, if the variable [`WITHOUT`] names it: a line on standard
 /// error, which the harness does not capture, counts it.
+///
+/// # Panics
+///
 /// Panics if the variable does not name it, so that no test is left out unnoticed.
 pub fn unchecked(what: &str, why: impl Display) {
     assert!(

@@ -128,13 +128,20 @@ impl KeyColumns {
         if let Self::Others(columns) = self { columns.len() } else { 1 }
     }
 
-    /// Checks that a key has such values. Fails if it does not.
+    /// Checks that a key has such values.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not.
     pub fn check(&self, key: Key<'_>) -> Result<()> {
         self.values::<Unused>(key, &mut Vec::new()).map(drop)
     }
 
-    /// Returns the values of `key`. What they need in other bytes than the key's is put into
-    /// `room`. Fails if the key does not have such values.
+    /// Returns the values of `key`. What they need in other bytes than the key's is put into `room`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the key does not have such values.
     #[inline]
     pub fn values<'k, P: KeyParameter<'k>>(
         &self,

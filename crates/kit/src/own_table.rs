@@ -147,8 +147,11 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Returns the values that `settings` name, with a sentence on them unless they were `asked` for by
-/// name. Fails if `estimate` does.
+/// Returns the values that `settings` name, with a sentence on them unless they were `asked` for by name.
+///
+/// # Errors
+///
+/// Fails if `estimate` does.
 pub fn found(
     settings: Settings,
     asked: &Settings,

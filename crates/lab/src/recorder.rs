@@ -30,7 +30,11 @@ impl Recorder {
         Self { out, earlier: Vec::new(), record: None }
     }
 
-    /// Writes the first line. Fails if the file cannot be written. The record is then empty.
+    /// Writes the first line.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The record is then empty.
     pub fn begin(&mut self, header: Header) -> Result<()> {
         self.write(&Line::Header(Box::new(header.clone())))?;
         self.record = Some(Record::new(header));
@@ -50,8 +54,11 @@ impl Recorder {
         (self.earlier, finished.map_err(not_written))
     }
 
-    /// Writes a further line. A line before the first is written but not kept. Fails if the file
-    /// cannot be written. The line is kept nevertheless.
+    /// Writes a further line. A line before the first is written but not kept.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written. The line is kept nevertheless.
     pub fn push(&mut self, line: Line) -> Result<()> {
         let written = self.write(&line);
         // A line that cannot be written can still be shown.
@@ -61,7 +68,11 @@ impl Recorder {
         written
     }
 
-    /// Writes further findings. Fails if the file cannot be written.
+    /// Writes further findings.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
     }

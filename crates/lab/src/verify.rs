@@ -220,8 +220,12 @@ pub struct Checked {
     pub digest: Option<String>,
 }
 
-/// Reads all of a store, after the engine's own check of it. Fails if the store cannot be opened or
-/// read, or the user stops the check. Damage that the check finds is returned.
+/// Reads all of a store, after the engine's own check of it.
+///
+/// # Errors
+///
+/// Fails if the store cannot be opened or read, or the user stops the check. Damage that the check
+/// finds is returned.
 pub fn check(
     place: &StoreLocation,
     scratch: Option<&Path>,

@@ -131,6 +131,13 @@ pub struct ModelResult {
     pub read_back: u64,
 }
 
+impl ModelResult {
+    /// Creates the result of a model without a state.
+    pub fn new(model: CrashModel) -> Self {
+        Self { model, ..Self::default() }
+    }
+}
+
 /// A state that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CutState {

@@ -81,8 +81,11 @@ const OWN_STORE: Setting = Setting::new(STORE, Accepts::Text, "a store that exis
     .of_use();
 
 impl PluginFacts {
-    /// Returns the declaration of the engine, which is kept for the rest of this process. Fails if
-    /// a setting has a name that storemark uses, or a class needs one that is not declared.
+    /// Returns the declaration of the engine, which is kept for the rest of this process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a setting has a name that storemark uses, or a class needs one that is not declared.
     pub fn declare(&self) -> Result<&'static Declaration> {
         let mut settings = vec![LOADED, OWN_STORE];
         for setting in &self.settings {

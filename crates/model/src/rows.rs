@@ -67,7 +67,11 @@ pub trait RowStore: Send + Sync {
     fn location(&self) -> PathBuf;
 
     /// Creates the given number of databases, numbered from 0, each with an empty table. An engine
-    /// that keeps its rows in the session creates them there. Fails if one of them exists.
+    /// that keeps its rows in the session creates them there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of them exists.
     fn create(&self, databases: u32, settings: &Settings) -> Result<Box<dyn RowTables + '_>>;
 
     /// Returns the other processes that do the store's work (a server's); all their descendants

@@ -107,8 +107,11 @@ impl Setting {
         }
     }
 
-    /// Returns `text` in canonical form (sizes in bytes). Fails if the setting does not accept it;
-    /// the sentence says what is accepted.
+    /// Returns `text` in canonical form (sizes in bytes).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the setting does not accept it; the sentence says what is accepted.
     fn canonical(&self, text: &str) -> Result<String> {
         let wrong = |why: String| Error::usage(format!("{}={text}: {why}", self.name));
         let (value, is_within) = match self.accepts {
@@ -182,8 +185,11 @@ impl Settings {
     }
 
     /// Checks `asked` against an engine's `table`, and returns the settings in canonical form;
-    /// later pairs win over earlier ones. Fails if a name is not in the table, or a value is not
-    /// accepted.
+    /// later pairs win over earlier ones.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is not in the table, or a value is not accepted.
     pub fn check<'t, 'a>(
         table: impl IntoIterator<Item = &'t Setting>,
         asked: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -66,14 +66,20 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Checks that a batch of writes could start at once. Fails if another process keeps its lock
-    /// for some seconds.
+    /// Checks that a batch of writes could start at once.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process keeps its lock for some seconds.
     fn check_unlocked(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Checks that the store can hold a key, and a value of this length. Fails if it cannot; the
-    /// sentence names the limit.
+    /// Checks that the store can hold a key, and a value of this length.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot; the sentence names the limit.
     fn check_item(&self, _key: Key<'_>, _length: u64) -> Result<()> {
         Ok(())
     }

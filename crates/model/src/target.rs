@@ -49,6 +49,9 @@ impl TypedTarget {
 
     /// Checks that no setting is given twice, because it would be a guess which one counts, and
     /// that settings are not in two parts, of which the first would be read as a part of the path.
+    ///
+    /// # Errors
+    ///
     /// Fails if so.
     pub fn check(&self) -> Result<()> {
         let location = self.location.as_encoded_bytes();

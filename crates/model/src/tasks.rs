@@ -75,8 +75,11 @@ pub trait Queue: Send + Sync {
 /// (busy), it is repeated until it succeeds.
 pub trait QueueWorker {
     /// Takes a step that brings the task into the state `task`. When it returns, the durability
-    /// class holds for it. Fails if the step is to create a task that exists, or any other step on
-    /// one that does not.
+    /// class holds for it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the step is to create a task that exists, or any other step on one that does not.
     fn take(&mut self, step: TaskStep, task: &Task<'_>) -> Result<()>;
 
     /// Returns the stored part of a task; `None` if there is no such task. It is never timed.

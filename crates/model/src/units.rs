@@ -20,8 +20,12 @@ const SUFFIXES: [(&str, i64); 11] = [
     ("g", 1_000_000_000),
 ];
 
-/// Reads a whole number in the form of kvtest: sign, decimal or `0x` digits, suffix. Fails if the
-/// text is no such number. Unlike in kvtest, an unknown suffix or a value past 64 bits is an error.
+/// Reads a whole number in the form of kvtest: sign, decimal or `0x` digits, suffix.
+///
+/// # Errors
+///
+/// Fails if the text is no such number. Unlike in kvtest, an unknown suffix or a value past 64 bits
+/// is an error.
 pub fn parse_integer(text: &str) -> Result<i64> {
     let wrong = |why: &str| {
         Error::usage(format!(
@@ -50,7 +54,11 @@ pub fn parse_integer(text: &str) -> Result<i64> {
         .ok_or_else(|| wrong("does not fit in 64 bits"))
 }
 
-/// Reads a size in bytes: a whole number that is not negative. Fails if `text` is no such number.
+/// Reads a size in bytes: a whole number that is not negative.
+///
+/// # Errors
+///
+/// Fails if `text` is no such number.
 pub fn parse_size(text: &str) -> Result<u64> {
     u64::try_from(parse_integer(text)?)
         .map_err(|_| Error::usage(format!("{text:?} is negative; a size is not")))
@@ -65,8 +73,11 @@ fn accepted<T>(value: Option<T>, text: &str, wrong: &str) -> Result<T> {
 const FASTEST: f64 = 1e9;
 
 /// Reads operations a second: a number with a suffix of [`parse_size`] or a fraction, with or
-/// without `/s` behind it. Fails if `text` is no number, or the rate is not above 0 and at most
-/// 10⁹.
+/// without `/s` behind it.
+///
+/// # Errors
+///
+/// Fails if `text` is no number, or the rate is not above 0 and at most 10⁹.
 pub fn parse_rate(text: &str) -> Result<f64> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     let plain = number.parse().ok().filter(|rate: &f64| rate.is_finite());
@@ -76,7 +87,11 @@ pub fn parse_rate(text: &str) -> Result<f64> {
     accepted(rate, text, wrong)
 }
 
-/// Reads an amount of money, in any currency. Fails if `text` is no number above 0 and up to 10⁹.
+/// Reads an amount of money, in any currency.
+///
+/// # Errors
+///
+/// Fails if `text` is no number above 0 and up to 10⁹.
 pub fn parse_amount(text: &str) -> Result<f64> {
     let amount = text.parse().ok().filter(|amount: &f64| *amount > 0.0 && *amount <= 1e9);
     accepted(
@@ -95,7 +110,11 @@ pub fn show_amount(amount: f64) -> String {
 }
 
 /// Reads a percentage as a share: `5%` is 0.05. Digits without the sign are an error, because they
-/// could be either. Fails if the sign is missing, or the number is not above 0 and at most 100.
+/// could be either.
+///
+/// # Errors
+///
+/// Fails if the sign is missing, or the number is not above 0 and at most 100.
 pub fn parse_percentage(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
     let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0);
@@ -103,16 +122,22 @@ pub fn parse_percentage(text: &str) -> Result<f64> {
     accepted(percent.map(|percent| percent / 100.0), text, wrong)
 }
 
-/// Reads a number out of a hundred as a share: `95` and `95%` are 0.95. Fails if the number is not
-/// from 0 to 100.
+/// Reads a number out of a hundred as a share: `95` and `95%` are 0.95.
+///
+/// # Errors
+///
+/// Fails if the number is not from 0 to 100.
 pub fn parse_of_a_hundred(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse().ok();
     let percent = number.filter(|percent: &f64| (0.0..=100.0).contains(percent));
     accepted(percent.map(|percent| percent / 100.0), text, "is not accepted: 0 to 100 is, like 95")
 }
 
-/// Reads a share from 0.01 to 1, and returns it in whole percent. Fails if the number is outside
-/// these bounds.
+/// Reads a share from 0.01 to 1, and returns it in whole percent.
+///
+/// # Errors
+///
+/// Fails if the number is outside these bounds.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
 pub fn parse_share(text: &str) -> Result<u8> {
     let share = text.parse().ok().filter(|share: &f64| (0.01..=1.0).contains(share));
@@ -120,7 +145,11 @@ pub fn parse_share(text: &str) -> Result<u8> {
     accepted(percent, text, "is not a share (accepted: 0.01 to 1, as in 0.5)")
 }
 
-/// Reads a whole number from 1 to `most`. Fails if `text` is no such number.
+/// Reads a whole number from 1 to `most`.
+///
+/// # Errors
+///
+/// Fails if `text` is no such number.
 pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
     let number = text.parse().ok().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| {
@@ -130,7 +159,11 @@ pub fn parse_up_to(text: &str, most: u32) -> Result<u32> {
 }
 
 /// Reads a duration: digits (with or without a fraction) and `us`, `ms`, `s`, `m` or `h`; digits
-/// without a unit are seconds. Fails if the number or the unit is not understood.
+/// without a unit are seconds.
+///
+/// # Errors
+///
+/// Fails if the number or the unit is not understood.
 pub fn parse_duration(text: &str) -> Result<Duration> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);

@@ -102,8 +102,11 @@ pub fn no_such<'a>(
     format!("no {what} {word:?}{} (accepted: {list})", did_you_mean(word, accepted))
 }
 
-/// Returns the value of `all` that is printed as `word`. Fails if there is none; the sentence names
-/// the nearest.
+/// Returns the value of `all` that is printed as `word`.
+///
+/// # Errors
+///
+/// Fails if there is none; the sentence names the nearest.
 pub(crate) fn find_word<T: Copy + Display>(what: &str, word: &str, all: &[T]) -> Result<T> {
     all.iter().copied().find(|one| one.to_string() == word).ok_or_else(|| {
         let words: Vec<String> = all.iter().map(ToString::to_string).collect();

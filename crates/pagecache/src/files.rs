@@ -26,14 +26,20 @@ pub struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Lists what is at and below `paths`, sorted. A path may be a link; links below it are not
-    /// followed, and special files never opened. Fails if a path is absent or a folder cannot be
-    /// read.
+    /// followed, and special files never opened.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a path is absent or a folder cannot be read.
     pub fn below<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> io::Result<Self> {
         Self::default().with(paths)
     }
 
     /// Lists what is at and below `paths` like [`Files::below`] as long as `go_on`, which is asked before each
     /// file, here and in each method that opens files. What is not to go on fails with `TimedOut`.
+    ///
+    /// # Errors
+    ///
     /// Fails as [`Files::below`] does, and if it is not to go on.
     pub fn below_while<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
@@ -111,8 +117,11 @@ impl<'a> Files<'a> {
     }
 
     /// Returns the pages of the files and how many of them are in memory. It opens each file, and
-    /// so loads its name and inode. Fails with `Unsupported` if the system reports the pages of no
-    /// file.
+    /// so loads its name and inode.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `Unsupported` if the system reports the pages of no file.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
         self.visit_files(|path| Pages::count_at(path).map(|pages| sum += pages))?;
@@ -121,15 +130,21 @@ impl<'a> Files<'a> {
 
     /// Returns how many names of the files, and of the folders below the paths, a look-up finds in
     /// memory. It loads nothing. Removed files count as not cached. A folder that was given as a
-    /// path does not count: it may be held by a process that works in it. Fails with `Unsupported`
-    /// if the system cannot find out without loading.
+    /// path does not count: it may be held by a process that works in it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `Unsupported` if the system cannot find out without loading.
     pub fn names(&self) -> io::Result<Names> {
         let paths = self.paths.iter().chain(&self.folders);
         names::cached(paths.map(PathBuf::as_path))
     }
 
-    /// Reads the files, in order, from start to end. Returns the bytes read. Fails if a file that
-    /// still exists cannot be read.
+    /// Reads the files, in order, from start to end. Returns the bytes read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be read.
     pub fn warm(&self) -> io::Result<u64> {
         let (mut buffer, mut bytes) = (vec![0; crate::BUFFER], 0);
         self.visit_files(|path| {
@@ -149,9 +164,12 @@ impl<'a> Files<'a> {
     }
 
     /// Reads of each file that is not whole in memory those parts of [`crate::BUFFER`] bytes that are
-    /// not. Returns the pages that are then in memory, as [`Files::pages`] does. Fails if a file
-    /// that still exists cannot be read, and with `Unsupported` if the system reports the pages of
-    /// no file.
+    /// not. Returns the pages that are then in memory, as [`Files::pages`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be read, and with `Unsupported` if the system reports
+    /// the pages of no file.
     pub fn warm_missing(&self) -> io::Result<Pages> {
         let (mut sum, mut buffer) = (Pages::default(), Vec::new());
         self.visit_files(|path| {
@@ -169,8 +187,12 @@ impl<'a> Files<'a> {
 
     /// Writes dirty pages back and drops the files' pages, as far as the kernel agrees:
     /// [`Files::pages`] shows what stayed. If many files are dirty, their whole file system may be
-    /// flushed. Fails if a file that still exists cannot be opened or flushed, or the system cannot
-    /// drop its pages.
+    /// flushed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file that still exists cannot be opened or flushed, or the system cannot drop its
+    /// pages.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
         self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))

@@ -14,8 +14,12 @@ pub struct Locked {
 }
 
 impl Locked {
-    /// Loads what `file` has of `span` and locks it in memory. Fails if the limit on locked memory
-    /// (`ulimit -l`) is reached, unless the caller is privileged, or if the file shrinks meanwhile.
+    /// Loads what `file` has of `span` and locks it in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the limit on locked memory (`ulimit -l`) is reached, unless the caller is
+    /// privileged, or if the file shrinks meanwhile.
     pub fn new(file: &File, span: Span) -> io::Result<Self> {
         let locked = Self::mapped(file, span)?;
         match locked.mapping.as_ref().map_or(Ok(()), sys::Mapping::lock) {
@@ -27,8 +31,11 @@ impl Locked {
         }
     }
 
-    /// Maps what `file` has of `span`, for [`lock_all`] to lock later. Fails if the file cannot be
-    /// mapped.
+    /// Maps what `file` has of `span`, for [`lock_all`] to lock later.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be mapped.
     pub fn mapped(file: &File, span: Span) -> io::Result<Self> {
         let Some((offset, length)) = span.range_in(file.metadata()?.len()) else {
             return Ok(Self { mapping: None, bytes: 0, end: 0 });
@@ -43,8 +50,11 @@ impl Locked {
     }
 }
 
-/// Loads and locks all that the process has mapped, its own memory included. Fails if the limit on
-/// locked memory is reached.
+/// Loads and locks all that the process has mapped, its own memory included.
+///
+/// # Errors
+///
+/// Fails if the limit on locked memory is reached.
 pub fn lock_all() -> io::Result<()> {
     sys::lock_all().map_err(|error| with_limit(&error))
 }

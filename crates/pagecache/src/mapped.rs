@@ -12,8 +12,12 @@ use crate::sys;
 ///
 /// A process that reads a mapped file at random pays for the first read of each page; after this
 /// call it is like a process that has run for long. Pages that are not in the page cache are read
-/// from the device. Fails if the system does not list mappings (only Linux does), or cannot map
-/// pages ahead (before Linux 5.14).
+/// from the device.
+///
+/// # Errors
+///
+/// Fails if the system does not list mappings (only Linux does), or cannot map pages ahead (before
+/// Linux 5.14).
 pub fn populate(paths: &[PathBuf]) -> io::Result<u64> {
     let paths: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let maps = fs::read_to_string("/proc/self/maps")?;

@@ -36,8 +36,11 @@ pub fn name_is_cached(path: &Path) -> Option<bool> {
     can_see_names().is_ok().then(|| is_cached(path))
 }
 
-/// Checks whether the system reports which names are cached. Fails with `Unsupported` if it does
-/// not; the error says what is missing.
+/// Checks whether the system reports which names are cached.
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if it does not; the error says what is missing.
 pub fn can_see_names() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -84,8 +87,11 @@ fn from_cache(path: &Path, flags: OFlags) -> rustix::io::Result<rustix::fd::Owne
 }
 
 /// Opens a file to look at it, and reports whether its name was cached. It does not wait for the
-/// other end of a pipe. Fails if the file cannot be opened, or if `path` is a link and `follow` is
-/// not set.
+/// other end of a pipe.
+///
+/// # Errors
+///
+/// Fails if the file cannot be opened, or if `path` is a link and `follow` is not set.
 #[cfg(target_os = "linux")]
 pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -100,8 +106,11 @@ pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     Ok(Opened { file: file.into(), name_was_cached })
 }
 
-/// Opens a file to look at it. It does not wait for the other end of a pipe. Fails if the file
-/// cannot be opened, or if `path` is a link and `follow` is not set.
+/// Opens a file to look at it. It does not wait for the other end of a pipe.
+///
+/// # Errors
+///
+/// Fails if the file cannot be opened, or if `path` is a link and `follow` is not set.
 #[cfg(not(target_os = "linux"))]
 pub fn open(path: &Path, follow: bool) -> io::Result<Opened> {
     let mut options = File::options();

@@ -73,14 +73,20 @@ impl AddAssign for Pages {
 }
 
 impl Pages {
-    /// Counts the pages of what `file` has of `span`. Fails if the system does not report the pages
-    /// of the file.
+    /// Counts the pages of what `file` has of `span`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not report the pages of the file.
     pub fn count(file: &File, span: Span) -> io::Result<Self> {
         Self::count_sized(file, file.metadata()?.len(), span)
     }
 
-    /// Counts the pages of what `file`, known to have `size` bytes, has of `span`. Fails if the
-    /// system does not report the pages of the file.
+    /// Counts the pages of what `file`, known to have `size` bytes, has of `span`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not report the pages of the file.
     pub fn count_sized(file: &File, size: u64, span: Span) -> io::Result<Self> {
         match span.range_in(size) {
             Some((offset, length)) => count_cached(file, offset, length),
@@ -115,8 +121,11 @@ impl Pages {
 }
 
 /// Returns the resident pages of `span`, counted in cells of `per_cell` pages (the last may have
-/// fewer); `None` if the system does not report them to this user. Fails if the system does not
-/// report the pages for another reason than permissions.
+/// fewer); `None` if the system does not report them to this user.
+///
+/// # Errors
+///
+/// Fails if the system does not report the pages for another reason than permissions.
 pub fn residency_map(file: &File, span: Span, per_cell: u64) -> io::Result<Option<Vec<u64>>> {
     match span.range_in(file.metadata()?.len()) {
         Some((offset, length)) => if_permitted(cells(file, offset, length, per_cell * page_size())),
@@ -169,8 +178,11 @@ pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
 /// whole pages of every size.
 const WINDOW: u64 = 1 << 30;
 
-/// Counts the resident pages in cells of `cell` bytes (whole pages, or all). Fails with
-/// `PermissionDenied` if mincore would not report the truth.
+/// Counts the resident pages in cells of `cell` bytes (whole pages, or all).
+///
+/// # Errors
+///
+/// Fails with `PermissionDenied` if mincore would not report the truth.
 pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
     if !is_reported(file)? {
         return Err(io::ErrorKind::PermissionDenied.into());

@@ -10,8 +10,11 @@ use crate::{Span, pages::pages, residency_map};
 /// The bytes of the buffer that fills the cache: one size for every file of every store.
 pub const BUFFER: usize = 1 << 20;
 
-/// Reads what `file` has of `span`, from start to end. Returns the bytes read. Fails if the file
-/// cannot be read.
+/// Reads what `file` has of `span`, from start to end. Returns the bytes read.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read.
 pub fn warm(mut file: &File, span: Span, buffer: &mut [u8]) -> io::Result<u64> {
     let Some((offset, length)) = span.range_in(file.metadata()?.len()) else { return Ok(0) };
     if offset > 0 {
@@ -56,8 +59,11 @@ pub(crate) fn warm_missing(file: &File, buffer: &mut [u8]) -> io::Result<u64> {
 const FEW: u32 = 16;
 
 /// Writes dirty pages in `span` of `file` back and drops its pages, as far as the kernel agrees. A
-/// page that is only partly in the span stays. For many files, see [`Evictor`]. Fails with
-/// `Unsupported` if the system has no such request.
+/// page that is only partly in the span stays. For many files, see [`Evictor`].
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if the system has no such request.
 pub fn evict(file: &File, span: Span) -> io::Result<()> {
     Evictor::default().evict(file, span)
 }
@@ -71,8 +77,11 @@ pub struct Evictor {
 
 impl Evictor {
     /// Evicts one file as [`evict`] does. When many files were dirty, on Linux the whole file
-    /// system is flushed, so that the next ones are clean. Fails if the file cannot be flushed, or
-    /// the system cannot drop pages.
+    /// system is flushed, so that the next ones are clean.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be flushed, or the system cannot drop pages.
     pub fn evict(&mut self, file: &File, span: Span) -> io::Result<()> {
         // Without it, flushing a file that was opened to be read may be refused.
         can_evict()?;
@@ -95,8 +104,11 @@ impl Evictor {
     }
 }
 
-/// Checks whether this system has a request to drop a file's pages; it may decline each one. Fails
-/// with `Unsupported` if it has none.
+/// Checks whether this system has a request to drop a file's pages; it may decline each one.
+///
+/// # Errors
+///
+/// Fails with `Unsupported` if it has none.
 pub fn can_evict() -> io::Result<()> {
     if cfg!(unix) { Ok(()) } else { Err(crate::unsupported("dropping pages")) }
 }
@@ -114,7 +126,11 @@ fn drop_pages(file: &File, offset: u64, length: u64) -> io::Result<()> {
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
 /// Writes dirty pages back and drops all pages, names and inodes of the whole machine that are not
-/// in use. Fails if the caller is not root, and with `Unsupported` on other systems than Linux.
+/// in use.
+///
+/// # Errors
+///
+/// Fails if the caller is not root, and with `Unsupported` on other systems than Linux.
 pub fn drop_all() -> io::Result<()> {
     let mut switch = switch()?;
     // Dirty pages and inodes cannot be dropped.
@@ -124,8 +140,11 @@ pub fn drop_all() -> io::Result<()> {
     switch.write_all(b"3")
 }
 
-/// Checks whether [`drop_all`] can work, without doing it. Fails if it cannot; the error says what
-/// is missing.
+/// Checks whether [`drop_all`] can work, without doing it.
+///
+/// # Errors
+///
+/// Fails if it cannot; the error says what is missing.
 pub fn can_drop_all() -> io::Result<()> {
     switch().map(drop)
 }

@@ -37,7 +37,11 @@ pub fn csv_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Writes every trial of `records`, whose runs are numbered from 1. What varies in a sweep is in
-/// columns of its own, before the others. Fails if `out` cannot be written to.
+/// columns of its own, before the others.
+///
+/// # Errors
+///
+/// Fails if `out` cannot be written to.
 pub fn csv(records: &[Record], out: impl Write) -> Result<()> {
     let varied: BTreeSet<_> =
         records.iter().flat_map(|record| record.header.varied().keys()).collect();

@@ -63,8 +63,11 @@ impl AgeSpec {
     /// The targets that are measured when the user names none: those that were published.
     pub const TARGETS: [&str; 2] = ["files:", "sqlite:"];
 
-    /// Returns the objects that are generated. Fails if a size is 0, or no object fits into the
-    /// volume.
+    /// Returns the objects that are generated.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a size is 0, or no object fits into the volume.
     pub fn data(&self, seed: u64) -> Result<Generated> {
         let size = given_value(&self.size).unwrap_or(256_000);
         if size == 0 {
@@ -81,7 +84,11 @@ impl AgeSpec {
         Ok(Generated { seed, count, size, variance, random_percent: 100 })
     }
 
-    /// Returns the storage ages, each greater than the one before. Fails if they do not ascend.
+    /// Returns the storage ages, each greater than the one before.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they do not ascend.
     pub fn ages(&self) -> Result<Vec<u32>> {
         let ages = if self.ages.is_empty() { vec![0, 2, 4] } else { given_values(&self.ages) };
         match ages.windows(2).find(|pair| pair[0] >= pair[1]) {

@@ -38,8 +38,11 @@ impl GeneratedOptions {
         DEFAULT_DATA.shaped(given_value(keys), given_value(size), given_value(variance), seed)
     }
 
-    /// Checks that no option is given with data that are not generated, but those of `owner`. Fails
-    /// if one is.
+    /// Checks that no option is given with data that are not generated, but those of `owner`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one is.
     pub fn check_unused(&self, owner: &str) -> Result<()> {
         if [&self.keys, &self.size, &self.variance].into_iter().all(Option::is_none) {
             return Ok(());

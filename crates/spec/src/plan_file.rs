@@ -34,8 +34,12 @@ type Refusal = (usize, String);
 
 impl PlanFile {
     /// Reads the plan of a `command` from the file called `name`. `rewrite` knows other names of
-    /// options. Fails if the text is no TOML, or an option is not accepted; the sentence starts
-    /// with the place in the file.
+    /// options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is no TOML, or an option is not accepted; the sentence starts with the
+    /// place in the file.
     pub fn parse(command: &str, name: &str, text: &str, rewrite: Rewrite<'_>) -> Result<Self> {
         let wrong = |(at, why): Refusal| Error::usage(why.clone()).at(position(name, text, at));
         let table = DeTable::parse(text).map_err(|error| {
@@ -130,7 +134,11 @@ fn position(name: &str, text: &str, at: usize) -> String {
 }
 
 impl RunSpec {
-    /// Returns the text of a plan file with these options. Fails if an option is not UTF-8.
+    /// Returns the text of a plan file with these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is not UTF-8.
     pub fn to_plan(&self) -> Result<String> {
         let options = self.options()?;
         let mut text = format!("{PLAN_HEAD} measures this again.\n");

@@ -72,7 +72,11 @@ impl QueueSpec {
         if self.durability.is_some() { &TASKS_OF_A_CLASS } else { &TASKS }
     }
 
-    /// Returns the work of a trial. Fails if there are too many tasks or bytes.
+    /// Returns the work of a trial.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many tasks or bytes.
     pub fn load(&self) -> Result<TaskLoad> {
         let load = TaskLoad {
             workers: given_value(&self.workers).unwrap_or(100),

@@ -101,8 +101,11 @@ impl RowsSpec {
         (self.as_published && engine == published).then_some(batch)
     }
 
-    /// Returns the rows that each process inserts, and the rows of a transaction. Fails if the rows
-    /// of all processes do not fit into 32 bits.
+    /// Returns the rows that each process inserts, and the rows of a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the rows of all processes do not fit into 32 bits.
     pub fn rows_and_batch(&self) -> Result<(u64, u64)> {
         let rows = given_value(&self.rows).unwrap_or(200_000);
         let batch = given_value(&self.batch).unwrap_or(BATCH);

@@ -184,8 +184,12 @@ impl RunSpec {
         given_value(&option.judge).unwrap_or_default()
     }
 
-    /// Reads the options of a subcommand. Fails if there is no such subcommand or option, or a
-    /// value is not accepted; the sentence names the option.
+    /// Reads the options of a subcommand.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such subcommand or option, or a value is not accepted; the sentence
+    /// names the option.
     pub fn from_options(command: &str, options: &Options) -> Result<Self> {
         let known = Self::default_options(command)?;
         let mut read = tagged(command, []);
@@ -197,7 +201,11 @@ impl RunSpec {
         from_value(read)
     }
 
-    /// Reads the options of a record. Fails as [`RunSpec::from_options`] does.
+    /// Reads the options of a record.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`RunSpec::from_options`] does.
     pub fn from_given(given: &GivenOptions, rewrite: Rewrite<'_>) -> Result<Self> {
         let mut options = Options::new();
         for (name, value) in &given.options {
@@ -215,6 +223,9 @@ impl RunSpec {
     }
 
     /// Returns all options of a subcommand with the values that they have when they are not given.
+    ///
+    /// # Errors
+    ///
     /// Fails if there is no such subcommand.
     pub(crate) fn default_options(command: &str) -> Result<Options> {
         let mut all = from_value(tagged(command, []))?.to_options();
@@ -222,7 +233,11 @@ impl RunSpec {
         Ok(all)
     }
 
-    /// Returns the options that are given. Fails if a value is not UTF-8, which no plan can hold.
+    /// Returns the options that are given.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8, which no plan can hold.
     pub fn options(&self) -> Result<Options> {
         writable(self.given_options())
     }
@@ -245,8 +260,11 @@ impl RunSpec {
     }
 
     /// Adds the options of `later`, and removes those that cannot be used with them. Settings of
-    /// `--set` are kept unless `later` sets them too. Fails if an option is not UTF-8 or not
-    /// accepted.
+    /// `--set` are kept unless `later` sets them too.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is not UTF-8 or not accepted.
     pub fn overlaid(&self, later: &Self) -> Result<Self> {
         let (mut options, mut later) = (self.options()?, later.options()?);
         options.retain(|name, _| !later.keys().any(|other| exclude_each_other(name, other)));
@@ -260,8 +278,11 @@ impl RunSpec {
         Self::from_options(self.command(), &options)
     }
 
-    /// Checks that options are not 0 if they must not be, and that they go together. Fails, with a
-    /// sentence that names the options, if they do not.
+    /// Checks that options are not 0 if they must not be, and that they go together.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with a sentence that names the options, if they do not.
     pub fn check(&self) -> Result<()> {
         let given = self.given_options();
         let is_zero = |value: &Value| units::parse_size(&text(value)).is_ok_and(|size| size == 0);
@@ -283,7 +304,11 @@ impl RunSpec {
     }
 
     /// Returns the part that is kept in a record or a saved plan: no passwords, and no options on
-    /// where the record goes. Fails if a value is not UTF-8.
+    /// where the record goes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8.
     pub fn to_recorded(&self) -> Result<Self> {
         let mut options = self.given_options();
         options.retain(|name, _| !APART.contains(&name.as_str()));
@@ -291,15 +316,22 @@ impl RunSpec {
         Self::from_options(self.command(), &writable(options)?)
     }
 
-    /// Returns what a record keeps: the part of [`RunSpec::to_recorded`]. Fails if a value is not
-    /// UTF-8.
+    /// Returns what a record keeps: the part of [`RunSpec::to_recorded`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not UTF-8.
     pub fn to_given(&self) -> Result<GivenOptions> {
         let options = self.to_recorded()?.given_options();
         Ok(GivenOptions { command: self.command().to_owned(), options })
     }
 }
 
-/// Returns `options` if a plan can hold them. Fails if a value is not UTF-8.
+/// Returns `options` if a plan can hold them.
+///
+/// # Errors
+///
+/// Fails if a value is not UTF-8.
 fn writable(options: Options) -> Result<Options> {
     let lost = |value: &&Value| value.to_string().contains(char::REPLACEMENT_CHARACTER);
     match options.values().find(lost) {
@@ -312,8 +344,11 @@ fn writable(options: Options) -> Result<Options> {
 /// it has no other name.
 pub type Rewrite<'a> = &'a dyn Fn(&str, &Value) -> Option<Result<Options>>;
 
-/// Adds an option, or what it means, and returns the names of what was added. Fails if a value is
-/// not accepted, or an option is given by both names.
+/// Adds an option, or what it means, and returns the names of what was added.
+///
+/// # Errors
+///
+/// Fails if a value is not accepted, or an option is given by both names.
 pub(crate) fn add(
     options: &mut Options,
     (name, value): (&str, Value),
@@ -376,8 +411,11 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the value that an option has when it is not given. Fails if the subcommand has no such
-/// option; the sentence names the nearest one.
+/// Returns the value that an option has when it is not given.
+///
+/// # Errors
+///
+/// Fails if the subcommand has no such option; the sentence names the nearest one.
 pub(crate) fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<&'a Value> {
     known.get(name).ok_or_else(|| {
         let hint = did_you_mean(name, known.keys().map(String::as_str));
@@ -389,6 +427,9 @@ pub(crate) fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<
 }
 
 /// Converts the value of an option to the form of its field: a list if the option takes several.
+///
+/// # Errors
+///
 /// Fails if the value is not accepted. With the error comes the index of the value in the list that
 /// is wrong, or `None` if all of it is.
 pub(crate) fn fit(

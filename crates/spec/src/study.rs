@@ -37,7 +37,11 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a file of `crates/checks/studies/`. Fails if the text is not of this form.
+    /// Reads a file of `crates/checks/studies/`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not of this form.
     pub fn parse(text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| Error::corrupt(error.to_string()))
     }
@@ -175,8 +179,11 @@ impl StudyCommand {
         Some(scratch_label(&engine?, &settings))
     }
 
-    /// Returns the options of the step with the changes of a quick or a full run. Fails if the
-    /// command does not accept an option.
+    /// Returns the options of the step with the changes of a quick or a full run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the command does not accept an option.
     pub fn spec(&self, changes: &Options) -> Result<RunSpec> {
         RunSpec::from_options(&self.command, &self.with(changes))
     }

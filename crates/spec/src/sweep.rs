@@ -23,8 +23,11 @@ const SWEPT: &str = "batch bytes count durability image-size keys max-id memory 
     rounds seed size start threads variance";
 
 impl RunSpec {
-    /// Returns a run for each combination of the options that vary, at least one. Fails if there
-    /// are too many combinations, or lists of different lengths with `--zip`.
+    /// Returns a run for each combination of the options that vary, at least one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many combinations, or lists of different lengths with `--zip`.
     pub fn points(&self) -> Result<Vec<Run>> {
         let given = self.given_options();
         let list = |name: &'static str| Some((name, given.get(name)?.as_array()?));
@@ -49,8 +52,11 @@ impl RunSpec {
 }
 
 /// Returns indices into lists of these names and lengths: every combination, with the last list
-/// varying fastest, or with `zip` the first of each, the second of each and so on. Fails if there
-/// are too many combinations, or lists of different lengths with `zip`.
+/// varying fastest, or with `zip` the first of each, the second of each and so on.
+///
+/// # Errors
+///
+/// Fails if there are too many combinations, or lists of different lengths with `zip`.
 pub fn combinations(lists: &[(String, usize)], zip: bool) -> Result<Vec<Vec<usize>>> {
     let shown =
         || lists.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");

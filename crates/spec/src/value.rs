@@ -16,7 +16,11 @@ pub trait Kind {
     /// The type of the values.
     type Value: Clone + fmt::Debug + PartialEq;
 
-    /// Reads a value. Fails if the text is not accepted; the sentence says what is.
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not accepted; the sentence says what is.
     fn read(text: &str) -> Result<Self::Value>;
 }
 

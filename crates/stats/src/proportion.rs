@@ -6,7 +6,10 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
 /// Biometrika 26 (1934). It covers at least 95 %, whatever the share. If `n` is 0, everything is
 /// possible.
-/// Panics if `k` is more than `n`.
+///
+/// # Panics
+///
+/// If `k` is more than `n`.
 pub fn proportion(k: u64, n: u64) -> (f64, f64) {
     interval(0.95, k, n)
 }

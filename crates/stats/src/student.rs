@@ -8,7 +8,10 @@ const MANY: usize = 100_000;
 
 /// Returns the t within which a variable with `df` degrees of freedom is with probability `level`,
 /// on both sides of zero; for very many the normal quantile.
-/// Panics if `df` is 0.
+///
+/// # Panics
+///
+/// If `df` is 0.
 pub(crate) fn two_sided_t(level: f64, df: usize) -> f64 {
     let up_to = f64::midpoint(level, 1.0);
     if df >= MANY {

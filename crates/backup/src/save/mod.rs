@@ -76,8 +76,12 @@ pub struct Saved {
 const EVENTS: usize = 64;
 
 /// Saves `folder` as a new snapshot. The catalogue mentions nothing of it until all of it is
-/// flushed. Fails if `folder` is not a folder, the catalogue is not the repository's, or the backup
-/// cannot be completed; problems of single paths are in the result.
+/// flushed.
+///
+/// # Errors
+///
+/// Fails if `folder` is not a folder, the catalogue is not the repository's, or the backup cannot
+/// be completed; problems of single paths are in the result.
 pub fn save(repository: &Repository, folder: &Path, stop: StopCheck<'_>) -> Result<Saved> {
     let mut catalogue = repository.catalogue(Mode::Write)?;
     save_with(repository, &mut catalogue, folder, stop)

@@ -84,7 +84,7 @@ mod tests {
     }
 
     fn store() -> CrashedStore {
-        let row = |model| ModelResult { states: 10, kept: 8, model, ..ModelResult::default() };
+        let row = |model| ModelResult { states: 10, kept: 8, ..ModelResult::new(model) };
         let ordered =
             ModelResult { most_lost: 1, unopened: 2, torn: 3, ..row(CrashModel::Ordered) };
         let strict = ModelResult { most_lost: 9, wrong: 7, ..row(CrashModel::Strict) };

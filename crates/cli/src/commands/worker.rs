@@ -28,8 +28,11 @@ fn facts() -> ProgramFacts {
     ProgramFacts { version: env!("STOREMARK_VERSION").to_owned(), engines, plugin: None }
 }
 
-/// Returns the engine with this [full name](model::Engine::full_name). Fails if there is none, or
-/// it is a plugin that cannot be loaded.
+/// Returns the engine with this [full name](model::Engine::full_name).
+///
+/// # Errors
+///
+/// Fails if there is none, or it is a plugin that cannot be loaded.
 pub(super) fn engine(name: &str) -> Result<&'static dyn Blobs> {
     match Plugin::find(name) {
         Some(plugin) => Ok(plugin?),

@@ -38,8 +38,11 @@ impl Layout {
         Ok(if is_tree { Self::Tree } else { Self::Names })
     }
 
-    /// Writes the path of `key` into `out`, ended by a zero byte. Fails if the key is of another
-    /// kind than the layout's, or no path below the store.
+    /// Writes the path of `key` into `out`, ended by a zero byte.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the key is of another kind than the layout's, or no path below the store.
     #[inline]
     pub(super) fn path(self, key: Key<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
@@ -56,8 +59,12 @@ impl Layout {
         Ok(())
     }
 
-    /// Lists the keys below `dir`. Fails if anything else is next to the numbered files of a
-    /// numbered layout; the error names the first such entry.
+    /// Lists the keys below `dir`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything else is next to the numbered files of a numbered layout; the error names
+    /// the first such entry.
     pub(super) fn list(self, dir: &Path) -> Result<Keys> {
         let (mut keys, mut odd) = (Keys::default(), None);
         for entry in self.entries(dir) {
@@ -168,8 +175,11 @@ const LONGEST_PART: usize = 255;
 /// The most bytes of a path that systems accept, less its end.
 const LONGEST_PATH: usize = 4095;
 
-/// Checks that a name is a relative path below the store. Fails if it is not, or is longer than
-/// file systems accept.
+/// Checks that a name is a relative path below the store.
+///
+/// # Errors
+///
+/// Fails if it is not, or is longer than file systems accept.
 pub(crate) fn check_name(name: &[u8]) -> Result<()> {
     let bad = |part: &[u8]| matches!(part, b"" | b"." | b"..");
     if name.contains(&0) || name.split(|byte| *byte == b'/').any(bad) {

@@ -14,6 +14,9 @@ use super::{
 };
 
 /// Lists what is below `dir` and no value, and the properties of files that a copy does not keep.
+///
+/// # Errors
+///
 /// Fails if a file cannot be read: it opens each, as a copy without it would pass for whole.
 pub(super) fn list(dir: &Path) -> Result<Vec<Entry>> {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());

@@ -10,8 +10,11 @@ use std::{
 use model::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Checks the journals and the lists of tables of the database at `location`. Fails if one is
-/// missing, or a list is not as it was written.
+/// Checks the journals and the lists of tables of the database at `location`.
+///
+/// # Errors
+///
+/// Fails if one is missing, or a list is not as it was written.
 pub(super) fn check(location: &Path) -> Result<()> {
     check_journals(location)?;
     for tree in entries(&location.join("keyspaces"))? {

@@ -162,7 +162,11 @@ impl Blobs for Hybrid {
 }
 
 /// Returns statistics of the store or SQLite database at `path`, whose values `settings` may name; with `vacuum`, it rewrites the
-/// database first. Fails if it is no such store, or cannot be read.
+/// database first.
+///
+/// # Errors
+///
+/// Fails if it is no such store, or cannot be read.
 pub fn stat(path: &Path, settings: &Settings, vacuum: bool) -> Result<Stat> {
     if !Hybrid.recognises(path) {
         return sqlite::stat(path, |db| sqlite::find_table(db, settings), vacuum);

@@ -111,8 +111,12 @@ impl<'s> HybridSession<'s> {
     }
 
     /// Ends the transaction in which the row of `key` names a file that is gone, so that the row is
-    /// read again. Fails if the row named the same file before, or if this session has the only
-    /// transaction that can change it.
+    /// read again.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the row named the same file before, or if this session has the only transaction
+    /// that can change it.
     fn renew(
         &mut self,
         key: Key<'_>,

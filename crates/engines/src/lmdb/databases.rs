@@ -69,6 +69,9 @@ fn is_database(env: &Env<WithoutTls>, name: &str) -> bool {
 }
 
 /// Checks that the keys of the database `name` have one value each, in the order of their bytes.
+///
+/// # Errors
+///
 /// Fails if its flags say otherwise.
 pub(super) fn check(environment: &Environment, name: &str) -> Result<()> {
     let env = &environment.env;
@@ -101,8 +104,11 @@ pub(super) fn is_name(env: &Env<WithoutTls>, key: &[u8], value: &[u8]) -> bool {
     Head::read(value).is_some() && str::from_utf8(key).map_or(true, |name| is_database(env, name))
 }
 
-/// Returns how much each database of the environment holds. Fails if it cannot be read, or if none
-/// of its databases has a name that a target can have.
+/// Returns how much each database of the environment holds.
+///
+/// # Errors
+///
+/// Fails if it cannot be read, or if none of its databases has a name that a target can have.
 pub(super) fn sizes(environment: &Environment) -> Result<Vec<Size>> {
     let env = &environment.env;
     let list = || {

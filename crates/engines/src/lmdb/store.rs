@@ -113,9 +113,11 @@ impl LmdbStore {
         Ok(true)
     }
 
-    /// Returns whether an entry that follows the key `last` is a value, and not the name of a
-    /// database. Fails if the keys of a user's database are in another order than that of their
-    /// bytes, or repeat.
+    /// Returns whether an entry that follows the key `last` is a value, and not the name of a database.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the keys of a user's database are in another order than that of their bytes, or repeat.
     fn is_value(&self, (key, value): (&[u8], &[u8]), last: Option<&[u8]>) -> Result<bool> {
         if !self.part.is_users {
             return Ok(true);

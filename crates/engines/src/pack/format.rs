@@ -151,8 +151,11 @@ pub(super) fn encode(slots: &Table<Slot>, end: u64, length: u64) -> Result<(u64,
     Ok((start, out))
 }
 
-/// Reads the slots of a file and the offset at which its values end. Fails if the file is no pack,
-/// or its table is missing or damaged.
+/// Reads the slots of a file and the offset at which its values end.
+///
+/// # Errors
+///
+/// Fails if the file is no pack, or its table is missing or damaged.
 pub(super) fn read_table(file: &File) -> Result<(Table<Slot>, u64)> {
     let failed = |e| Error::io("reading its table", e);
     let length = file.metadata().map_err(failed)?.len();

@@ -131,8 +131,11 @@ pub(super) struct BatchHooks {
 }
 
 impl Table {
-    /// Returns the hooks of the table, and what it declares. Fails if it was made with another
-    /// version of the header, or lacks a hook that must be there.
+    /// Returns the hooks of the table, and what it declares.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it was made with another version of the header, or lacks a hook that must be there.
     ///
     /// # Safety
     ///

@@ -40,8 +40,11 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Loads the shared object at `path`; it stays loaded. Each is loaded once. Fails if it cannot
-    /// be loaded, or is no plugin.
+    /// Loads the shared object at `path`; it stays loaded. Each is loaded once.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be loaded, or is no plugin.
     pub fn load(path: &Path) -> Result<&'static Self> {
         static LOADED: Mutex<BTreeMap<PathBuf, &Plugin>> = Mutex::new(BTreeMap::new());
         let mut loaded = lock::hold(&LOADED);
@@ -61,14 +64,22 @@ impl Plugin {
     }
 
     /// Returns the plugin at `path` as `facts` declare it, for the rest of this process, which does not
-    /// load it. Fails if a declared setting or class is not accepted.
+    /// load it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a declared setting or class is not accepted.
     pub fn declared(path: &Path, facts: PluginFacts) -> Result<&'static Self> {
         let declaration = facts.declare().map_err(|error| error.at(path.display()))?;
         Ok(Box::leak(Box::new(Self { path: path.to_owned(), facts, declaration, opener: None })))
     }
 
     /// Returns the plugin with this [full name](Engine::full_name), loaded; `None` if it is the name of
-    /// another engine. Fails if it cannot be loaded.
+    /// another engine.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be loaded.
     pub fn find(name: &str) -> Option<Result<&'static Self>> {
         let path = name.strip_prefix(PLUGIN)?.strip_prefix(':')?;
         Some(Self::load(Path::new(path)))

@@ -49,7 +49,11 @@ impl UserKeys {
 }
 
 impl UserTable {
-    /// Finds the types of the table `name`. Fails with the names of types that are not read.
+    /// Finds the types of the table `name`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the names of types that are not read.
     pub(super) fn find(txn: &ReadTransaction, name: &str) -> Result<Self> {
         let bytes = TableDefinition::<&[u8], &[u8]>::new(name);
         let types = match txn.open_table(bytes) {

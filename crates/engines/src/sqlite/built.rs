@@ -20,8 +20,11 @@ fn library_in(folder: &Path) -> PathBuf {
 }
 
 /// Returns the folder of all builds
-/// (<https://specifications.freedesktop.org/basedir-spec/latest/>). Fails if the environment names
-/// no home.
+/// (<https://specifications.freedesktop.org/basedir-spec/latest/>).
+///
+/// # Errors
+///
+/// Fails if the environment names no home.
 pub fn folder() -> Result<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || set("HOME").map(|home| home.join(".cache"));

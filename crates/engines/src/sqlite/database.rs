@@ -246,10 +246,13 @@ pub(super) fn opening(path: &Path, access: Access) -> Open {
     }
 }
 
-/// Checks that an existing database can be opened as it is. Fails if it lost its end, as SQLite
-/// reads missing pages as zeros and may not notice, and, to read, if it has a journal. That belongs
-/// to a transaction under way, or to one that was killed and has to be rolled back, which would
-/// change the file.
+/// Checks that an existing database can be opened as it is.
+///
+/// # Errors
+///
+/// Fails if it lost its end, as SQLite reads missing pages as zeros and may not notice, and, to
+/// read, if it has a journal. That belongs to a transaction under way, or to one that was killed
+/// and has to be rolled back, which would change the file.
 pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has = at::length(path)?;
     // PERSIST and TRUNCATE leave a journal that SQLite knows for empty by its zeroed header.

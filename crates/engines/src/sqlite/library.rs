@@ -13,8 +13,12 @@ use super::{
 /// The setting that names a library, or a build of `storemark sqlite build`.
 pub(super) const SETTING: &str = LIBRARY;
 
-/// Returns the build that a target with `settings` uses. Fails if there is no such build, or if it
-/// is too old, is the linked one, or is loaded already under another path.
+/// Returns the build that a target with `settings` uses.
+///
+/// # Errors
+///
+/// Fails if there is no such build, or if it is too old, is the linked one, or is loaded already under
+/// another path.
 pub(super) fn functions(settings: &Settings) -> Result<&'static Functions> {
     let Some(name) = settings.get(SETTING) else { return Ok(&LINKED) };
     let (as_copy, own) = name.strip_prefix(COPY_OF).map_or((false, name), |name| (true, name));
@@ -83,8 +87,11 @@ pub fn builds() -> Vec<Build> {
     built::names().into_iter().map(Build::describe).collect()
 }
 
-/// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is called at times. Fails if the
-/// compiler does, or the user stops it.
+/// Compiles SQLite: see `storemark sqlite build --help`. `stopped` is called at times.
+///
+/// # Errors
+///
+/// Fails if the compiler does, or the user stops it.
 pub fn build(
     source: Option<&Path>,
     name: Option<&str>,

@@ -28,7 +28,11 @@ pub(super) struct Writes {
 pub(super) struct Prepared(Result<Statement, String>);
 
 impl Prepared {
-    /// Returns the statement. Fails with SQLite's reason if it was not prepared.
+    /// Returns the statement.
+    ///
+    /// # Errors
+    ///
+    /// Fails with SQLite's reason if it was not prepared.
     pub(super) fn get(&mut self) -> Result<&mut Statement> {
         self.0.as_mut().map_err(|why| Error::usage(why.clone()))
     }

@@ -158,8 +158,11 @@ impl SqlTable {
         Ok(tables.iter().any(|own| names.iter().any(|name| *name == own.name)))
     }
 
-    /// Returns the first of `tables` that an existing database has. Fails if it has none of them,
-    /// or the table has another form.
+    /// Returns the first of `tables` that an existing database has.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has none of them, or the table has another form.
     pub(crate) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
         let refuse = |why: &str| Err(db.add_file_name(Error::usage(why)));
         let names =

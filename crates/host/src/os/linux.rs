@@ -191,7 +191,11 @@ pub(crate) struct Opens(Fanotify);
 const PATIENCE: u16 = 50;
 
 impl Opens {
-    /// Starts to hold opens of files below `mount`. Fails if this user may not.
+    /// Starts to hold opens of files below `mount`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this user may not.
     pub(crate) fn below(mount: &Path) -> io::Result<Self> {
         // A child that had it open would let nobody go on after this process has ended.
         let flags = InitFlags::FAN_CLASS_CONTENT | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;

@@ -69,6 +69,9 @@ impl AdviseRequest {
 const FINALISTS: usize = 3;
 
 /// Finds the store that suits the data. The record of the last candidates is left in `recorder`.
+///
+/// # Errors
+///
 /// Fails if the data is empty or cannot be read, the user stops the search, or the time is over
 /// before enough was measured.
 pub fn advise(

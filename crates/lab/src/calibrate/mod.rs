@@ -84,8 +84,11 @@ pub struct Calibrated {
 }
 
 /// Makes the runs, and passes each line of the calibration's file to `write`. Runs that ended are
-/// returned, whatever happens to a later one. Fails if the store cannot be prepared or `write`
-/// fails before the first run.
+/// returned, whatever happens to a later one.
+///
+/// # Errors
+///
+/// Fails if the store cannot be prepared or `write` fails before the first run.
 pub fn calibrate(
     request: &CalibrateRequest,
     write: &mut dyn FnMut(&CalibrationLine<'_>) -> Result<()>,

@@ -14,7 +14,11 @@ const REOPEN_EACH: Number = 50;
 
 /// Makes the commits, in a new store if the first one is commit 1, and calls `acknowledge` with the
 /// number of each as soon as it returned. Between them the store is maintained in the ways that its
-/// engine has, closed and opened again. Fails if the store or `acknowledge` does.
+/// engine has, closed and opened again.
+///
+/// # Errors
+///
+/// Fails if the store or `acknowledge` does.
 pub fn write_commits(
     request: &CommitsRequest,
     acknowledge: &mut dyn FnMut(Number) -> Result<()>,

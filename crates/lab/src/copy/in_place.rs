@@ -8,8 +8,11 @@ use super::{Copied, CopyJob, StoreLocation, destination, suffixed::Suffixed, sur
 use crate::{Progress, Stop, progress::tick};
 
 /// Copies the values of a store into an existing one. A key that is there is an error, unless
-/// [`CopyJob::force`] lets its value be replaced. Until the end nothing is committed. Fails if the
-/// destination cannot hold the values, has one of the keys, or the user stops the copy.
+/// [`CopyJob::force`] lets its value be replaced. Until the end nothing is committed.
+///
+/// # Errors
+///
+/// Fails if the destination cannot hold the values, has one of the keys, or the user stops the copy.
 pub fn copy_in_place(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     if let Some(to) = job.to.file() {
         destination::check_apart(&job.from, to)?;

@@ -62,8 +62,11 @@ impl Readable {
     }
 }
 
-/// Returns the location of a generated dataset, which can only be read. It has no path. Fails if
-/// the dataset is too large.
+/// Returns the location of a generated dataset, which can only be read. It has no path.
+///
+/// # Errors
+///
+/// Fails if the dataset is too large.
 pub fn generated(spec: Generated) -> Result<StoreLocation> {
     // An engine lives as long as the program; this one is a few numbers.
     let engine: &'static Generator = Box::leak(Box::new(Generator::new(spec)?));
@@ -92,8 +95,11 @@ impl StoreLocation {
     }
 
     /// Calls `read` with the path of the store, or of a copy next to it if even reading would
-    /// change the store. Fails if there is no room for the copy, the store cannot be copied, or
-    /// `read` fails.
+    /// change the store.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no room for the copy, the store cannot be copied, or `read` fails.
     pub fn read_unchanged<T>(
         &self,
         stop: &Stop,
@@ -184,6 +190,9 @@ impl StoreLocation {
 
     /// Returns how much the store holds and the lengths of its shortest and its longest value, with what
     /// it has in addition to values. No value is read if the engine knows lengths without that.
+    ///
+    /// # Errors
+    ///
     /// Fails if the store cannot be opened or listed.
     pub fn sizes(&self, stop: &Stop) -> Result<(Amount, [u64; 2], Vec<Entry>)> {
         let store = self.open()?;
@@ -200,7 +209,11 @@ impl StoreLocation {
     }
 
     /// Opens the store for writing and closes it: its engine repairs what a killed writer left.
-    /// Returns the files that it removed for that. Fails if the store cannot be opened or closed.
+    /// Returns the files that it removed for that.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be opened or closed.
     pub fn repair(&self) -> Result<Removed> {
         let store =
             self.engine.open(&self.path, &self.options(Access::Write, KeyKind::Integers))?;

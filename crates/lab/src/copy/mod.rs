@@ -67,8 +67,12 @@ pub struct Copied {
 }
 
 /// Copies a store. The destination stays unchanged until the copy is complete and flushed; an
-/// interrupted copy can be resumed. Fails if the destination would lose something, the source
-/// cannot be read or changes while it is read, there is no room, or the user stops the copy.
+/// interrupted copy can be resumed.
+///
+/// # Errors
+///
+/// Fails if the destination would lose something, the source cannot be read or changes while it is
+/// read, there is no room, or the user stops the copy.
 pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copied> {
     if job.to.engine.capabilities().remote {
         return remote::copy(job, progress, stop);

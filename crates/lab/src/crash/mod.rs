@@ -78,8 +78,12 @@ pub struct OneState {
 
 /// Runs the program in a recorded folder, makes states that a power cut may leave of it, and has each
 /// checked. Without FUSE only the states that a killed program leaves are checked. If the only model is
-/// `eio`, the program is run again for each flush that fails. Fails if the program cannot be
-/// started or ends with an error, a state cannot be made, or the user stops it.
+/// `eio`, the program is run again for each flush that fails.
+///
+/// # Errors
+///
+/// Fails if the program cannot be started or ends with an error, a state cannot be made, or the
+/// user stops it.
 pub fn crash(request: &CrashRequest, progress: &dyn Progress, stop: &Stop) -> Result<CrashResult> {
     // The program and the command have current folders of their own.
     let parent = request.scratch.canonicalize().unwrap_or_else(|_| request.scratch.clone());

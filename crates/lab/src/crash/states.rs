@@ -193,7 +193,7 @@ pub(super) fn by_model(models: &[CrashModel], checked: &[Checked]) -> Vec<ModelR
     wanted
         .map(|model| {
             let states = checked.iter().filter(|state| state.model == model);
-            states.fold(ModelResult { model, ..ModelResult::default() }, |mut sum, state| {
+            states.fold(ModelResult::new(model), |mut sum, state| {
                 add(&mut sum, &state.verdict);
                 sum
             })

@@ -320,8 +320,12 @@ impl<E: Engine + ?Sized> ResolvedTarget<E> {
         Self { label, engine, location, address, settings, keeps_class: false, placement }
     }
 
-    /// Returns the settings for `class`, with those that were asked for on top. Fails if the engine
-    /// lacks the class, or the settings that were asked for keep the target from giving it.
+    /// Returns the settings for `class`, with those that were asked for on top.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine lacks the class, or the settings that were asked for keep the target
+    /// from giving it.
     pub fn settings_for(&self, facet: Facet, class: Option<Durability>) -> Result<Settings> {
         let Some(class) = class.filter(|_| !self.keeps_class) else {
             return Ok(self.settings.clone());

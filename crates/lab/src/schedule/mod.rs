@@ -56,7 +56,11 @@ pub fn measure(
 }
 
 /// Measures as one of several runs, with the data and stores that the one before it left in
-/// `stores`, as far as they fit. Fails as [`measure`] does.
+/// `stores`, as far as they fit.
+///
+/// # Errors
+///
+/// Fails as [`measure`] does.
 pub fn measure_with(
     stores: &mut StoreCache,
     request: &Request,

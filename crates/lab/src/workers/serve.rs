@@ -34,8 +34,11 @@ pub struct Finders {
     pub rows: fn(&str) -> Result<&'static dyn Rows>,
 }
 
-/// Serves the requests from `input` until it ends. `program` is what the program consists of. Fails
-/// if `input` cannot be read, `output` cannot be written, or a request is not understood.
+/// Serves the requests from `input` until it ends. `program` is what the program consists of.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read, `output` cannot be written, or a request is not understood.
 pub fn serve(
     find: Finders,
     program: ProgramFacts,

@@ -25,6 +25,9 @@ pub struct Probe {
 
 impl Probe {
     /// Creates passes of `count` operations of `ycsb` on `keys` keys, with as many in a batch.
+    ///
+    /// # Errors
+    ///
     /// Fails if the dataset is too large.
     pub fn new(ycsb: Ycsb, keys: u32, count: u64) -> Result<Self> {
         let mut dataset = Dataset::new(KeyKind::Integers);
@@ -38,7 +41,11 @@ impl Probe {
         Ok(Self { workload, dataset, pool, stop: Stop::new() })
     }
 
-    /// Draws all operations of a pass. Fails if the keys are more than can be drawn.
+    /// Draws all operations of a pass.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the keys are more than can be drawn.
     pub fn draw(&self, seed: u64) -> Result<ProbePass<'_>> {
         let ops = drawn(&self.workload, &self.dataset, seed)?;
         PassInput::new(self.workload, &self.dataset, &self.pool, ops, &self.stop).map(ProbePass)
@@ -63,8 +70,11 @@ impl ProbePass<'_> {
         self.0.pool.slice(salt, position, size)
     }
 
-    /// Makes the pass, as a run does; returns how long it took, and its result. Fails if an
-    /// operation fails.
+    /// Makes the pass, as a run does; returns how long it took, and its result.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an operation fails.
     pub fn pass(
         &self,
         session: &mut dyn Session,
@@ -77,7 +87,11 @@ impl ProbePass<'_> {
         Ok((Duration::from_nanos(wall_ns), done.outcome.tally))
     }
 
-    /// Removes what the pass has inserted. Fails if an operation fails.
+    /// Removes what the pass has inserted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an operation fails.
     pub fn restore(&self, session: &mut dyn Session, salt: u64) -> Result<()> {
         self.0.restore(session, &self.whole(salt))
     }

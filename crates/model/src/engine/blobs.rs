@@ -36,7 +36,11 @@ pub trait Blobs: Engine {
     }
 
     /// Returns why the values of the store at `location` are not updated, which these settings find; `None`
-    /// if they can be. Fails if the store cannot be looked at.
+    /// if they can be.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be looked at.
     fn only_read(&self, _location: &Path, _settings: &Settings) -> Result<Option<String>> {
         let is_once = self.capabilities().written_once;
         Ok(is_once.then(|| "is an archive, which is written once".to_owned()))
@@ -56,8 +60,11 @@ pub trait Blobs: Engine {
     }
 
     /// Returns whether not even the keys of the store at `location` can be read without changing
-    /// its files, so that a copy of them is opened instead. Fails if another process works on the
-    /// files, because a copy would be torn.
+    /// its files, so that a copy of them is opened instead.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process works on the files, because a copy would be torn.
     fn reads_a_copy(&self, _location: &Path) -> Result<bool> {
         Ok(false)
     }
@@ -69,14 +76,21 @@ pub trait Blobs: Engine {
     }
 
     /// Finds the values in a store at `location` that another program made, as far as the settings
-    /// `asked` for do not name them; `None` if the engine knows where its values are. Fails if
-    /// there are none, or several may be meant; the sentence names them.
+    /// `asked` for do not name them; `None` if the engine knows where its values are.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are none, or several may be meant; the sentence names them.
     fn find_values(&self, _location: &Path, _asked: &Settings) -> Result<Option<FoundValues>> {
         Ok(None)
     }
 
     /// Returns the statements that replace the values in a store of another program by the paths of their
-    /// copies; `None` if the store is of the engine's own form. Fails if the store cannot be read.
+    /// copies; `None` if the store is of the engine's own form.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
     fn replace_by_paths(&self, _: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
@@ -93,10 +107,18 @@ pub trait Blobs: Engine {
         None
     }
 
-    /// Creates an empty store at `location`. Fails if anything exists there.
+    /// Creates an empty store at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists there.
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
 
-    /// Opens the store at `location`. Fails if there is none: it never creates one.
+    /// Opens the store at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none: it never creates one.
     fn open(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>>;
 
     /// Opens the store at `location` alongside another process that has it open and keeps it open.

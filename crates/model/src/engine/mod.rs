@@ -178,8 +178,11 @@ pub trait Engine: EngineFacts + Sync {
         self.declaration().linked.map(|(name, version)| Library::new(name, version))
     }
 
-    /// Checks that settings go together and that this machine can follow them. Fails, with a
-    /// sentence that names the setting, if they do not.
+    /// Checks that settings go together and that this machine can follow them.
+    ///
+    /// # Errors
+    ///
+    /// Fails, with a sentence that names the setting, if they do not.
     fn check(&self, _facet: Facet, _settings: &Settings) -> Result<()> {
         Ok(())
     }
@@ -235,8 +238,11 @@ pub trait EngineFacts {
         self.declared().durability.iter().find(|settings| settings.class == class)
     }
 
-    /// Returns the settings with which a target of this facet keeps a durability class. Fails if
-    /// the engine cannot give that class.
+    /// Returns the settings with which a target of this facet keeps a durability class.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine cannot give that class.
     fn class_settings(&self, facet: Facet, class: Durability) -> Result<Settings> {
         let Some(kept) = self.durability_settings(class) else {
             let classes = self.declared().durability.iter().map(|kept| kept.class.to_string());
@@ -248,7 +254,11 @@ pub trait EngineFacts {
     }
 
     /// Returns the settings with which a scratch store of values is filled: those of class `none`, or the
-    /// engine's defaults if it lacks that class. Fails if the engine stores no values.
+    /// engine's defaults if it lacks that class.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the engine stores no values.
     fn scratch_settings(&self) -> Result<Settings> {
         match self.durability_settings(Durability::None) {
             Some(_) => self.class_settings(Facet::Blobs, Durability::None),
@@ -309,14 +319,21 @@ pub trait EngineFacts {
         self.declared().tasks
     }
 
-    /// Returns the servers that do this engine's work. Fails if it has none.
+    /// Returns the servers that do this engine's work.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has none.
     fn servers(&self) -> Result<&'static dyn Servers> {
         let none = || Error::unsupported(format!("{} has no servers that exist", self.name()));
         self.declared().servers.ok_or_else(none)
     }
 
-    /// Checks that the engine can be used on this machine, as [`Servers::usable`] does. Fails if it
-    /// cannot.
+    /// Checks that the engine can be used on this machine, as [`Servers::usable`] does.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot.
     fn usable(&self) -> Result<()> {
         self.declared().servers.map_or(Ok(()), Servers::usable)
     }
@@ -374,8 +391,11 @@ pub trait Rows: Engine {
     }
 
     /// Prepares a store at `location` (starts a server), without any database yet. Settings that
-    /// belong to a table are ignored. Fails if anything exists at `location`, or the server does
-    /// not start.
+    /// belong to a table are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists at `location`, or the server does not start.
     fn start(&self, location: &Path, settings: &Settings) -> Result<Box<dyn RowStore>>;
 
     /// Opens the tables that another process created with the same settings in the store that it
@@ -385,7 +405,11 @@ pub trait Rows: Engine {
 
 /// The facet of an engine that stores tasks.
 pub trait Tasks: Engine {
-    /// Creates an empty queue at `location`. Fails if anything exists there.
+    /// Creates an empty queue at `location`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists there.
     fn create(&self, location: &Path, settings: &Settings) -> Result<Box<dyn Queue>>;
 }
 

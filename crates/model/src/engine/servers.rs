@@ -5,8 +5,11 @@ use crate::{Action, Durability, Requests, Result, Settings};
 /// The facet of an engine whose work is done by servers: those that storemark starts, or existing
 /// ones that it connects to.
 pub trait Servers: Sync {
-    /// Checks that the programs of the servers that storemark starts are installed. Fails if they
-    /// are not; the sentence says what would help (a package to install, for example).
+    /// Checks that the programs of the servers that storemark starts are installed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they are not; the sentence says what would help (a package to install, for example).
     fn usable(&self) -> Result<()>;
 
     /// Returns the user that a server works as on its stores, who must be able to enter their
@@ -14,7 +17,11 @@ pub trait Servers: Sync {
     fn account(&self) -> Option<Account>;
 
     /// Returns the durability class of the existing server at `address`, which storemark does not
-    /// change. Fails if it cannot be asked.
+    /// change.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be asked.
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability>;
 
     /// Returns whether `settings` name values of the user at an address: these are a store, which is
@@ -30,7 +37,11 @@ pub trait Servers: Sync {
     }
 
     /// Removes the tables that killed runs left in the database of the existing server at
-    /// `address`, and returns what happened to each. Fails if the server cannot be reached.
+    /// `address`, and returns what happened to each.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server cannot be reached.
     fn clean(&self, address: &str, settings: &Settings) -> Result<Vec<Leftover>>;
 
     /// Returns the most requests, with their cost, that an operation on values of `bytes` sends to

@@ -229,7 +229,11 @@ impl Work {
     }
 
     /// Returns what passes do with values. The objects of an ageing store are touched in the order
-    /// in which the dataset has them. Fails for experiments without values.
+    /// in which the dataset has them.
+    ///
+    /// # Errors
+    ///
+    /// Fails for experiments without values.
     pub fn on_values(self) -> Result<BlobWork> {
         match self {
             Self::Blobs(work) => Ok(work),

@@ -102,8 +102,11 @@ impl<'a, V: Visitor> Crawl<'a, V> {
         }
     }
 
-    /// Visits what is at and below `root`. Fails if the visitor does; an error of a single path is
-    /// passed to [`Visitor::problem`].
+    /// Visits what is at and below `root`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the visitor does; an error of a single path is passed to [`Visitor::problem`].
     pub fn root(&mut self, root: &Root) -> Result<(), V::Error> {
         self.device = None;
         match fs::symlink_metadata(&root.path) {

@@ -26,8 +26,11 @@ pub(crate) struct Cachestat {
     recently_evicted: u64,
 }
 
-/// Returns the pages of these bytes of `file`. Fails for a file that the caller neither owns nor
-/// may write.
+/// Returns the pages of these bytes of `file`.
+///
+/// # Errors
+///
+/// Fails for a file that the caller neither owns nor may write.
 #[cfg(target_os = "linux")]
 pub(crate) fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Cachestat> {
     use std::os::fd::AsRawFd;

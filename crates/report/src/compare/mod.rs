@@ -130,8 +130,12 @@ impl Comparison {
 }
 
 /// Compares the runs of two files. `control` names a target that both have, by its label; without
-/// it the new record's baseline is the control. Fails if the records are about different data, have
-/// nothing in common, or do not both have `control`.
+/// it the new record's baseline is the control.
+///
+/// # Errors
+///
+/// Fails if the records are about different data, have nothing in common, or do not both have
+/// `control`.
 pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Result<Comparison> {
     let (runs, mut only) = paired(old, new, |run| [Some(words::varied(run))]);
     let mut plans: Vec<Unlike> = Vec::new();

@@ -6,7 +6,11 @@ use super::unlike::record_difference;
 
 /// Merges records of one plan, or sweeps of one, into one record of which each file is a run. The
 /// intervals then include what differs between records that were measured minutes apart. Each file
-/// comes with its name. Fails if there is no file, or the records are of different plans.
+/// comes with its name.
+///
+/// # Errors
+///
+/// Fails if there is no file, or the records are of different plans.
 pub fn as_runs(files: Vec<(String, Vec<Record>)>) -> Result<Vec<Record>> {
     let mut files = files.into_iter();
     let (first, mut all) = files.next().ok_or_else(|| Error::usage("there is no record in it"))?;

@@ -18,8 +18,11 @@ use crate::{
 };
 
 /// Returns the history of the files' records. `control` names the target whose time divides the others', by
-/// its label; without it, that is the baseline of each record. Fails if there is no file, or no
-/// record has `control`.
+/// its label; without it, that is the baseline of each record.
+///
+/// # Errors
+///
+/// Fails if there is no file, or no record has `control`.
 pub fn history(mut files: Vec<HistoryFile>, control: Option<&str>) -> Result<History> {
     if files.is_empty() {
         return Err(Error::usage("there is no record in it"));

@@ -32,7 +32,11 @@ pub fn no_charts() -> Option<&'static str> {
     frame::SCRIPT.is_empty().then_some(frame::NO_CHARTS)
 }
 
-/// Writes a page of what one plan measured, on one or more machines. Fails if the plans differ.
+/// Writes a page of what one plan measured, on one or more machines.
+///
+/// # Errors
+///
+/// Fails if the plans differ.
 pub fn html(machines: &[Machine<'_>]) -> Result<String> {
     drawn_by(&frame::SCRIPT, machines)
 }

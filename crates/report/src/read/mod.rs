@@ -16,8 +16,11 @@ use serde_json::Value;
 use self::merging::{KEPT, Merging};
 
 /// Reads a record, or the records of a sweep, at least one, and returns them with sentences about
-/// what could not be read. Fails if `input` cannot be read or its first line is no header that this
-/// version reads.
+/// what could not be read.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read or its first line is no header that this version reads.
 pub fn read(mut input: impl BufRead) -> Result<(Vec<Record>, Vec<String>)> {
     let mut reading = Reading::new(read_header(&mut input)?);
     while let Some(line) = next_line(&mut input)? {
@@ -45,8 +48,11 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     Ok((length > 0).then_some(line))
 }
 
-/// Reads the header of a record. Fails if `input` cannot be read or its first line is no header
-/// that this version reads.
+/// Reads the header of a record.
+///
+/// # Errors
+///
+/// Fails if `input` cannot be read or its first line is no header that this version reads.
 pub fn read_header(mut input: impl BufRead) -> Result<Header> {
     let line = next_line(&mut input)?;
     let line = line.ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;

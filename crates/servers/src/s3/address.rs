@@ -34,8 +34,11 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Parses the location `//bucket/prefix`, and finds its endpoint and credentials. Fails if a
-    /// part is not accepted, or there are no credentials.
+    /// Parses the location `//bucket/prefix`, and finds its endpoint and credentials.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is not accepted, or there are no credentials.
     pub(super) fn find(location: &Path, settings: &Settings) -> Result<Self> {
         let text = location.to_str().unwrap_or_default();
         let shown = format!("s3:{text}");

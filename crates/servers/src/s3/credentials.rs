@@ -22,7 +22,11 @@ pub(super) const FILE: Setting = Setting::new(
     "the file with profiles; else that of AWS_SHARED_CREDENTIALS_FILE, or ~/.aws/credentials",
 );
 
-/// Returns the credentials for requests with `settings`. Fails if there are none.
+/// Returns the credentials for requests with `settings`.
+///
+/// # Errors
+///
+/// Fails if there are none.
 pub(super) fn find(settings: &Settings) -> Result<Credentials> {
     let named = settings.get(PROFILE.name).or(settings.get(FILE.name)).is_some();
     let own = if named { None } else { of_environment() };

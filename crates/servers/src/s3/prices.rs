@@ -23,7 +23,11 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// Returns the list in `settings`, if any. Fails if it has another form.
+    /// Returns the list in `settings`, if any.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has another form.
     pub(super) fn from_settings(settings: &Settings) -> Result<Option<Self>> {
         let Some(text) = settings.get(PRICES.name).filter(|text| *text != NONE) else {
             return Ok(None);

@@ -49,7 +49,11 @@ impl ServerKind {
         found.unwrap_or(&KINDS[0])
     }
 
-    /// Checks that one of them is installed. Fails with the error of the first one if none is.
+    /// Checks that one of them is installed.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the error of the first one if none is.
     pub(super) fn any_installed() -> Result<()> {
         let mut found = KINDS.iter().map(|kind| kind.software.installed().map(drop));
         let first = found.next().expect("there is a first kind");
@@ -62,7 +66,11 @@ impl ServerKind {
     }
 
     /// Returns the kind of the store at `path`; for an absent store it is the one that is asked
-    /// for. Fails if the store is of another kind than the one that is asked for.
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store is of another kind than the one that is asked for.
     pub(super) fn detect(path: &Path, settings: &Settings) -> Result<&'static Self> {
         let asked = Self::from_settings(settings);
         match Self::recognise(path) {

@@ -54,8 +54,11 @@ impl Check {
         }
     }
 
-    /// Compares a whole `value` with the sum in its answer. Fails with the kind `Corrupt` if they
-    /// differ.
+    /// Compares a whole `value` with the sum in its answer.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the kind `Corrupt` if they differ.
     pub(super) fn compare(self, value: &[u8], answer: &HeaderMap) -> Result<()> {
         let text = |name: &str| answer.get(name).and_then(|value| value.to_str().ok());
         let (kind, kept, found) = match self {

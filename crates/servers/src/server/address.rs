@@ -38,7 +38,11 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Parses `location`; its last part is the table. Fails if a part is missing or malformed.
+    /// Parses `location`; its last part is the table.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is missing or malformed.
     pub(crate) fn parse(location: &Path, settings: &Settings, form: &AddressForm) -> Result<Self> {
         let text = location.to_str().unwrap_or_default();
         let (server, table) = text.rsplit_once('/').unwrap_or_default();

@@ -68,7 +68,11 @@ impl ServerFolder {
         path.join(software.mark.0).is_file() && path.join(software.sign).exists()
     }
 
-    /// Creates the folder, empty. Fails if anything exists at its path.
+    /// Creates the folder, empty.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything exists at its path.
     pub(crate) fn create(&self) -> Result<()> {
         let account = self.software.account();
         self.check_enters(account)?;
@@ -147,8 +151,11 @@ impl ServerFolder {
         fs::write(&path, text).map_err(|e| Error::io(path.display(), e))
     }
 
-    /// Claims the folder for this process. Fails if it is no store, another process has it open, or
-    /// a server still runs on it.
+    /// Claims the folder for this process.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is no store, another process has it open, or a server still runs on it.
     pub(crate) fn check_free(&self) -> Result<()> {
         fs::metadata(&self.path).map_err(|e| self.folder_error(e))?;
         let shown = self.path.display();
@@ -297,7 +304,11 @@ fn check_socket(path: &Path) -> Result<()> {
 /// The folders that are locked until this process ends, however it ends.
 static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
-/// Locks `folder` for this process. Fails if another process has it.
+/// Locks `folder` for this process.
+///
+/// # Errors
+///
+/// Fails if another process has it.
 fn claim(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let file = File::open(folder).map_err(|e| Error::io(&shown, e))?;

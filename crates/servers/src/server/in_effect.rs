@@ -10,8 +10,11 @@ use super::{
     watch::{TIMEOUT, limit_in_effect},
 };
 
-/// Adds a setting that is fixed of a table, as read back, to the `settings`. Fails if these ask for
-/// another one.
+/// Adds a setting that is fixed of a table, as read back, to the `settings`.
+///
+/// # Errors
+///
+/// Fails if these ask for another one.
 pub(super) fn with_fixed<D: Dialect>(
     host: &Host<D>,
     (name, word): (&'static str, String),

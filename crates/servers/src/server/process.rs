@@ -122,8 +122,11 @@ impl Server {
         self.is_silent = true;
     }
 
-    /// Ends the server and waits until it is gone. Fails if it ended by itself, because it may then
-    /// have lost what was committed.
+    /// Ends the server and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended by itself, because it may then have lost what was committed.
     pub(crate) fn stop(mut self) -> Result<()> {
         match self.exit_error() {
             Some(died) => Err(died),

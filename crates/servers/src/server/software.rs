@@ -122,7 +122,11 @@ impl Software {
         Some(Library::new(self.name, version))
     }
 
-    /// Returns the version in what the server prints. Fails if it cannot be used.
+    /// Returns the version in what the server prints.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be used.
     pub(crate) fn version_in(&self, printed: &str) -> Result<String> {
         let Self { name, least, otherwise, .. } = self;
         if !otherwise.is_empty() && !printed.contains(name) {

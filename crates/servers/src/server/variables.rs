@@ -20,8 +20,11 @@ pub(crate) fn variables(settings: &Settings) -> impl Iterator<Item = (&str, &str
     all.iter().filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?, value.as_str())))
 }
 
-/// Returns the variables for a server that storemark starts. Fails if one would lead out of its
-/// folder.
+/// Returns the variables for a server that storemark starts.
+///
+/// # Errors
+///
+/// Fails if one would lead out of its folder.
 pub(crate) fn own_variables(settings: &Settings) -> Result<Vec<(&str, &str)>> {
     variables(settings)
         .map(|(name, value)| check_inside(name, value).map(|()| (name, value)))
@@ -66,7 +69,11 @@ impl Variables {
     }
 
     /// Checks the variables that were `asked` for; `fits` compares what was asked of a name with
-    /// what was found. Fails if one has another value.
+    /// what was found.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one has another value.
     pub(crate) fn check(
         &self,
         asked: &Settings,

@@ -142,7 +142,11 @@ impl<T> Driver<T> {
         self.watch.set_limit(limit);
     }
 
-    /// Runs an operation. Fails if the server was silent for too long.
+    /// Runs an operation.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server was silent for too long.
     pub(crate) fn during<R, E>(&mut self, work: impl FnOnce(&mut T) -> Result<R, E>) -> Answer<R>
     where
         Failure: From<E>,

@@ -33,8 +33,11 @@ pub(super) struct Limits<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// Makes the checks over a case, and shows the outcome of each, with what the library printed in
-/// it. Fails if a process cannot be started, or the user wishes to stop.
+/// Makes the checks over a case, and shows the outcome of each, with what the library printed in it.
+///
+/// # Errors
+///
+/// Fails if a process cannot be started, or the user wishes to stop.
 pub(super) fn run_checks(
     case: &Case,
     checks: &[&'static Check],

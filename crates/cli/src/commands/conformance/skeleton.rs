@@ -11,6 +11,9 @@ use engines::{PluginSkeleton, SKELETONS};
 use model::{Error, Result, no_such, shell_quoted};
 
 /// Writes the skeleton in `language` with the header to `folder`, and returns what to do with it.
+///
+/// # Errors
+///
 /// Fails if there is none in this language, or a file would be overwritten.
 pub(super) fn write(language: &OsStr, folder: &Path) -> Result<String> {
     let language = language.to_string_lossy().to_lowercase();

@@ -56,8 +56,11 @@ pub(super) fn request(
     Ok((blobs, class))
 }
 
-/// Returns the work; without updates that nobody asked for if a target is only read. Fails if
-/// writes are asked for and a target is only read.
+/// Returns the work; without updates that nobody asked for if a target is only read.
+///
+/// # Errors
+///
+/// Fails if writes are asked for and a target is only read.
 fn changeable(spec: &BlobsSpec, resolved: &[FoundTarget]) -> Result<Vec<BlobWork>> {
     let mut work = spec.work(resolved.iter().any(|target| target.place.location().is_some()));
     let writes = work.iter().find(|work| work.operation.writes()).map(|work| work.operation);
@@ -188,8 +191,11 @@ fn coverage(spec: &BlobsSpec) -> Coverage {
     }
 }
 
-/// Returns the settings for all targets. Fails if no engine has one of them, or all memory is to be
-/// equal and one is the size of a cache.
+/// Returns the settings for all targets.
+///
+/// # Errors
+///
+/// Fails if no engine has one of them, or all memory is to be equal and one is the size of a cache.
 fn shared_settings(spec: &BlobsSpec) -> Result<Vec<SharedSetting>> {
     let shared = given_values(&spec.settings.set);
     for SharedSetting { engine, name, .. } in &shared {

@@ -11,8 +11,11 @@ use spec::BlobsSpec;
 use crate::{STOP, files, program, targets::FoundTarget};
 
 /// Lets workers open the stores of all targets if one names a program, or is a plugin, so that these are all
-/// that differs: targets without `worker=` are opened by workers of this program. Fails if a
-/// program cannot be used, or the run does what workers of programs cannot do.
+/// that differs: targets without `worker=` are opened by workers of this program.
+///
+/// # Errors
+///
+/// Fails if a program cannot be used, or the run does what workers of programs cannot do.
 pub(super) fn in_workers(
     spec: &BlobsSpec,
     mut targets: Vec<FoundTarget>,

@@ -24,7 +24,11 @@ const LINKED: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
 /// Compiles `source` (a file, or a folder that has `sqlite3.c`; else the bundled amalgamation) with
 /// `flags` into the cache, and returns its name: `name`, or one formed of version and flags.
-/// `stopped` is called at times. Fails if the compiler does, or the user stops it.
+/// `stopped` is called at times.
+///
+/// # Errors
+///
+/// Fails if the compiler does, or the user stops it.
 pub(in crate::sqlite) fn build(
     source: Option<&Path>,
     name: Option<&str>,

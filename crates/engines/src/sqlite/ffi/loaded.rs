@@ -22,8 +22,11 @@ const LEAST_VERSION: (i32, &str) = (3_007_004, "3.7.4");
 /// None is ever unloaded.
 static LOADED: Mutex<Vec<(PathBuf, bool, &Functions)>> = Mutex::new(Vec::new());
 
-/// Loads the build of SQLite in the library at `path`, or in a copy of it. Fails if it is no
-/// SQLite, too old, or loaded already.
+/// Loads the build of SQLite in the library at `path`, or in a copy of it.
+///
+/// # Errors
+///
+/// Fails if it is no SQLite, too old, or loaded already.
 pub(crate) fn load(path: &Path, copied: bool) -> Result<&'static Functions> {
     let path = path::absolute(path).map_err(|e| Error::io(path.display(), e))?;
     let mut loaded = lock::hold(&LOADED);
@@ -116,7 +119,11 @@ pub(super) struct OnOneThread(usize, ThreadId);
 
 impl OnOneThread {
     /// Marks this thread as the only one with a session of a build; returns `None` if the build has
-    /// mutexes. Fails if another thread has a session of it.
+    /// mutexes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another thread has a session of it.
     pub(super) fn claim(functions: &'static Functions) -> Result<Option<Self>> {
         if functions.is_threadsafe() {
             return Ok(None);

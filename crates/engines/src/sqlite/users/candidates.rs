@@ -36,8 +36,11 @@ pub(super) fn named(db: &Connection, table: &str, value: &str) -> Result<Candida
     Ok(Candidate { relation, key, value })
 }
 
-/// Returns the only column that can have the values, among those that `asked` leaves. Fails if
-/// there is none, or there are several, which it names.
+/// Returns the only column that can have the values, among those that `asked` leaves.
+///
+/// # Errors
+///
+/// Fails if there is none, or there are several, which it names.
 pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
     let tables = match asked.get(TABLE) {
         Some(table) => vec![Relation::read(db, table)?.name],

@@ -17,8 +17,11 @@ impl UsersTable {
         Error::new(ErrorKind::Usage, format!("{}: {why}", self.setting(TABLE)))
     }
 
-    /// Checks that a row may be put in this way. Fails if it may be a new row, and such a row needs
-    /// another column, or a condition leaves rows out.
+    /// Checks that a row may be put in this way.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it may be a new row, and such a row needs another column, or a condition leaves rows out.
     pub(in crate::sqlite) fn check_put(&self, how: How) -> Result<()> {
         if how == How::Update {
             return Ok(());
@@ -69,8 +72,11 @@ impl<'t> RowCheck<'t> {
         Self { table, last: None }
     }
 
-    /// Checks a row, and returns its item, whose value counts as bytes. Fails if the row has no
-    /// such key or value, or the key of the row before.
+    /// Checks a row, and returns its item, whose value counts as bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the row has no such key or value, or the key of the row before.
     pub(in crate::sqlite) fn item<'i>(
         &mut self,
         row: &Statement,

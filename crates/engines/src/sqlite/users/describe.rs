@@ -27,8 +27,11 @@ struct Named {
     condition: Option<String>,
 }
 
-/// Returns the table that `settings` name, or the only one that can have the values. Fails if there
-/// is none, it has no such columns, or several can have the values.
+/// Returns the table that `settings` name, or the only one that can have the values.
+///
+/// # Errors
+///
+/// Fails if there is none, it has no such columns, or several can have the values.
 pub(crate) fn describe(db: &Connection, settings: &Settings) -> Result<SqlTable> {
     let describe = || {
         let named = named(db, settings)?;

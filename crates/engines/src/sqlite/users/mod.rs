@@ -34,6 +34,9 @@ pub(super) fn other_columns(db: &Connection, table: &UsersTable) -> Result<Vec<S
 }
 
 /// Returns the statement that creates a table with the names in `settings`, and all of these names.
+///
+/// # Errors
+///
 /// Fails if the table has no name.
 pub(super) fn create(settings: &Settings, keys: KeyKind) -> Result<(String, Settings)> {
     let (usual, of) = match keys {

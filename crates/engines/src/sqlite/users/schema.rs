@@ -87,8 +87,11 @@ pub(super) fn own_names(db: &Connection) -> Result<Vec<String>> {
 }
 
 impl Relation {
-    /// Reads what the schema says of the table or view that is called `name`. Fails if there is
-    /// none, or its rows are not kept in this database in SQLite's own way.
+    /// Reads what the schema says of the table or view that is called `name`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none, or its rows are not kept in this database in SQLite's own way.
     pub(super) fn read(db: &Connection, name: &str) -> Result<Self> {
         if db.version_number() < LISTS_ALL_COLUMNS {
             let version = db.version();

@@ -50,8 +50,11 @@ impl Forecast {
 }
 
 /// Forecasts runs of `requests` one after the other. Existing stores are opened for reading, to count
-/// their keys. Fails if the data or an existing store cannot be read, or the measurement would be refused.
-/// What a sweep has no room for is only shown.
+/// their keys. What a sweep has no room for is only shown.
+///
+/// # Errors
+///
+/// Fails if the data or an existing store cannot be read, or the measurement would be refused.
 pub fn forecast(requests: &[Request], stop: &Stop) -> Result<Forecast> {
     let mut forecast = Forecast { runs: Vec::new(), time: Duration::ZERO, disk: Vec::new() };
     let mut before = None;

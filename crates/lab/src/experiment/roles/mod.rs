@@ -203,8 +203,11 @@ impl RolesRequest {
     }
 
     /// Makes the scratch folders of all targets, each on the file system of the store that is copied there
-    /// or where `--scratch` asks for it. Also returns their paths. Fails if a store is too large to
-    /// be copied there.
+    /// or where `--scratch` asks for it. Also returns their paths.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a store is too large to be copied there.
     fn scratches(&self, request: &Request) -> Result<(Scratches, Vec<PathBuf>)> {
         let (mut scratches, mut folders) = (Scratches::default(), Vec::new());
         for target in &self.targets {

@@ -36,9 +36,12 @@ struct ProgramEngine {
     stop: &'static Stop,
 }
 
-/// Returns `engine` as the storemark program at `path` has it, for the rest of this process. Fails
-/// if the program cannot be started, is no storemark, has another protocol, or lacks the engine, or
-/// if a store of the engine cannot be open in a worker.
+/// Returns `engine` as the storemark program at `path` has it, for the rest of this process.
+///
+/// # Errors
+///
+/// Fails if the program cannot be started, is no storemark, has another protocol, or lacks the engine,
+/// or if a store of the engine cannot be open in a worker.
 pub fn program_engine(
     engine: &'static dyn Blobs,
     path: &Path,
@@ -89,7 +92,11 @@ pub fn works_in_program(engine: &dyn Blobs) -> bool {
 }
 
 /// Returns what the shared object at `plugin` declares of itself to a worker that loads it, which
-/// `command` starts. Fails if it is no plugin, or ends the worker.
+/// `command` starts.
+///
+/// # Errors
+///
+/// Fails if it is no plugin, or ends the worker.
 pub fn plugin_facts(command: &[OsString], plugin: &Path, stop: &Stop) -> Result<PluginFacts> {
     let own = [OsString::from("--plugin"), plugin.into()];
     let command = command.iter().cloned().chain(own).collect::<Vec<_>>();

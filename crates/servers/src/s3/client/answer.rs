@@ -58,8 +58,11 @@ impl S3Client<'_> {
         Ok(text)
     }
 
-    /// Returns a successful answer; `None` if there is no such object. Fails if the service
-    /// refuses.
+    /// Returns a successful answer; `None` if there is no such object.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the service refuses.
     pub(super) fn check_status(&self, mut answer: Answer) -> Result<Option<Answer>> {
         let status = answer.status();
         if status.is_success() {

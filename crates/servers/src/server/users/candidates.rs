@@ -23,8 +23,11 @@ fn is_users(listed: &Listed) -> bool {
     !listed.is_view && !listed.name.table.starts_with(leftovers::NAME)
 }
 
-/// Returns the table with the values, and the name of their column, among those that `asked`
-/// leaves. Fails if there is none, or there are several, which it names.
+/// Returns the table with the values, and the name of their column, among those that `asked` leaves.
+///
+/// # Errors
+///
+/// Fails if there is none, or there are several, which it names.
 pub(super) fn only<D: Catalog>(
     host: &Host<D>,
     listed: &[Listed],

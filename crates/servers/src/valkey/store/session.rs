@@ -60,7 +60,11 @@ impl<'s> ValkeySession<'s> {
         }
     }
 
-    /// Returns the batch. Fails if it was started to read.
+    /// Returns the batch.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it was started to read.
     fn open_batch(&mut self) -> Result<&mut CommandBatch> {
         match &mut self.batch {
             Some((Mode::Write, batch)) => Ok(batch),

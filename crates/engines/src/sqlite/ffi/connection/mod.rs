@@ -95,6 +95,9 @@ impl Connection {
     }
 
     /// Restricts the connection to this thread if the build is not threadsafe, as a session's.
+    ///
+    /// # Errors
+    ///
     /// Fails if another thread has a session of that build.
     pub(crate) fn restrict_to_thread(mut self) -> Result<Self> {
         self.alone = OnOneThread::claim(self.sqlite).map_err(|e| self.add_file_name(e))?;

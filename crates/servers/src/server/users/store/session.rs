@@ -333,8 +333,11 @@ impl<'t> RowCheck<'t> {
         Self { table, last: None }
     }
 
-    /// Returns the item of a row, which has a key and a value, or its length. Fails if the row has
-    /// no such key or value, or the key of the row before.
+    /// Returns the item of a row, which has a key and a value, or its length.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the row has no such key or value, or the key of the row before.
     fn item<'r, R: ResultRow>(&mut self, row: &'r R, values: bool) -> Result<Item<'r>> {
         let key = match self.table.key_columns.kind() {
             KeyKind::Integers => row.int(0).map(Key::Int),
