@@ -39,7 +39,11 @@ pub(crate) fn concerns_all(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
 }
 
-/// Opens a regular file to read. Fails if anything else is at the path.
+/// Opens a regular file to read.
+///
+/// # Errors
+///
+/// Fails if anything else is at the path.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("is not a file")) }
@@ -70,6 +74,8 @@ mod imp {
         fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown, symlink},
     };
 
+    #[cfg(target_os = "linux")]
+    use rustix::fs::major;
     use rustix::fs::{
         AtFlags, CWD, OFlags, StatVfsMountFlags, Timespec, Timestamps, futimens, statvfs, utimensat,
     };
@@ -96,12 +102,18 @@ mod imp {
     /// The major number of loop devices on Linux.
     const LOOP: u32 = 7;
 
+    /// Returns the major number of a device: elsewhere those have 32 bits.
+    #[cfg(not(target_os = "linux"))]
+    fn major(device: u64) -> u32 {
+        rustix::fs::Dev::try_from(device).map_or(0, rustix::fs::major)
+    }
+
     /// Returns what distinguishes a file system from others: its own number, its device if that has
     /// a number that stays, and if it is read-only or in an image its mount. The files of an image
     /// may have any numbers and times, and another image may be on the same device later.
     pub(super) fn filesystem(path: &Path, device: u64) -> Vec<u8> {
         let Ok(stat) = statvfs(path) else { return device.to_le_bytes().to_vec() };
-        let major = rustix::fs::major(device);
+        let major = major(device);
         let stays = major != 0 || stat.f_fsid == 0;
         let mut numbers =
             [stat.f_fsid, if stays { device } else { 0 }].map(u64::to_le_bytes).concat();
@@ -146,7 +158,11 @@ mod imp {
         symlink(name(target), path)
     }
 
-    /// Sets owner, mode and time. Fails if the owner cannot be set, after mode and time are set.
+    /// Sets owner, mode and time.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the owner cannot be set, after mode and time are set.
     pub(crate) fn restore(path: &Path, stat: &Stat) -> io::Result<()> {
         let (mode, given) = give(stat, |user, group| lchown(path, user, group));
         if stat.kind != Kind::Link {
