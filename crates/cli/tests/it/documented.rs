@@ -278,7 +278,7 @@ fn starting_with(words: &[&str]) -> Vec<(String, String)> {
     lines.retain(|(_, line)| words.contains(&line.split(' ').next().unwrap()) && is_served(line));
     for (_, line) in &mut lines {
         *line = line.replace("/srv,/mnt/btrfs", ".,thumbs.dir").replace("100k", "100");
-        *line = line.replace("doctor /dev/shm", "doctor .");
+        *line = line.replace("doctor /dev/shm", "doctor .").replace("/mnt/shared", ".");
     }
     lines
 }
