@@ -73,7 +73,7 @@ impl Processes {
         let none = Self { total_ns: 0, sampled: cost, io };
         let (mut all, mut others) = (none, none);
         for (pid, stat) in descendants(proc, roots)? {
-            let one = Self::of(&proc.join(pid.to_string()), pid, &stat);
+            let one = Self::counters(&proc.join(pid.to_string()), pid, &stat);
             all.add(&one);
             if !apart.contains(&pid) {
                 others.add(&one);
@@ -83,7 +83,7 @@ impl Processes {
     }
 
     /// Returns the counters of one process.
-    fn of(folder: &Path, pid: u32, stat: &Stat) -> Self {
+    fn counters(folder: &Path, pid: u32, stat: &Stat) -> Self {
         let own_ns = os::process_ns(pid).unwrap_or(stat.own_ns);
         let switches = switches(folder);
         let sampled = Cost {

@@ -69,7 +69,8 @@ impl<'a> PassMeter<'a> {
         settle: impl FnOnce() -> Result<()>,
         files: impl FnOnce() -> Vec<PathBuf>,
     ) -> Result<Sample> {
-        let (settling, own) = if writes { self.settle(settle)? } else { (NOTHING, Work::NONE) };
+        let (settling, own) =
+            if writes { self.settle_pass(settle)? } else { (NOTHING, Work::NONE) };
         let measured = self.meter.stop();
         let own = if self.others.own == Own::Works { measured.own } else { own };
         let Work { cost, io } = measured.with(own);
@@ -97,8 +98,8 @@ impl<'a> PassMeter<'a> {
         })
     }
 
-    /// Does what the durability class still requires. Also returns the work that this thread had with it.
-    fn settle(&self, settle: impl FnOnce() -> Result<()>) -> Result<(Passed, Work)> {
+    /// Makes what the durability class still requires. Also returns the work that this thread had with it.
+    fn settle_pass(&self, settle: impl FnOnce() -> Result<()>) -> Result<(Passed, Work)> {
         if self.others.own != Own::Settles {
             return Ok((timed(&self.clock, settle)?, Work::NONE));
         }

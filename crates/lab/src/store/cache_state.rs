@@ -128,7 +128,7 @@ pub(crate) fn seen(ready: &ReadyStore, stop: &Stop) -> Result<Option<Residency>>
     while_goes_on(stop, |go_on| files(ready, go_on)?.map(|files| pages(&files)).transpose())
 }
 
-/// Does `work` as long as `stop` lets it. Fails with the reason to stop if there is one.
+/// Runs `work` as long as `stop` lets it. Fails with the reason to stop if there is one.
 fn while_goes_on<T>(stop: &Stop, work: impl FnOnce(&dyn Fn() -> bool) -> Result<T>) -> Result<T> {
     let done = work(&|| stop.check().is_ok());
     if done.is_err() {

@@ -81,7 +81,7 @@ impl<W: Write> Client<W> {
         self.reply(&Reply::<()>::Done(Vec::new()))
     }
 
-    /// Does work, and shows what it cost this process, without what shows meanwhile that it runs.
+    /// Runs work, and shows what it cost this process, without what shows meanwhile that it runs.
     pub(super) fn measured<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // Nothing is written while counters are read: it would be in one of them alone.
         let (output, meter) = (self.output(), WorkMeter::start());

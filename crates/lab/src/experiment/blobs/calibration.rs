@@ -247,7 +247,7 @@ impl Blobs<'_> {
         Workload { count, ..workload }
     }
 
-    /// Operations of a pass that all targets make in the same way, so that some rounds fit, each of `share`
+    /// Returns the operations of a pass that all targets make in the same way, so that some rounds fit, each of `share`
     /// seconds.
     fn operations(&self, keys: u64, tried: &[&TrialCosts], share: f64) -> u64 {
         let judged: Vec<f64> = tried.iter().map(|own| fastest_operation(own)).collect();
@@ -326,7 +326,7 @@ impl Blobs<'_> {
     }
 }
 
-/// Operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target
+/// Returns the operations of a pass on schedule: those of so many `seconds`, but no more than the slowest target
 /// does in ten, should it not keep up.
 fn on_schedule(rate: f64, costs: &[f64], seconds: f64) -> u64 {
     let slowest = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);

@@ -292,7 +292,7 @@ impl Blobs<'_> {
         read.map(drop)
     }
 
-    /// The reads of a round.
+    /// Returns the reads of a round.
     pub(super) fn turns(&self, workload: &Workload, round: u32) -> Turns {
         let (dataset, _) = self.stores.keys_in(round);
         let keys = dataset.round_entries().len() as u64;

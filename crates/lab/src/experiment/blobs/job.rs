@@ -57,7 +57,7 @@ impl<'a> Job<'a> {
         Some(self.budget.limit().map_or(all, |left| left.min(all)))
     }
 
-    /// Does `work` in the time `limit`; returns `None` if that was too short for it.
+    /// Runs `work` in the time `limit`; returns `None` if that was too short for it.
     pub(super) fn within<T>(
         &self,
         limit: Option<Duration>,

@@ -124,27 +124,7 @@ fn ready<'a>(
     caches: Vec<Cache>,
     cache: &'a mut StoreCache,
 ) -> Result<(Blobs<'a>, Duration)> {
-    let kept = Stores::take(cache, job);
-    let mut source = Source::open(job)?;
-    let listed_part = source.limit(job)?;
-    if job.fills_stores() {
-        source.fetch(job)?;
-    }
-    let (listing, sampled) = match &kept {
-        Some(kept) if listed_part.is_some() => (None, kept.sampled),
-        Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?),
-        None => listed(job, &mut source)?,
-    };
-    let is_chosen = sampled.is_some_and(|of| of.listed.is_some());
-    let chosen = listing.as_ref().filter(|_| is_chosen).map(|listing| listing.dataset.clone());
-    let mut stores = prepare::stores(job, &source, listing, kept)?;
-    stores.chosen = chosen.or(stores.chosen);
-    stores.sampled = sampled.or_else(|| source.sampled(job.request.seed));
-    if let Some(part) = listed_part.filter(|part| !part.is_whole) {
-        let keys = part.all.count;
-        stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
-    }
-    stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
+    let (source, stores) = with_stores(job, cache)?;
     if !caches.contains(&Cache::Warm) && !stores.targets.iter().any(PreparedTarget::has_files) {
         return Err(refusals::none_can_be_cold());
     }
@@ -181,6 +161,32 @@ fn ready<'a>(
     };
     let round = blobs.calibrate_first()?;
     Ok((blobs, round))
+}
+
+/// Makes the stores ready that an earlier run has not left in `cache`. Also returns where their values come from.
+fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)> {
+    let kept = Stores::take(cache, job);
+    let mut source = Source::open(job)?;
+    let listed_part = source.limit(job)?;
+    if job.fills_stores() {
+        source.fetch(job)?;
+    }
+    let (listing, sampled) = match &kept {
+        Some(kept) if listed_part.is_some() => (None, kept.sampled),
+        Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?),
+        None => listed(job, &mut source)?,
+    };
+    let is_chosen = sampled.is_some_and(|of| of.listed.is_some());
+    let chosen = listing.as_ref().filter(|_| is_chosen).map(|listing| listing.dataset.clone());
+    let mut stores = prepare::stores(job, &source, listing, kept)?;
+    stores.chosen = chosen.or(stores.chosen);
+    stores.sampled = sampled.or_else(|| source.sampled(job.request.seed));
+    if let Some(part) = listed_part.filter(|part| !part.is_whole) {
+        let keys = part.all.count;
+        stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
+    }
+    stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
+    Ok((source, stores))
 }
 
 /// Generates the bytes that values are written from, the largest of which has `largest`.

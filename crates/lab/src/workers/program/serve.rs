@@ -101,10 +101,7 @@ impl<W: Write> Calls<'_, '_, W> {
                 let (settings, class) = self.store.in_effect()?;
                 StoreReply::InEffect(settings, class)
             }
-            StoreCall::Flush => {
-                let store = self.store;
-                self.client.measured(|| store.flush_writes()).map(|()| Done)?
-            }
+            StoreCall::Flush => self.flush_writes().map(|()| Done)?,
             StoreCall::Integrity => StoreReply::Complaints(self.store.integrity()?),
             StoreCall::Unlocked => self.store.check_unlocked().map(|()| Done)?,
             StoreCall::Table => StoreReply::Table(self.store.table()?),
@@ -154,6 +151,11 @@ impl<W: Write> Calls<'_, '_, W> {
                 return Err(unexpected());
             }
         })
+    }
+
+    fn flush_writes(&mut self) -> Result<()> {
+        let store = self.store;
+        self.client.measured(|| store.flush_writes())
     }
 
     fn session(&mut self, number: u32) -> Result<&mut (dyn Session + '_)> {
