@@ -43,8 +43,8 @@ mod stop;
 mod text;
 mod thread_meter;
 mod unchecked;
-mod work;
-mod work_meter;
+mod usage;
+mod usage_meter;
 mod writers;
 
 pub use access::{
@@ -88,8 +88,8 @@ pub use stop::Stop;
 pub use text::mutilations;
 pub use thread_meter::{Spent, ThreadMeter};
 pub use unchecked::{WITHOUT, does_without, unchecked};
-pub use work::{Work, add_work};
-pub use work_meter::WorkMeter;
+pub use usage::{Usage, add_usage};
+pub use usage_meter::UsageMeter;
 pub use writers::writers;
 
 /// The replacement on systems that do not describe their mounts.

@@ -10,8 +10,8 @@ use crate::{
     processes::Processes,
     processor,
     text::{self, number},
-    work::{Work, reported_work},
-    work_meter::WorkMeter,
+    usage::{Usage, reported_usage},
+    usage_meter::UsageMeter,
 };
 
 /// A meter that measures from [`Meter::start`] to [`Meter::stop`]. Each takes some 0.2 ms, a little
@@ -22,12 +22,12 @@ pub struct Meter {
     roots: Vec<u32>,
     workers: Vec<u32>,
     processes: Option<(Processes, Processes)>,
-    reported: Work,
+    reported: Usage,
     throttled: Option<u64>,
     swapped: Option<u64>,
     pressure: Pressure,
     ticks: Option<Ticks>,
-    own: WorkMeter,
+    own: UsageMeter,
     start: Instant,
 }
 
@@ -35,11 +35,11 @@ pub struct Meter {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     /// The work of this process.
-    pub own: Work,
-    /// The work of the others that count: the workers' as they report it ([`add_work`](crate::add_work)),
+    pub own: Usage,
+    /// The work of the others that count: the workers' as they report it ([`add_usage`](crate::add_usage)),
     /// without what it takes to ask them, and everything that their descendants do. `None` if the system does
     /// not report it.
-    pub others: Option<Work>,
+    pub others: Option<Usage>,
     /// The work of other processes on the machine.
     pub load: Load,
 }
@@ -47,9 +47,9 @@ pub struct Measured {
 impl Measured {
     /// Returns the work of the others that count, and with it `own`, as much of this process's as was for
     /// the same.
-    pub fn with(&self, own: Work) -> Work {
+    pub fn with(&self, own: Usage) -> Usage {
         // If the others' part is missing, this process's must not pass for the whole.
-        self.others.map_or_else(Work::default, |others| others.plus(own))
+        self.others.map_or_else(Usage::default, |others| others.plus(own))
     }
 }
 
@@ -62,14 +62,14 @@ impl Meter {
         // reading what others did costs this process something itself.
         Self {
             processes: Processes::now(&roots, workers),
-            reported: reported_work(),
+            reported: reported_usage(),
             roots,
             workers: workers.to_vec(),
             throttled: processor::throttled(),
             swapped: swapped_bytes(),
             pressure: Pressure::now(),
             ticks: Ticks::now(),
-            own: WorkMeter::start(),
+            own: UsageMeter::start(),
             start: Instant::now(),
         }
     }
@@ -80,10 +80,10 @@ impl Meter {
         let own = self.own.stop();
         let others = self.processes.zip(Processes::now(&self.roots, &self.workers));
         let others = others.map(|((then, apart), (now, now_apart))| {
-            (now.work_since(&then), now_apart.work_since(&apart))
+            (now.usage_since(&then), now_apart.usage_since(&apart))
         });
         let all = others.map_or_else(Cost::default, |(all, _)| all.plus(own).cost);
-        let reported = reported_work().combine(self.reported, u64::saturating_sub);
+        let reported = reported_usage().combine(self.reported, u64::saturating_sub);
         let ticks = self.ticks.zip(Ticks::now());
         let [cpu_pressure, io_pressure, memory_pressure] =
             Pressure::now().shares_since(&self.pressure, wall);
@@ -196,7 +196,7 @@ mod tests {
         let meter = Meter::start(&[], &[]);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(250) {}
-        let Measured { own: Work { cost, .. }, load, .. } = meter.stop();
+        let Measured { own: Usage { cost, .. }, load, .. } = meter.stop();
         assert!(cost.user_ns + cost.system_ns > 20_000_000, "{cost:?}");
         assert!(load.other_cpus.is_some(), "{load:?}");
     }
@@ -214,7 +214,7 @@ mod tests {
         shell.wait().unwrap();
         let work = |measured: &Measured| measured.with(measured.own);
         let spent = |measured: &Measured| {
-            let Work { cost, .. } = work(measured);
+            let Usage { cost, .. } = work(measured);
             cost.user_ns + cost.system_ns
         };
         // Other tests of this process work meanwhile, and may take the processors from it.

@@ -14,7 +14,7 @@ use crate::{
     os,
     run_clock::all_readings,
     text,
-    work::{Work, combine_costs, combine_io},
+    usage::{Usage, combine_costs, combine_io},
 };
 
 /// Returns the counters of this process so far, all its threads together (Linux: `/proc/self/io`,
@@ -69,7 +69,7 @@ impl Processes {
     }
 
     fn below(proc: &Path, roots: &[u32], apart: &[u32]) -> Option<(Self, Self)> {
-        let Work { cost, io } = Work::NONE;
+        let Usage { cost, io } = Usage::NONE;
         let none = Self { total_ns: 0, sampled: cost, io };
         let (mut all, mut others) = (none, none);
         for (pid, stat) in descendants(proc, roots)? {
@@ -105,8 +105,8 @@ impl Processes {
     }
 
     /// Returns the work since `then`.
-    pub(crate) fn work_since(&self, then: &Self) -> Work {
-        Work { cost: self.cost_since(then), io: self.io_since(then) }
+    pub(crate) fn usage_since(&self, then: &Self) -> Usage {
+        Usage { cost: self.cost_since(then), io: self.io_since(then) }
     }
 
     fn cost_since(&self, then: &Self) -> Cost {

@@ -9,7 +9,7 @@ use crate::{
     os::{ThreadFile, spent_by_thread},
     processes::parse_io,
     run_clock::{Passed, RunClock},
-    work::{combine_costs, combine_io},
+    usage::{combine_costs, combine_io},
 };
 
 /// A meter for pieces of work of the thread that created it. A reading takes some microseconds,

@@ -181,16 +181,21 @@ pub struct Io {
     pub device_written_bytes: Option<u64>,
 }
 
+impl Io {
+    /// No input and no output.
+    pub const NONE: Self = Self {
+        read_calls: 0,
+        read_bytes: 0,
+        write_calls: 0,
+        written_bytes: 0,
+        device_read_bytes: Some(0),
+        device_written_bytes: Some(0),
+    };
+}
+
 impl Default for Io {
     fn default() -> Self {
-        Self {
-            read_calls: 0,
-            read_bytes: 0,
-            write_calls: 0,
-            written_bytes: 0,
-            device_read_bytes: Some(0),
-            device_written_bytes: Some(0),
-        }
+        Self::NONE
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use host::{Passed, RunClock, Spent, ThreadMeter, Work};
+use host::{Passed, RunClock, Spent, ThreadMeter, Usage};
 use model::{Cost, Device, Result, Sample};
 
 use crate::workload::{WorkerReport, worker_report};
@@ -70,10 +70,10 @@ impl<'a> PassMeter<'a> {
         files: impl FnOnce() -> Vec<PathBuf>,
     ) -> Result<Sample> {
         let (settling, own) =
-            if writes { self.settle_pass(settle)? } else { (NOTHING, Work::NONE) };
+            if writes { self.settle_pass(settle)? } else { (NOTHING, Usage::NONE) };
         let measured = self.meter.stop();
         let own = if self.others.own == Own::Works { measured.own } else { own };
-        let Work { cost, io } = measured.with(own);
+        let Usage { cost, io } = measured.with(own);
         let pass = worker_report::passed(done).plus(settling);
         let memory_bytes =
             host::occupied_bytes(&[self.others.servers, self.others.workers].concat());
@@ -99,13 +99,13 @@ impl<'a> PassMeter<'a> {
     }
 
     /// Makes what the durability class still requires. Also returns the work that this thread had with it.
-    fn settle_pass(&self, settle: impl FnOnce() -> Result<()>) -> Result<(Passed, Work)> {
+    fn settle_pass(&self, settle: impl FnOnce() -> Result<()>) -> Result<(Passed, Usage)> {
         if self.others.own != Own::Settles {
-            return Ok((timed(&self.clock, settle)?, Work::NONE));
+            return Ok((timed(&self.clock, settle)?, Usage::NONE));
         }
         let mut spent = Spent::default();
         ThreadMeter::of_this_thread().measure(&mut spent, settle)?;
-        Ok((spent.passed, Work { cost: spent.cost, io: spent.io }))
+        Ok((spent.passed, Usage { cost: spent.cost, io: spent.io }))
     }
 }
 

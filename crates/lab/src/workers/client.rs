@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
 };
 
-use host::WorkMeter;
+use host::UsageMeter;
 use model::{Error, Io, Requests, Result, requests_sent};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -84,7 +84,7 @@ impl<W: Write> Client<W> {
     /// Runs work, and shows what it cost this process, without what shows meanwhile that it runs.
     pub(super) fn measured<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // Nothing is written while counters are read: it would be in one of them alone.
-        let (output, meter) = (self.output(), WorkMeter::start());
+        let (output, meter) = (self.output(), UsageMeter::start());
         let before = output.written;
         drop(output);
         let done = work()?;
@@ -96,7 +96,7 @@ impl<W: Write> Client<W> {
             written_bytes: written_bytes - before.written_bytes,
             ..Io::default()
         };
-        self.reply(&Reply::<()>::Work(spent.without_calls(written)))?;
+        self.reply(&Reply::<()>::Usage(spent.without_calls(written)))?;
         Ok(done)
     }
 

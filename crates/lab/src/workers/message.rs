@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use host::Work;
+use host::Usage;
 use model::{Error, ErrorKind, Library, Order, PluginFacts, Requests, Result, Variables};
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ pub(super) enum Reply<O> {
     /// The requests that this process has sent to services since it last said so. Unasked.
     Requests(Requests),
     /// What a pass cost this process, without its messages and its clocks. Unasked, before the result.
-    Work(Work),
+    Usage(Usage),
     /// The request was carried out: a pass, with a result for each worker, or anything else, with
     /// none.
     Done(Vec<O>),

@@ -351,7 +351,7 @@ impl<'a> Processes<'a> {
 /// Reports whether a line answers no request: it shows that a process runs, which requests it has sent,
 /// or what a pass cost it.
 fn is_unasked(line: &str) -> bool {
-    let begins = ["\"alive\"", "{\"requests\":", "{\"work\":"];
+    let begins = ["\"alive\"", "{\"requests\":", "{\"usage\":"];
     if !begins.into_iter().any(|begin| line.starts_with(begin)) {
         return false;
     }
@@ -361,8 +361,8 @@ fn is_unasked(line: &str) -> bool {
             count_requests(sent);
             true
         }
-        Ok(Reply::<()>::Work(work)) => {
-            host::add_work(work);
+        Ok(Reply::<()>::Usage(usage)) => {
+            host::add_usage(usage);
             true
         }
         _ => false,
@@ -389,7 +389,7 @@ pub(super) fn outcomes<O>(reply: Reply<O>, is_other: bool) -> Result<Vec<O>> {
             )))
         }
         Reply::Clock { .. } => Err(Error::failed("it shows a clock unasked")),
-        Reply::Alive | Reply::Requests(_) | Reply::Work(_) => {
+        Reply::Alive | Reply::Requests(_) | Reply::Usage(_) => {
             Err(Error::failed("it shows that it runs, and nothing else"))
         }
         Reply::Done(done) => Ok(done),

@@ -3,24 +3,24 @@
 use crate::{
     os::spent,
     processes::own_io,
-    work::{Work, combine_io},
+    usage::{Usage, combine_io},
 };
 
 /// A meter of the work of this process, all its threads together, without what its clocks read.
 #[derive(Clone, Copy, Debug)]
-pub struct WorkMeter(Work);
+pub struct UsageMeter(Usage);
 
-impl WorkMeter {
+impl UsageMeter {
     /// Starts to measure.
     pub fn start() -> Self {
         let io = own_io().map(|(io, reading)| combine_io(io, reading, u64::saturating_add));
-        Self(Work { cost: spent(), io })
+        Self(Usage { cost: spent(), io })
     }
 
     /// Returns the work since the start.
-    pub fn stop(self) -> Work {
+    pub fn stop(self) -> Usage {
         let cost = spent();
-        let now = Work { cost, io: own_io().map(|(io, _)| io) };
+        let now = Usage { cost, io: own_io().map(|(io, _)| io) };
         now.combine(self.0, u64::saturating_sub)
     }
 }

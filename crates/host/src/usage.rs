@@ -5,17 +5,17 @@ use std::sync::{Mutex, PoisonError};
 use model::{Cost, Io};
 use serde::{Deserialize, Serialize};
 
-/// The work of one or several processes.
+/// The usage of one or several processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct Usage {
     /// The processor time, faults, context switches and flushes.
     pub cost: Cost,
     /// The input and output; `None` if the system does not report it.
     pub io: Option<Io>,
 }
 
-impl Work {
-    /// No work.
+impl Usage {
+    /// No usage.
     pub const NONE: Self = Self {
         cost: Cost {
             user_ns: 0,
@@ -26,14 +26,7 @@ impl Work {
             involuntary_switches: Some(0),
             flushes: Some(0),
         },
-        io: Some(Io {
-            read_calls: 0,
-            read_bytes: 0,
-            write_calls: 0,
-            written_bytes: 0,
-            device_read_bytes: Some(0),
-            device_written_bytes: Some(0),
-        }),
+        io: Some(Io::NONE),
     };
 
     /// Combines two counter by counter; what either of them lacks is `None`.
@@ -50,7 +43,7 @@ impl Work {
         self.combine(other, u64::saturating_add)
     }
 
-    /// Returns this work without the calls that `others` counts.
+    /// Returns this usage without the calls that `others` counts.
     #[must_use]
     pub fn without_calls(self, others: Io) -> Self {
         let io = self.io.map(|all| combine_io(all, others, u64::saturating_sub));
@@ -58,16 +51,16 @@ impl Work {
     }
 }
 
-static REPORTED: Mutex<Work> = Mutex::new(Work::NONE);
+static REPORTED: Mutex<Usage> = Mutex::new(Usage::NONE);
 
-/// Adds the work of a worker process in a pass, as that reports it.
-pub fn add_work(work: Work) {
+/// Adds the usage of a worker process in a pass, as that reports it.
+pub fn add_usage(usage: Usage) {
     let mut sum = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
-    *sum = sum.plus(work);
+    *sum = sum.plus(usage);
 }
 
-/// Returns the work that worker processes have reported so far.
-pub(crate) fn reported_work() -> Work {
+/// Returns the usage that worker processes have reported so far.
+pub(crate) fn reported_usage() -> Usage {
     *REPORTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
