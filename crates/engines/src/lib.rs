@@ -51,6 +51,7 @@ mod table;
 
 pub use caught::{end_with, given_up, panic_message, store_at_work};
 pub use crashes::{LastLine, flush_printed};
+pub use files::not_values;
 #[cfg(feature = "sqlite")]
 pub use hybrid::stat;
 pub use plugin::{HEADER as PLUGIN_HEADER, Plugin, PluginSkeleton, SKELETONS};

@@ -1,7 +1,8 @@
-//! Finds what is in a user's folder and is no value, for the report of a copy.
+//! Finds what is in a user's folder and is no value.
 
 use std::{
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -13,18 +14,34 @@ use super::{
     os,
 };
 
+/// Lists what is below `dir` and no value. No file is opened, as there may be millions.
+///
+/// # Errors
+///
+/// Fails if a folder cannot be read.
+pub fn not_values(dir: &Path) -> Result<Vec<Entry>> {
+    list_with(dir, |_| Ok(Vec::new()))
+}
+
 /// Lists what is below `dir` and no value, and the properties of files that a copy does not keep.
 ///
 /// # Errors
 ///
 /// Fails if a file cannot be read: it opens each, as a copy without it would pass for whole.
 pub(super) fn list(dir: &Path) -> Result<Vec<Entry>> {
+    list_with(dir, |path| File::open(path).and_then(|file| os::properties(&file)))
+}
+
+fn list_with(
+    dir: &Path,
+    properties: impl Fn(&Path) -> io::Result<Vec<EntryKind>>,
+) -> Result<Vec<Entry>> {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for found in walk(dir, usize::MAX) {
         match found {
             Ok(found) if found.file_type().is_file() && !is_temporary(&found) => {
                 let path = found.path();
-                let Ok(properties) = File::open(path).and_then(|file| os::properties(&file)) else {
+                let Ok(properties) = properties(path) else {
                     unreadable.push(path.to_owned());
                     continue;
                 };

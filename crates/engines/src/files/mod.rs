@@ -33,6 +33,7 @@ use model::{
 use strum::VariantNames;
 
 pub(crate) use self::layout::check_name;
+pub use self::left_out::not_values;
 pub(crate) use self::name::{flat as number_name, parse_flat as parse_number};
 pub(crate) use self::os::Sync;
 pub(crate) use self::session::FilesWorker;

@@ -6,8 +6,8 @@ use engines::registry;
 use host::Placements;
 use lab::{BlobsRequest, Coverage, Data, ResolvedTarget, RolesRequest, StoreLocation};
 use model::{
-    Access, BlobWork, Blobs, COPY_OF, Durability, Error, Facet, KeyKind, LIBRARY, OpenOptions,
-    Result, Settings, WORKER, no_such, units::show_count,
+    BlobWork, Blobs, COPY_OF, Durability, Error, Facet, LIBRARY, Result, Settings, WORKER, no_such,
+    units::show_count,
 };
 use spec::{BlobsSpec, SharedSetting, given_value, given_values};
 
@@ -413,12 +413,7 @@ pub(crate) fn directory(path: &Path) -> Result<Data> {
     files::check_folder(path).map_err(|error| error.context("--data"))?;
     let engine = registry::folders();
     let settings = Settings::check(engine.settings(Facet::Blobs), [("layout", "names")])?;
-    let options = OpenOptions { settings, access: Access::Read, keys: KeyKind::Names };
-    let store = engine.open(path, &options)?;
-    let mut left_out = store.left_out()?;
-    left_out.retain(|entry| !entry.kind.is_property());
-    copy::say_left_out(&path.display().to_string(), &left_out);
-    store.close()?;
+    copy::say_left_out(&path.display().to_string(), &engines::not_values(path)?);
     say_hard_links(path)?;
-    Ok(Data::Store(StoreLocation { engine, path: path.to_owned(), settings: options.settings }))
+    Ok(Data::Store(StoreLocation { engine, path: path.to_owned(), settings }))
 }
