@@ -122,11 +122,12 @@ pub(super) fn lengths(
         dataset.note_size(asked, size);
         asked += 1;
     }
+    let is_drawn = asked < dataset.entries().len();
     dataset.truncate(asked);
     dataset.arrange(Order::Asc, None, Part::ALL, 0);
     let bytes = u128::from(dataset.summary().bytes) * u128::from(all.count);
     all.bytes = u64::try_from(bytes / asked.max(1) as u128).unwrap_or(u64::MAX);
-    Ok(Listing { dataset, all, took, is_drawn: true })
+    Ok(Listing { dataset, all, took, is_drawn })
 }
 
 /// The smallest number of keys whose lengths are asked for, however long that takes.
