@@ -51,8 +51,8 @@ options! {
         /// Generate values that compress to this share of their size, 0.01 to 1, for filling and
         /// for updates
         compressible: Option<GivenValue<Share>> = "SHARE",
-        /// Measure N of the values, a sample stratified by size; default: all, or as many as fit
-        /// if neither --time nor --rounds is given
+        /// Measure N of the values, a sample stratified by size; default: all, or without --rounds as
+        /// many as fit into the time
         sample: Option<GivenValue<Size>> = "N",
         /// Largest integer key to touch
         max_id: Vec<GivenValue<Integer>> = "KEY" [allow_hyphen_values = true],

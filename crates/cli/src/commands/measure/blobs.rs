@@ -180,13 +180,11 @@ fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) ->
     common.unwrap_or(Durability::None)
 }
 
-/// Returns how much of the data is measured. A given time or number of rounds is for all of it.
+/// Returns how much of the data is measured. A given number of rounds is for all of it.
 fn coverage(spec: &BlobsSpec) -> Coverage {
     match given_value(&spec.data.sample) {
         Some(count) => Coverage::Sample(count),
-        None if spec.running.time.is_none() && spec.running.rounds.is_empty() => {
-            Coverage::ALL_THAT_FITS
-        }
+        None if spec.running.rounds.is_empty() => Coverage::ALL_THAT_FITS,
         None => Coverage::All,
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn repeat_sample(
     stop: &Stop,
 ) -> Result<Option<Sampled>> {
     match (&kept.chosen, kept.sampled) {
-        (Some(chosen), _) => source.choose(chosen),
+        (Some(chosen), _) => source.choose(Some(chosen)),
         (None, Some(Sampled { count, seed, .. })) => {
             source.sample(&source.lengths(stop)?, count, seed)?;
         }
@@ -42,6 +42,9 @@ pub(super) fn repeat_sample(
     }
     Ok(kept.sampled)
 }
+
+/// The most trials of filling with a sample.
+const MOST_TRIALS: u32 = 4;
 
 /// The smallest sample, whether or not it fits.
 const FEWEST: u64 = 32;
@@ -56,29 +59,41 @@ pub(super) fn choose_sample(
     drawn: Option<&Dataset>,
 ) -> Result<Option<Sampled>> {
     let drawn = drawn.filter(|_| can_sample(job));
-    drawn.inspect(|drawn| source.choose(drawn));
+    source.choose(drawn);
     let wanted = job.part.coverage.amount(all);
     check_sample(job, wanted, all)?;
     let (mut count, mut seconds) = (wanted.count, None);
+    let take = |source: &mut Source, count: u64| {
+        source.choose(drawn);
+        source.sample(&source.lengths(job.stop)?, count, job.request.seed)
+    };
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let costs =
-            FillingCosts { targets: filling_costs(job, source, each)?, tried: job.budget.spent() };
+        let costs = filling_costs(job, source, each)?;
         if !costs.fit(count, time) {
-            let fitting = costs.fitting(count, time);
+            let mut fitting = costs.fitting(count, time);
             let needed = costs.needed(count, time);
-            report_too_slow(job, wanted, (costs.seconds(count), needed), fitting);
             if let Coverage::Fitting(_) = job.part.coverage {
+                // The farther values lie apart, the longer reading each may take.
+                for _ in 0..MOST_TRIALS {
+                    take(source, fitting)?;
+                    let tried = fitting;
+                    fitting = filling_costs(job, source, each)?.fitting(tried, time);
+                    if fitting > tried / 4 * 3 {
+                        break;
+                    }
+                }
                 (count, seconds) = (fitting, Some(needed.as_secs_f64()));
             }
+            report_too_slow(job, wanted, (costs.seconds(wanted.count), needed), fitting);
         }
     }
     if count >= all.count {
-        drawn.inspect(|_| source.choose_all());
+        source.choose(None);
         return Ok(None);
     }
     let listed = drawn.map(|drawn| drawn.entries().len() as u64);
     let count = listed.map_or(count, |listed| listed.min(count));
-    source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
+    take(source, count)?;
     Ok(Some(Sampled {
         from: SampledFrom { count: all.count, bytes: all.bytes },
         count,
@@ -187,7 +202,7 @@ const MOST_STEPS: usize = 200;
 
 /// Fills a store of each target with the first values, each for so long. Returns what filling each of them
 /// with some number of values takes.
-fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Vec<Line>> {
+fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<FillingCosts> {
     job.progress.stage("trying how long filling takes", None);
     let mut scratches = Scratches::default();
     let targets = (0..job.part.targets.len()).map(|index| (index, &job.part.targets[index]));
@@ -208,7 +223,7 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Vec<Li
             start: start.elapsed().saturating_sub(filling).as_secs_f64(),
         });
     }
-    Ok(costs)
+    Ok(FillingCosts { targets: costs, tried: job.budget.spent() })
 }
 
 /// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the

@@ -231,8 +231,12 @@ impl Source {
         Ok(())
     }
 
-    /// Makes it a sample of the values of `dataset`, in its order.
-    pub(super) fn choose(&mut self, dataset: &Dataset) {
+    /// Makes it the values of `dataset`, in its order; `None` for all of them, as far as their keys are known.
+    pub(super) fn choose(&mut self, dataset: Option<&Dataset>) {
+        let Some(dataset) = dataset else {
+            self.chosen = self.chosen.take().filter(|_| self.listed.is_some());
+            return;
+        };
         let new = |entry: &Entry| Chosen {
             key: dataset.key(entry).into(),
             length: entry.size.into(),
@@ -240,11 +244,6 @@ impl Source {
             value: None,
         };
         self.chosen = Some(dataset.entries().iter().map(new).collect());
-    }
-
-    /// Makes it all of the data again.
-    pub(super) fn choose_all(&mut self) {
-        self.chosen = None;
     }
 
     /// Makes it a sample of the keys of a part, if listing all of it would cost requests, and fetches
