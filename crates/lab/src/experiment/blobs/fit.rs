@@ -73,15 +73,10 @@ pub(super) fn choose_sample(
             let mut fitting = costs.fitting(count, time);
             let needed = costs.needed(count, time);
             if let Coverage::Fitting(_) = job.part.coverage {
-                // The farther values lie apart, the longer reading each may take.
-                for _ in 0..MOST_TRIALS {
-                    take(source, fitting)?;
-                    let tried = fitting;
-                    fitting = filling_costs(job, source, each)?.fitting(tried, time);
-                    if fitting > tried / 4 * 3 {
-                        break;
-                    }
-                }
+                fitting = fitting_sample(fitting, |count| {
+                    take(source, count)?;
+                    Ok(filling_costs(job, source, each)?.fitting(count, time))
+                })?;
                 (count, seconds) = (fitting, Some(needed.as_secs_f64()));
             }
             report_too_slow(job, wanted, (costs.seconds(wanted.count), needed), fitting);
@@ -101,6 +96,19 @@ pub(super) fn choose_sample(
         seed: job.request.seed,
         seconds,
     }))
+}
+
+/// Makes a sample that seems to fit smaller until `try_sample` shows that it does: the farther values lie
+/// apart, the longer reading each may take.
+fn fitting_sample(mut count: u64, mut try_sample: impl FnMut(u64) -> Result<u64>) -> Result<u64> {
+    for _ in 0..MOST_TRIALS {
+        let tried = count;
+        count = try_sample(tried)?;
+        if count > tried / 4 * 3 {
+            break;
+        }
+    }
+    Ok(count)
 }
 
 /// Fails if a sample is asked for and a target has data of its own.
@@ -278,6 +286,23 @@ mod tests {
         assert!(!costs(&[5, 7]).fit(1000, TIME), "5.5 s are left for the second");
         assert!(costs(&[6, 5]).fit(1000, TIME));
         assert!(!costs(&[3, 3, 3, 3, 1]).fit(1000, TIME), "more than the share of all");
+    }
+
+    #[test]
+    fn a_sample_is_made_smaller_until_it_fits() {
+        let fits = |most: u64, trials: &mut u32| {
+            fitting_sample(1000, |count| {
+                *trials += 1;
+                Ok(count.min(most.max(count / 2)))
+            })
+        };
+        let mut trials = 0;
+        assert_eq!(fits(2000, &mut trials).unwrap(), 1000);
+        assert_eq!(trials, 1);
+        assert_eq!(fits(300, &mut trials).unwrap(), 300);
+        assert_eq!(trials, 4, "1000, 500 and 300 were tried");
+        assert_eq!(fits(1, &mut trials).unwrap(), 62, "the last is taken");
+        assert!(fitting_sample(9, |_| Err(Error::overdue())).is_err());
     }
 
     #[test]
