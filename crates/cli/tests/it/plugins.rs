@@ -225,17 +225,19 @@ fn numbers_and_texts_reach_a_plugin_and_wrong_ones_are_refused() {
     ]);
 }
 
+/// How the hook begins that reads a value.
+const GET: &str = "    int found, is_alone = alone(session);\n    const toy *toy = &session->store->toy;\n    size_t at";
+
 /// Its target ends; the others are measured to the end.
 #[test]
 fn a_plugin_that_crashes_ends_its_target_only() {
     let world = World::new();
-    let get = "    int found, is_alone = alone(session);\n    const toy *toy = &session->store->toy;\n    size_t at";
     // The keys are read a few times before anything is measured.
     let crash = format!(
         "    static int gets;\n    static volatile size_t nowhere = 8;\n    \
-         if (++gets > 700) *(int *)nowhere = 0;\n{get}"
+         if (++gets > 700) *(int *)nowhere = 0;\n{GET}"
     );
-    compile(&world, "frail.so", &[(get, &crash)]);
+    compile(&world, "frail.so", &[(GET, &crash)]);
     let work = "--read --update --keys 100 --rounds 4 --json r.json";
     let ran = world.run(&format!("run plugin:./frail.so files: {work}"));
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
@@ -247,6 +249,44 @@ fn a_plugin_that_crashes_ends_its_target_only() {
     let files = record.header.plan.targets.iter().position(|one| one.engine == "files").unwrap();
     let samples = record.samples.iter().filter(|sample| sample.target == files);
     assert!(samples.count() >= 4, "{}", ran.err);
+}
+
+/// So does one that does not find a value, whether that is seen before the rounds or in one.
+#[test]
+fn a_plugin_that_loses_values_ends_its_target_only() {
+    let world = World::new();
+    for (name, when) in [("early.so", "++gets % 40 == 0"), ("late.so", "++gets > 700")] {
+        let loses = format!("    static int gets;\n    if ({when}) return STOREMARK_NO;\n{GET}");
+        compile(&world, name, &[(GET, &loses)]);
+    }
+    let work = "--read --keys 100 --rounds 4 --json r.json";
+    let ran = world.run(&format!("run files: plugin:./early.so plugin:./late.so {work}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    let record = world.record("r.json");
+    let said: Vec<_> = record.findings.iter().map(|finding| finding.kind.to_string()).collect();
+    for why in ["is listed but cannot be read", "keys asked for are missing"] {
+        assert!(said.iter().any(|said| said.contains(why)), "{said:?}");
+    }
+    assert_eq!(record.samples.iter().filter(|sample| sample.target == 0).count(), 4);
+}
+
+/// One that never returns has half of the time, and the others have the rest.
+#[test]
+fn a_plugin_that_hangs_while_it_is_filled_ends_its_target_only() {
+    let world = World::new();
+    let put = "    int found, is_alone = alone(session), removes = how == REMOVE";
+    let hangs = format!("    static int puts;\n    while (++puts > 10) pause();\n{put}");
+    let include = "#include \"toy.h\"";
+    let with_pause = format!("{include}\nint pause(void);");
+    compile(&world, "stuck.so", &[(put, &hangs), (include, &with_pause)]);
+    let work = "--read --keys 100 --time 12s --json r.json";
+    let ran = world.run(&format!("run files: plugin:./stuck.so {work}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    let record = world.record("r.json");
+    let said: Vec<_> = record.findings.iter().map(|finding| finding.kind.to_string()).collect();
+    let why = "not measured: making it ready takes more than";
+    assert!(said.iter().any(|said| said.starts_with(why)), "{said:?}");
+    assert!(record.samples.iter().filter(|sample| sample.target == 0).count() >= 4);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Action, Batch, BlobWork, Cache, DatasetSummary, Error, ErrorKind, Idle, Operation, Result,
-    Session, Workload,
+    Action, Batch, BlobWork, Cache, DatasetSummary, Error, Idle, Operation, Result, Session,
+    Workload,
     units::{duration_of, option_duration, show_duration, whole},
 };
 
-use super::{Blobs, Job, TrialInput, epoch};
+use super::{Blobs, Job, TrialInput, epoch, stores::fails_alone};
 use crate::{
     Stop,
     budget::{
@@ -120,14 +120,9 @@ impl Blobs<'_> {
         Ok((duration_of(round), failed))
     }
 
-    /// Reports whether others can be measured without a target that failed by `error`: a plugin or a program
-    /// may be unable to do what it is asked for.
+    /// Reports whether others can be measured without a target that failed by `error`.
     pub(super) fn is_own_failure(&self, target: usize, error: &Error) -> bool {
-        use ErrorKind::{Busy, Corrupt, Failed, Unsupported};
-
-        let in_program = self.stores.targets[target].has_program();
-        let kind = error.kind();
-        kind == Failed || (in_program && matches!(kind, Busy | Corrupt | Unsupported))
+        fails_alone(error, self.stores.targets[target].has_program())
     }
 
     /// Returns the rounds that must fit into the time, with one more for what takes longer than it

@@ -13,6 +13,7 @@ use model::{
 
 use super::{
     BlobTarget, Coverage, Job, Scratches,
+    prepare::in_half_of_the_rest,
     source::Source,
     store_preparation::create_filled,
     stores::{Sampled, Stores},
@@ -220,10 +221,13 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
             continue;
         }
         let start = Instant::now();
-        let filled = fill_part((job, index), target, source, each, &mut scratches);
+        // Whatever a store does before its first value, or never ends.
+        let filled = in_half_of_the_rest(job, AFTER_CREATING, || {
+            fill_part((job, index), target, source, each, &mut scratches)
+        });
         let (values, filling) = match filled {
             // Making the store ready fails again, and reports it.
-            Err(error) if job.is_tolerable(&error) => continue,
+            Err(error) if job.is_tolerable(target, &error) => continue,
             filled => filled?,
         };
         costs.push(Line {

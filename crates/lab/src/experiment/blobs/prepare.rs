@@ -15,7 +15,7 @@ use super::{
     room,
     source::Source,
     store_preparation::{StorePreparation, TargetStores, compare, reads_a_copy},
-    stores::{PreparedTarget, Stores},
+    stores::{PreparedTarget, Stores, fails_alone},
     warming::{examine_some, warm},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(super) fn stores(
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
-        prepared.push(job.tolerable_failure(&target.label, own)?);
+        prepared.push(job.tolerable_failure(target, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
     let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
@@ -104,7 +104,7 @@ pub(super) fn update_stores(
             inspect(job, target, &ready, dataset)?;
             Ok(ready)
         });
-        match job.tolerable_failure(&target.label, own)? {
+        match job.tolerable_failure(target, own)? {
             Ok(ready) => targets[place].update = Some(ready),
             Err(error) => failed.push((place, error)),
         }
@@ -120,7 +120,7 @@ fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>])
             stores.read.iter().try_for_each(|ready| warm(job, target, ready, amount))
         };
         if let Ok(stores) = own
-            && let Err(error) = job.tolerable_failure(&target.label, warm(stores))?
+            && let Err(error) = job.tolerable_failure(target, warm(stores))?
         {
             *own = Err(error);
         }
@@ -156,17 +156,17 @@ fn enough_keys(listed: &DatasetSummary) -> usize {
 
 impl Job<'_> {
     /// Returns whether the other targets are measured without one that cannot be made ready for this reason.
-    pub(super) fn is_tolerable(self, error: &Error) -> bool {
-        use ErrorKind::{Denied, Failed, Unsupported, Usage};
+    pub(super) fn is_tolerable(self, target: &BlobTarget, error: &Error) -> bool {
+        use ErrorKind::{Denied, Unsupported, Usage};
 
         let is_own = self.part.leaves_out && matches!(error.kind(), Denied | Unsupported | Usage);
-        error.kind() == Failed || is_own
+        fails_alone(error, target.engine.program().is_some()) || is_own
     }
 
     /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
-    fn tolerable_failure<T>(self, label: &str, result: Result<T>) -> Result<Result<T>> {
+    fn tolerable_failure<T>(self, target: &BlobTarget, result: Result<T>) -> Result<Result<T>> {
         match result {
-            Err(error) if !self.is_tolerable(&error) => Err(error.within(label)),
+            Err(error) if !self.is_tolerable(target, &error) => Err(error.within(&target.label)),
             other => Ok(other),
         }
     }
@@ -265,7 +265,7 @@ fn finish_all(
             Ok((finished, findings))
         };
         let finished = in_half_of_the_rest(job, shares::AFTER_CHECKING, finish);
-        match job.tolerable_failure(&target.label, finished)? {
+        match job.tolerable_failure(target, finished)? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
                     stores.baseline = place;
@@ -393,7 +393,11 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
 
 /// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
 /// that takes longer fails, so that the others can be measured.
-fn in_half_of_the_rest<T>(job: Job<'_>, after: f64, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn in_half_of_the_rest<T>(
+    job: Job<'_>,
+    after: f64,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     let kept = job.share(after).unwrap_or_default();
     let limit = job.budget.limit();
     let limit = limit.map(|left| left.saturating_sub(kept).mul_f64(shares::ONE_TARGET));

@@ -165,6 +165,15 @@ impl PreparedTarget {
     }
 }
 
+/// Reports whether `error` is that of one target, so that others can be measured without it. A plugin or a
+/// program may also be unable to do what it is asked for, or lose values.
+pub(super) fn fails_alone(error: &Error, in_program: bool) -> bool {
+    use ErrorKind::{Busy, Corrupt, Differs, Failed, Missing, Unsupported};
+
+    let of_program = || matches!(error.kind(), Busy | Corrupt | Differs | Missing | Unsupported);
+    error.kind() == Failed || in_program && of_program()
+}
+
 /// Adds the layout of a folder of files, as it is in effect, to the `settings` to open it with.
 pub(super) fn keep_layout(engine: &dyn Blobs, settings: &mut Settings, in_effect: &Settings) {
     let capabilities = engine.capabilities();
