@@ -17,9 +17,6 @@ pub(crate) const FILLED: f64 = 0.75;
 pub(crate) const CLEARLY_FILLED: f64 = 0.25;
 /// Trying how long filling takes. What was tried is thrown away.
 pub(crate) const TRYING_TO_FILL: f64 = 0.02;
-/// Reading values to check them. Only what was checked is measured, so more of it is a better
-/// choice of keys, but rounds need the time.
-pub(crate) const CHECKING: f64 = 0.3;
 /// The part that is left when stores are created, and when they are checked: rounds need some time
 /// whatever getting ready takes.
 pub(crate) const AFTER_CREATING: f64 = 0.4;
@@ -27,11 +24,17 @@ pub(crate) const AFTER_CHECKING: f64 = 0.3;
 /// The part of the time left for it that getting one target ready may take, so that a slow one
 /// leaves some to the others.
 pub(crate) const ONE_TARGET: f64 = 0.5;
+/// The part of all that is left that it may take in any case: what came before may have taken longer than it
+/// seemed.
+pub(crate) const LATE_TARGET: f64 = 0.2;
 /// Running rounds of a small part of the work, which are thrown away.
 pub(crate) const REHEARSING: f64 = 0.125;
 
 // Getting ready, in parts of the time that is left.
 
+/// Reading values to check them. Only what was checked is measured, so more of it is a better
+/// choice of keys, but rounds need the time.
+pub(crate) const CHECKING: f64 = 0.3;
 /// Reading a store into memory from start to end. Reads that wait for the device show the same with
 /// less.
 pub(crate) const WARMING: f64 = 0.25;

@@ -3,6 +3,7 @@
 
 use std::{
     iter,
+    ops::ControlFlow::{Break, Continue},
     time::{Duration, Instant},
 };
 
@@ -44,7 +45,7 @@ pub(super) fn repeat_sample(
     Ok(kept.sampled)
 }
 
-/// The most trials of filling with a sample.
+/// The most trials of reading a sample.
 const MOST_TRIALS: u32 = 4;
 
 /// The smallest sample, whether or not it fits.
@@ -69,18 +70,23 @@ pub(super) fn choose_sample(
         source.sample(&source.lengths(job.stop)?, count, job.request.seed)
     };
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let costs = filling_costs(job, source, each)?;
+        let mut costs = filling_costs(job, source, each)?;
         if !costs.fit(count, time) {
             let mut fitting = costs.fitting(count, time);
-            let needed = costs.needed(count, time);
+            let (takes, needed) = (costs.seconds(count), costs.needed(count, time));
             if let Coverage::Fitting(_) = job.part.coverage {
+                // Once the first store is filled, the others find the values in memory.
+                let filling = costs.targets[0].each;
                 fitting = fitting_sample(fitting, |count| {
                     take(source, count)?;
-                    Ok(filling_costs(job, source, each)?.fitting(count, time))
+                    let reading = reading_cost(job, source, time.mul_f64(TRYING_TO_FILL))?;
+                    costs.targets[0].each = filling.max(reading);
+                    costs.tried = job.budget.spent();
+                    Ok(costs.fitting(count, time))
                 })?;
                 (count, seconds) = (fitting, Some(needed.as_secs_f64()));
             }
-            report_too_slow(job, wanted, (costs.seconds(wanted.count), needed), fitting);
+            report_too_slow(job, wanted, (takes, needed), fitting);
         }
     }
     if count >= all.count {
@@ -99,8 +105,8 @@ pub(super) fn choose_sample(
     }))
 }
 
-/// Makes a sample that seems to fit smaller until `try_sample` shows that it does: the farther values lie
-/// apart, the longer reading each may take.
+/// Makes a sample that seems to fit smaller until `try_sample`, which returns how many of it fit, shows that it
+/// does: the farther values lie apart, the longer reading each may take.
 fn fitting_sample(mut count: u64, mut try_sample: impl FnMut(u64) -> Result<u64>) -> Result<u64> {
     for _ in 0..MOST_TRIALS {
         let tried = count;
@@ -236,6 +242,18 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
         });
     }
     Ok(FillingCosts { targets: costs, tried: job.budget.spent() })
+}
+
+/// Returns the seconds in which a value of `source` is read, as reading for so long shows.
+fn reading_cost(job: Job<'_>, source: &Source, limit: Duration) -> Result<f64> {
+    let (mut read, mut start) = (0_u64, None::<Instant>);
+    source.scan(&mut |_| {
+        job.stop.check()?;
+        read += 1;
+        let is_over = start.get_or_insert_with(Instant::now).elapsed() >= limit;
+        Ok(if is_over { Break(()) } else { Continue(()) })
+    })?;
+    Ok(start.map_or(0.0, |start| start.elapsed().as_secs_f64()) / read.max(1) as f64)
 }
 
 /// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the

@@ -186,7 +186,7 @@ impl Job<'_> {
     fn check_until(self) -> Option<Instant> {
         let own = usize::from(self.own_source().is_none());
         let passes = (self.part.targets.len() + own) as f64;
-        self.share(shares::CHECKING / passes).map(|time| Instant::now() + time)
+        self.remaining().map(|left| Instant::now() + left.mul_f64(shares::CHECKING / passes))
     }
 }
 
@@ -391,8 +391,8 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
 }
 
-/// Makes one target ready in half of the time that is left, without the part `after` of all of it. One
-/// that takes longer fails, so that the others can be measured.
+/// Makes one target ready in half of the time that is left, without the part `after` of all of it; a fifth of
+/// it is there in any case. One that takes longer fails, so that the others can be measured.
 pub(super) fn in_half_of_the_rest<T>(
     job: Job<'_>,
     after: f64,
@@ -400,13 +400,16 @@ pub(super) fn in_half_of_the_rest<T>(
 ) -> Result<T> {
     let kept = job.share(after).unwrap_or_default();
     let limit = job.budget.limit();
-    let limit = limit.map(|left| left.saturating_sub(kept).mul_f64(shares::ONE_TARGET));
+    let limit = limit.map(|left| {
+        let half = left.saturating_sub(kept).mul_f64(shares::ONE_TARGET);
+        half.max(left.mul_f64(shares::LATE_TARGET))
+    });
     job.within(limit, work)?.ok_or_else(|| {
         let limit = show_duration(limit.unwrap_or_default());
         let [time, data] = job.request.limits;
         Error::failed(format!(
-            "making it ready takes more than {limit}, half of the time that was left for it; use \
-             more {time} or a smaller {data}"
+            "making it ready takes more than {limit}, its share of the time that was left; use more \
+             {time} or a smaller {data}"
         ))
     })
 }

@@ -465,7 +465,7 @@ impl Source {
     }
 
     /// Visits every item in key order.
-    fn scan(&self, visit: &mut Visitor<'_>) -> Result<()> {
+    pub(super) fn scan(&self, visit: &mut Visitor<'_>) -> Result<()> {
         self.with(|store| match &self.chosen {
             None => store.session()?.scan(Scan::ALL, visit),
             Some(chosen) if self.listed.is_some() => visit_fetched(store, chosen, visit),
