@@ -14,6 +14,7 @@ use model::{
 
 use super::{
     BlobTarget, Coverage, Job, Scratches,
+    listing::Listing,
     prepare::in_half_of_the_rest,
     source::Source,
     store_preparation::create_filled,
@@ -25,7 +26,6 @@ use crate::{
         Line, guessed,
         shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
     },
-    dataset::Dataset,
     store::ReadyStore,
 };
 
@@ -45,28 +45,29 @@ pub(super) fn repeat_sample(
     Ok(kept.sampled)
 }
 
-/// The most trials of reading a sample.
-const MOST_TRIALS: u32 = 4;
+/// The most trials of reading a sample: more make it small, as its values then lie still farther apart.
+const MOST_TRIALS: u32 = 2;
 
 /// The smallest sample, whether or not it fits.
 const FEWEST: u64 = 32;
 
 /// Reduces `source` to the sample that was asked for, or to as much as fits into the time; `all` is the
-/// amount of all data. Where the lengths of some keys only are known, those of `drawn`, the sample is one of
-/// them.
+/// amount of all data. Where the lengths of some keys only are known, the sample is one of them.
 pub(super) fn choose_sample(
     job: Job<'_>,
     source: &mut Source,
     all: Amount,
-    drawn: Option<&Dataset>,
+    listing: Option<&Listing>,
 ) -> Result<Option<Sampled>> {
-    let drawn = drawn.filter(|_| can_sample(job));
+    let known = listing.filter(|of| (of.is_drawn || of.is_whole()) && can_sample(job));
+    let drawn = known.filter(|listing| listing.is_drawn).map(|listing| &listing.dataset);
     source.choose(drawn);
     let wanted = job.part.coverage.amount(all);
     check_sample(job, wanted, all)?;
     let (mut count, mut seconds) = (wanted.count, None);
     let take = |source: &mut Source, count: u64| {
-        source.choose(drawn);
+        // What was listed is not listed again: asking a million files takes seconds.
+        source.choose(known.map(|listing| &listing.dataset));
         source.sample(&source.lengths(job.stop)?, count, job.request.seed)
     };
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
@@ -185,23 +186,27 @@ impl FillingCosts {
     /// Returns whether filling all stores fits into the share of a run that has this `time`, and each into
     /// what it may take of the time that is left for it.
     fn fit(&self, count: u64, time: Duration) -> bool {
+        self.fit_into(1.0, count, time)
+    }
+
+    /// Returns whether it fits into this `part` of those shares.
+    fn fit_into(&self, part: f64, count: u64, time: Duration) -> bool {
         let time = time.as_secs_f64();
         let mut left = time * (1.0 - AFTER_CREATING) - self.tried.as_secs_f64();
         let each_fits = self.targets.iter().all(|target| {
             let takes = target.seconds(count as f64);
-            let fits = takes <= left * ONE_TARGET;
+            let fits = takes <= left * ONE_TARGET * part;
             left -= takes;
             fits
         });
-        each_fits && self.seconds(count) <= time * FILLING
+        each_fits && self.seconds(count) <= time * FILLING * part
     }
 
     /// Returns the largest part of `count` that seems to fit with some room, but [`FEWEST`] in any case.
     fn fitting(&self, count: u64, time: Duration) -> u64 {
-        let seemingly = time.mul_f64(FILLED);
         let smaller = iter::successors(Some(count), |count| Some(count - count.div_ceil(10)));
-        let fitting =
-            smaller.take_while(|count| *count > 0).find(|count| self.fit(*count, seemingly));
+        let fits = |count: &u64| self.fit_into(FILLED, *count, time);
+        let fitting = smaller.take_while(|count| *count > 0).find(fits);
         fitting.unwrap_or(0).max(FEWEST.min(count))
     }
 
@@ -322,8 +327,8 @@ mod tests {
         assert_eq!(fits(2000, &mut trials).unwrap(), 1000);
         assert_eq!(trials, 1);
         assert_eq!(fits(300, &mut trials).unwrap(), 300);
-        assert_eq!(trials, 4, "1000, 500 and 300 were tried");
-        assert_eq!(fits(1, &mut trials).unwrap(), 62, "the last is taken");
+        assert_eq!(trials, 3, "1000 and 500 were tried");
+        assert_eq!(fits(1, &mut trials).unwrap(), 250, "the last is taken");
         assert!(fitting_sample(9, |_| Err(Error::overdue())).is_err());
     }
 

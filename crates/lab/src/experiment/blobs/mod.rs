@@ -111,8 +111,7 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
     }
     let within = job.share(shares::LISTING).filter(|_| job.draws_keys());
     let listing = source.list(job, within)?;
-    let drawn = listing.is_drawn.then_some(&listing.dataset);
-    let sampled = fit::choose_sample(job, source, listing.all, drawn)?;
+    let sampled = fit::choose_sample(job, source, listing.all, Some(&listing))?;
     let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
     Ok((Some(listing), sampled))
 }

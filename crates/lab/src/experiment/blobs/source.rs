@@ -231,19 +231,22 @@ impl Source {
         Ok(())
     }
 
-    /// Makes it the values of `dataset`, in its order; `None` for all of them, as far as their keys are known.
+    /// Makes it the values of `dataset`, in its order; `None` for all of them. Values that are charged for stay
+    /// chosen.
     pub(super) fn choose(&mut self, dataset: Option<&Dataset>) {
-        let Some(dataset) = dataset else {
-            self.chosen = self.chosen.take().filter(|_| self.listed.is_some());
+        if self.listed.is_some() {
             return;
+        }
+        let chosen = |dataset: &Dataset| {
+            let new = |entry: &Entry| Chosen {
+                key: dataset.key(entry).into(),
+                length: entry.size.into(),
+                meta: None,
+                value: None,
+            };
+            dataset.entries().iter().map(new).collect()
         };
-        let new = |entry: &Entry| Chosen {
-            key: dataset.key(entry).into(),
-            length: entry.size.into(),
-            meta: None,
-            value: None,
-        };
-        self.chosen = Some(dataset.entries().iter().map(new).collect());
+        self.chosen = dataset.map(chosen);
     }
 
     /// Makes it a sample of the keys of a part, if listing all of it would cost requests, and fetches
