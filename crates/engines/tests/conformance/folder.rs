@@ -148,6 +148,13 @@ fn what_is_left_out_is_reported() {
     assert_eq!(names(EntryKind::Special), "pipe socket");
     assert_eq!(names(EntryKind::EmptyFolder), "empty/inner");
     assert_eq!(open(&folder(&["a", "b/c"]), &[]).unwrap().left_out().unwrap(), []);
+    // Without what files have besides their bytes.
+    let mut all = open(&place, &[]).unwrap().left_out().unwrap();
+    all.retain(|entry| !entry.kind.is_property());
+    let mut others = storemark_engines::not_values(&place.path).unwrap();
+    all.sort();
+    others.sort();
+    assert_eq!(others, all);
 }
 
 #[test]

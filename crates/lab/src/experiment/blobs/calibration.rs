@@ -194,11 +194,13 @@ impl Blobs<'_> {
         let mut count = asked.unwrap_or(settled).min(most);
         let is_drawn = self.stores.drawn().is_some();
         let may_part = self.job.draws_keys() && work.rate.is_none();
-        // The first pass of an epoch over all keys takes as long as reading them once more.
-        let halves = slice.is_some() && asked.is_none();
-        let (enough, fewest) = if halves { (keys.saturating_mul(2), 2) } else { (keys, 1) };
-        let in_parts = may_part && (count < enough || is_drawn);
-        let fewest = if is_drawn { FEWEST_PARTS } else { fewest };
+        let fewest = match slice {
+            _ if is_drawn => FEWEST_PARTS,
+            // The first pass of an epoch over all keys takes as long as reading them once more.
+            Some(_) if asked.is_none() => 2,
+            _ => 1,
+        };
+        let in_parts = may_part && (is_drawn || count < keys.saturating_mul(fewest));
         let parts = in_parts.then(|| (keys / (count + count / epoch::FIRST_PART)).max(fewest));
         let summary = self.stores.dataset.summary();
         let mean = summary.bytes as f64 / summary.count.max(1) as f64;

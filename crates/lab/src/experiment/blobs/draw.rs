@@ -251,6 +251,7 @@ mod tests {
             let drawn = with_job(|job| lengths(session, listing, job, within)).unwrap();
             let entries = drawn.dataset.entries();
             assert_eq!((entries.len(), drawn.all.count), (asked, 10_000));
+            assert_eq!(drawn.is_drawn, asked < 10_000);
             let key = |place: usize| drawn.dataset.key(&entries[place]);
             assert!((1..entries.len()).all(|place| key(place - 1) < key(place)), "in key order");
             let ratio = drawn.all.bytes as f64 / truth as f64;

@@ -76,7 +76,8 @@ pub(super) fn choose_sample(
             let mut fitting = costs.fitting(count, time);
             let (takes, needed) = (costs.seconds(count), costs.needed(count, time));
             if let Coverage::Fitting(_) = job.part.coverage {
-                // Once the first store is filled, the others find the values in memory.
+                // Once the first store is filled, the others find the values in memory. There is one:
+                // no stores would fit.
                 let filling = costs.targets[0].each;
                 fitting = fitting_sample(fitting, |count| {
                     take(source, count)?;
