@@ -5,11 +5,13 @@ use std::{
     fs::{self, File},
     io::{self, BufReader, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use kit::{first::stop_after, refusal};
 use model::{
-    Access, Error, How, Item, Key, KeyKind, Mode, Parts, Put, Result, Scan, Session, Visitor,
+    Access, Error, How, Item, Key, KeyKind, Mode, OwnedKey, Parts, Put, Result, Scan, Session,
+    Visitor,
 };
 
 use super::{
@@ -24,6 +26,11 @@ const LONGEST: usize = 4096;
 
 /// The bytes of a part of a value.
 const PART: usize = 1 << 20;
+
+/// How long reading a file from memory takes at most, with a nanosecond for each byte. One that takes longer
+/// came from the device: the system is then asked to read so many of the next ones meanwhile.
+const FROM_MEMORY: Duration = Duration::from_micros(50);
+const AHEAD: usize = 32;
 
 /// The bytes of a new value.
 enum Content<'c> {
@@ -207,6 +214,42 @@ impl<'s> FilesWorker<'s> {
         Ok(Some(facts))
     }
 
+    /// Shows the files of `keys` in their order to `visit`, as `scan` asks for them. Those that have gone are no
+    /// longer keys.
+    fn read_each(
+        &mut self,
+        keys: &[Key<'_>],
+        scan: &Scan<'_>,
+        visit: &mut Visitor<'_>,
+    ) -> Result<()> {
+        let named = self.store.layout.keys() == KeyKind::Names;
+        let is_whole = scan.limit == Scan::ALL.limit;
+        let (mut value, mut asked) = (Vec::new(), 0);
+        for (place, key) in keys.iter().enumerate() {
+            self.select(*key)?;
+            let start = is_whole.then(Instant::now);
+            let Some(facts) = self.read(&mut value, scan.longest)? else { continue };
+            let from_memory = FROM_MEMORY + Duration::from_nanos(value.len() as u64);
+            let mut meta = named.then_some(facts.meta);
+            // Asking for access lists would slow a timed scan of a range down.
+            if let Some(meta) = meta.as_mut().filter(|_| is_whole) {
+                meta.mode = os::real_mode(&self.current(), meta.mode);
+            }
+            if start.is_some_and(|start| start.elapsed() > from_memory) {
+                let next = asked.max(place + 1)..keys.len().min(place + 1 + AHEAD);
+                asked = asked.max(next.end);
+                for key in &keys[next] {
+                    self.select(*key)?;
+                    self.store.root.read_ahead(&self.path);
+                }
+            }
+            if visit(Item::new(*key, &value, meta).with_length(facts.length))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads all of the file of `key` into `value`; returns `false` if there is none.
     pub(crate) fn load(&mut self, key: Key<'_>, value: &mut Vec<u8>) -> Result<bool> {
         self.select(key)?;
@@ -287,33 +330,70 @@ impl Session for FilesWorker<'_> {
     /// scan.
     fn scan(&mut self, scan: Scan<'_>, visit: &mut Visitor<'_>) -> Result<()> {
         let mut visit = stop_after(scan.limit, visit);
+        let listed = self.store.layout.list(&self.store.path)?;
+        let keys = listed.sorted_keys(scan.from);
+        if scan.values {
+            return self.read_each(&keys, &scan, &mut visit);
+        }
         let named = self.store.layout.keys() == KeyKind::Names;
-        // Asking for access lists would slow a timed scan of a range down.
-        let whole = named && scan.values && scan.limit == Scan::ALL.limit;
-        let mut value = Vec::new();
-        let keys = self.store.layout.list(&self.store.path)?;
-        if !scan.values && !scan.lengths {
-            for key in keys.sorted_keys(scan.from) {
-                if visit(Item::new(key, &[], None))?.is_break() {
-                    break;
+        for key in keys {
+            let mut facts = None;
+            if scan.lengths {
+                self.select(key)?;
+                facts = self.facts()?;
+                // A file removed since the listing is no longer a key.
+                if facts.is_none() {
+                    continue;
                 }
             }
-            return Ok(());
-        }
-        for key in keys.sorted_keys(scan.from) {
-            self.select(key)?;
-            let facts =
-                if scan.values { self.read(&mut value, scan.longest) } else { self.facts() };
-            // A file removed since the listing is no longer a key.
-            let Some(facts) = facts? else { continue };
-            let mut meta = named.then_some(facts.meta);
-            if let Some(meta) = meta.as_mut().filter(|_| whole) {
-                meta.mode = os::real_mode(&self.current(), meta.mode);
-            }
-            if visit(Item::new(key, &value, meta).with_length(facts.length))?.is_break() {
+            let meta = facts.filter(|_| named).map(|facts| facts.meta);
+            let length = facts.map_or(0, |facts| facts.length);
+            if visit(Item::new(key, &[], meta).with_length(length))?.is_break() {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn visit_each(&mut self, keys: &[(OwnedKey, u64)], visit: &mut Visitor<'_>) -> Result<()> {
+        let keys: Vec<_> = keys.iter().map(|(key, _)| key.as_key()).collect();
+        self.read_each(&keys, &Scan::ALL, &mut |item| visit(Item { meta: None, ..item }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow::{Break, Continue};
+
+    use super::*;
+    use crate::files::layout::Layout;
+
+    #[test]
+    fn values_are_shown_in_the_order_of_the_keys_without_those_that_have_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let numbers = || (0..100_u8).rev();
+        numbers().for_each(|number| {
+            fs::write(folder.path().join(number.to_string()), [number; 9]).unwrap();
+        });
+        let store =
+            FilesFolder::new(folder.path(), Layout::Names, Access::Read, Sync::None).unwrap();
+        let key = |number: u8| OwnedKey::Name(number.to_string().as_bytes().into());
+        // The lengths are about right: one is too small, one of no file.
+        let keys: Vec<_> = numbers().chain([200]).map(|number| (key(number), 1)).collect();
+        fs::remove_file(folder.path().join("50")).unwrap();
+        // What has gone, or is no file, is not read ahead.
+        store.root.read_ahead(b"50\0");
+        for most in [usize::MAX, 7] {
+            let mut shown = Vec::new();
+            let mut session = FilesWorker::new(&store, 0);
+            let visited = session.visit_each(&keys, &mut |item| {
+                assert_eq!((item.value.len(), item.meta), (9, None));
+                shown.push(item.value[0]);
+                Ok(if shown.len() < most { Continue(()) } else { Break(()) })
+            });
+            visited.unwrap();
+            let expected = numbers().filter(|number| *number != 50).take(most);
+            assert_eq!(shown, expected.collect::<Vec<_>>());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, time::Instant};
 
 use model::{
-    Error, ErrorKind, Item, Mode, OwnedKey, Result, Scan, Session, Store, units::show_count,
+    Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session, units::show_count,
 };
 
 use super::ReadyStore;
@@ -70,22 +70,63 @@ pub(crate) fn not_as_written(key: &str) -> Error {
 /// The number of values that are read even if the time is over: fewer would give no figure.
 const FEWEST: usize = 200;
 
-/// Reads values with `read` until the time is over; returns how many of `entries` were read.
-fn read_until(
-    entries: usize,
+/// The number of values that are asked for at once.
+const TOGETHER: usize = 64;
+
+/// The values of a dataset, which are read in its order until the time is over.
+struct Reading<'a> {
+    session: &'a mut dyn Session,
     until: Option<Instant>,
-    (progress, stop): (&dyn Progress, &Stop),
-    mut read: impl FnMut(usize) -> Result<()>,
-) -> Result<usize> {
-    for place in 0..entries {
-        stop.check()?;
-        if place >= FEWEST && until.is_some_and(|until| Instant::now() >= until) {
-            return Ok(place);
-        }
-        tick(progress, place as u64 + 1);
-        read(place)?;
+    progress: &'a dyn Progress,
+    stop: &'a Stop,
+    /// How many were read.
+    read: usize,
+    is_over: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(
+        session: &'a mut dyn Session,
+        until: Option<Instant>,
+        (progress, stop): (&'a dyn Progress, &'a Stop),
+    ) -> Self {
+        Self { session, until, progress, stop, read: 0, is_over: false }
     }
-    Ok(entries)
+
+    /// Returns the next keys with the lengths of their values; `None` if there are none, or the time is over.
+    fn next_keys(&self, dataset: &Dataset) -> Option<Vec<(OwnedKey, u64)>> {
+        let left = &dataset.entries()[self.read..];
+        let key = |entry: &Entry| (dataset.key(entry).into(), entry.size.into());
+        let next = left.iter().take(TOGETHER).map(key);
+        (!self.is_over && !left.is_empty()).then(|| next.collect())
+    }
+
+    /// Shows the values of `keys`, with their places in the dataset, to `visit`. A key that is no longer there
+    /// has the error of `absent`.
+    fn show(
+        &mut self,
+        keys: &[(OwnedKey, u64)],
+        absent: fn(Key<'_>) -> Error,
+        mut visit: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Self { session, until, progress, stop, read, is_over } = self;
+        let mut keys_left = keys.iter().map(|(key, _)| key.as_key());
+        session.visit_each(keys, &mut |item| {
+            stop.check()?;
+            if let Some(key) = keys_left.next().filter(|key| *key != item.key) {
+                return Err(absent(key));
+            }
+            visit(*read, item.value)?;
+            *read += 1;
+            tick(*progress, *read as u64);
+            *is_over = *read >= FEWEST && until.is_some_and(|until| Instant::now() >= until);
+            Ok(if *is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        match keys_left.next() {
+            Some(key) if !*is_over => Err(absent(key)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Reads the values of `dataset` from `session` in its order until the time is over, notes their
@@ -97,21 +138,21 @@ pub(crate) fn note_values(
     until: Option<Instant>,
     job: (&dyn Progress, &Stop),
 ) -> Result<usize> {
-    let mut buffer = Vec::new();
     session.begin(Mode::Read)?;
-    let count = read_until(dataset.entries().len(), until, job, |place| {
-        let entry = dataset.entries()[place];
-        buffer.resize(entry.size as usize, 0);
-        let key = dataset.key(&entry);
-        let length = session.get(key, &mut buffer)?;
-        let Some(value) = length.and_then(|length| buffer.get(..length)) else {
-            return Err(Error::failed(format!("key {key} changed while storemark read the data")));
-        };
-        sampler.add(value);
-        dataset.note_value(place, value)
-    })?;
-    session.commit()?;
-    Ok(count)
+    let mut reading = Reading::new(session, until, job);
+    while let Some(keys) = reading.next_keys(dataset) {
+        reading.show(&keys, changed, |place, value| {
+            sampler.add(value);
+            dataset.note_value(place, value)
+        })?;
+    }
+    let read = reading.read;
+    session.commit().map(|()| read)
+}
+
+/// Returns the error of a key that has gone, or another value, since it was listed.
+pub(crate) fn changed(key: Key<'_>) -> Error {
+    Error::failed(format!("key {key} changed while storemark read the data"))
 }
 
 /// Reads the values of the data again until one is not as it was noted, and returns its key.
@@ -144,70 +185,31 @@ pub(crate) fn bytes(
     until: Option<Instant>,
     job: (&dyn Progress, &Stop),
 ) -> Result<(Option<String>, usize)> {
-    let largest = dataset.entries().iter().map(|entry| entry.size).max().unwrap_or(0);
-    let mut buffer = vec![0; largest as usize];
     let (read, _) = ready.with(|store| {
-        if store.in_worker().is_some() {
-            return bytes_in_worker(dataset, store, until, job);
-        }
-        let mut session = store.session()?;
-        let mut differs = None;
+        let (mut session, mut differs) = (store.session()?, None);
         session.begin(Mode::Read)?;
-        let count = read_until(dataset.entries().len(), until, job, |place| {
-            let entry = &dataset.entries()[place];
-            let key = dataset.key(entry);
-            let length = session.get(key, &mut buffer)?;
-            let Some(value) = length.and_then(|length| buffer.get(..length)) else {
-                return Err(Error::corrupt(format!("key {key} is listed but cannot be read")));
-            };
-            if !is_same(value, entry) {
-                differs = differs.take().or_else(|| Some(key.to_string()));
-            }
-            Ok(())
-        })?;
+        let mut reading = Reading::new(&mut *session, until, job);
+        while let Some(keys) = reading.next_keys(dataset) {
+            reading.show(&keys, unreadable, |place, value| {
+                let entry = &dataset.entries()[place];
+                if !is_same(value, entry) {
+                    differs = differs.take().or_else(|| Some(dataset.key(entry).to_string()));
+                }
+                Ok(())
+            })?;
+        }
+        let read = reading.read;
         session.commit()?;
-        Ok((differs, count))
+        Ok((differs, read))
     })?;
     Ok(read)
+}
+
+fn unreadable(key: Key<'_>) -> Error {
+    Error::corrupt(format!("key {key} is listed but cannot be read"))
 }
 
 /// Reports whether a value is that of an entry. One that was not read yet has no checksum.
 fn is_same(value: &[u8], entry: &Entry) -> bool {
     value.len() == entry.size as usize && [checksum(value), 0].contains(&entry.check)
-}
-
-/// The number of values for which a worker is asked at once.
-const TOGETHER: usize = 64;
-
-/// Compares as [`bytes`] does, over a store that a worker has open, some values at a time: asking takes as
-/// long as several reads.
-fn bytes_in_worker(
-    dataset: &Dataset,
-    store: &dyn Store,
-    until: Option<Instant>,
-    job: (&dyn Progress, &Stop),
-) -> Result<(Option<String>, usize)> {
-    let (mut session, mut differs) = (store.session()?, None);
-    session.begin(Mode::Read)?;
-    let parts: Vec<_> = dataset.entries().chunks(TOGETHER).collect();
-    let read = read_until(parts.len(), until, job, |place| {
-        let keys: Vec<_> = parts[place]
-            .iter()
-            .map(|entry| (OwnedKey::from(dataset.key(entry)), u64::from(entry.size)))
-            .collect();
-        let mut expected = parts[place].iter();
-        session.visit_each(&keys, &mut |item| {
-            let entry = expected.next().filter(|entry| dataset.key(entry) == item.key);
-            if !entry.is_some_and(|entry| is_same(item.value, entry)) {
-                differs = differs.take().or_else(|| Some(item.key.to_string()));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        let absent = expected.next().map(|entry| dataset.key(entry));
-        absent.map_or(Ok(()), |key| {
-            Err(Error::corrupt(format!("key {key} is listed but cannot be read")))
-        })
-    })?;
-    session.commit()?;
-    Ok((differs, (read * TOGETHER).min(dataset.entries().len())))
 }

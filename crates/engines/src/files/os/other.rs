@@ -30,6 +30,9 @@ impl Root {
         }
     }
 
+    /// Does nothing: the standard library has no such request.
+    pub(in crate::files) fn read_ahead(&self, _: &[u8]) {}
+
     pub(in crate::files) fn write(
         &self,
         name: &[u8],

@@ -23,6 +23,10 @@ use super::{Facts, WriteMethod};
 /// elsewhere.
 const PLAIN: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
 
+/// The bytes of a file that are read ahead: the system does the rest once it is read.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+const FRONT: Option<std::num::NonZeroU64> = std::num::NonZeroU64::new(128 << 10);
+
 /// An open folder.
 pub(in crate::files) struct Root(OwnedFd);
 
@@ -39,6 +43,16 @@ impl Root {
             Ok(fd) => Ok(facts(&fs::fstat(&fd)?).map(|facts| (fd.into(), facts))),
             Err(errno) => absent(errno),
         }
+    }
+
+    /// Asks the system to read the front of a file, as far as it takes such requests.
+    pub(in crate::files) fn read_ahead(&self, name: &[u8]) {
+        #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+        if let Ok(Some((file, _))) = self.read(name) {
+            let _ = fs::fadvise(&file, 0, FRONT, fs::Advice::WillNeed);
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+        let _ = name;
     }
 
     /// Opens a file for writing, emptied unless its old bytes are to be overwritten; returns `None`

@@ -2,6 +2,7 @@
 
 use std::{
     ops::ControlFlow::Break,
+    thread::{self, available_parallelism},
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,8 @@ use super::{
 };
 use crate::{
     Amount,
-    dataset::{Dataset, Part, Use, below, check_type, derive, value_size},
+    dataset::{Dataset, Entry, Part, Use, below, check_type, derive, value_size},
+    join,
 };
 
 /// The number of draws after which it is known how many integers of the range are keys.
@@ -78,24 +80,36 @@ fn drawn(
     Ok(Some(Listing { dataset, all, took: Duration::ZERO, is_drawn: true }))
 }
 
-/// Asks for the lengths of all listed keys in their order, in which files are often next to each other on the
-/// device. Leaves out keys that were removed since.
-pub(super) fn all_lengths(
-    session: &mut dyn Session,
+/// Asks for the lengths of all listed keys, on each processor those of a part in their order, in which files
+/// are often next to each other on the device. Leaves out keys that were removed since.
+pub(super) fn all_lengths<'s>(
+    session: &(dyn Fn() -> Result<Box<dyn Session + 's>> + Sync),
     listing: &Listing,
     job: Job<'_>,
 ) -> Result<Listing> {
     job.progress.stage("asking for lengths", None);
-    let (mut dataset, mut all) = (Dataset::new(listing.dataset.keys()), Amount::default());
-    for entry in listing.dataset.entries() {
-        job.stop.check()?;
-        let key = listing.dataset.key(entry);
-        if let Some(length) = session.length(key)? {
-            (all.count, all.bytes) = (all.count + 1, all.bytes + length);
-            let length = usize::try_from(length).unwrap_or(usize::MAX);
-            dataset.push_sized(key, value_size(key, length)?)?;
-        }
+    let (listed, stop) = (&listing.dataset, job.stop);
+    let ask = &|part: &[Entry]| {
+        let mut session = session()?;
+        let size = |entry: &Entry| {
+            stop.check()?;
+            let key = listed.key(entry);
+            let size = |length| value_size(key, usize::try_from(length).unwrap_or(usize::MAX));
+            session.length(key)?.map(size).transpose()
+        };
+        part.iter().map(size).collect::<Result<Vec<_>>>()
+    };
+    let processors = available_parallelism().map_or(1, usize::from);
+    let parts = listed.entries().chunks(listed.entries().len().div_ceil(processors).max(1));
+    let sizes = thread::scope(|scope| {
+        let asking: Vec<_> = parts.map(|part| scope.spawn(move || ask(part))).collect();
+        asking.into_iter().map(join).collect::<Result<Vec<_>>>()
+    })?;
+    let mut dataset = Dataset::new(listed.keys());
+    for (entry, size) in listed.entries().iter().zip(sizes.into_iter().flatten()) {
+        size.map_or(Ok(()), |size| dataset.push_sized(listed.key(entry), size))?;
     }
+    let all = Amount { count: dataset.entries().len() as u64, bytes: dataset.summary().bytes };
     Ok(Listing { dataset, all, took: listing.took, is_drawn: false })
 }
 
@@ -265,10 +279,10 @@ mod tests {
         (0..300).for_each(|key| dataset.push_sized(Key::Int(key), 0).unwrap());
         let all = Amount { count: 300, bytes: 0 };
         let listing = Listing { dataset, all, took: Duration::ZERO, is_drawn: false };
-        let session = &mut keys(100..300);
-        let found = with_job(|job| all_lengths(session, &listing, job)).unwrap();
+        let session = || Ok(Box::new(keys(100..300)) as Box<dyn Session>);
+        let found = with_job(|job| all_lengths(&session, &listing, job)).unwrap();
         assert!(found.is_whole() && !found.is_drawn);
-        assert_eq!((found.all.count, found.all.bytes), (200, session.0.values().sum()));
+        assert_eq!((found.all.count, found.all.bytes), (200, keys(100..300).0.values().sum()));
         assert_eq!(found.dataset.summary().bytes, found.all.bytes);
     }
 

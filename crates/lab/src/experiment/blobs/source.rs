@@ -343,8 +343,7 @@ impl Source {
             return Ok(listing);
         }
         self.with(|store| {
-            let session = &mut *store.session()?;
-            let all = || draw::all_lengths(session, &listing, job);
+            let all = || draw::all_lengths(&|| store.session(), &listing, job);
             let all = if listing.is_whole() { job.within(within, all)? } else { None };
             all.map_or_else(|| draw::lengths(&mut *store.session()?, listing, job, within), Ok)
         })
@@ -472,7 +471,7 @@ impl Source {
         self.with(|store| match &self.chosen {
             None => store.session()?.scan(Scan::ALL, visit),
             Some(chosen) if self.listed.is_some() => visit_fetched(store, chosen, visit),
-            Some(chosen) => get_each(&mut *store.session()?, chosen, visit),
+            Some(chosen) => read_chosen(&mut *store.session()?, chosen, visit),
         })
     }
 
@@ -565,23 +564,26 @@ fn visit_fetched(store: &dyn Store, chosen: &[Chosen], visit: &mut Visitor<'_>) 
 }
 
 /// Visits the values of a sample.
-fn get_each(session: &mut dyn Session, chosen: &[Chosen], visit: &mut Visitor<'_>) -> Result<()> {
-    let mut buffer = Vec::new();
+fn read_chosen(
+    session: &mut dyn Session,
+    chosen: &[Chosen],
+    visit: &mut Visitor<'_>,
+) -> Result<()> {
+    let keys: Vec<_> = chosen.iter().map(|one| (one.key.clone(), one.length)).collect();
+    let (mut left, mut is_over) = (chosen.iter(), false);
     session.begin(Mode::Read)?;
-    for Chosen { key, length, meta, .. } in chosen {
-        let key = key.as_key();
-        buffer.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
-        let found = session.get(key, &mut buffer)?;
-        let value = found.and_then(|found| buffer.get(..found)).ok_or_else(|| {
-            Error::failed(format!("key {key} changed while storemark read the data"))
-        })?;
-        let length = value.len() as u64;
-        if visit(Item { key, value, length, meta: *meta, value_type: ValueType::Bytes })?.is_break()
-        {
-            break;
-        }
+    session.visit_each(&keys, &mut |item| {
+        // One that has gone is left out.
+        let expected = left.next().filter(|one| one.key.as_key() == item.key);
+        let Chosen { meta, .. } = expected.ok_or_else(|| check::changed(item.key))?;
+        let going = visit(Item { meta: *meta, value_type: ValueType::Bytes, ..item })?;
+        is_over = going.is_break();
+        Ok(going)
+    })?;
+    match left.next() {
+        Some(gone) if !is_over => Err(check::changed(gone.key.as_key())),
+        _ => session.commit(),
     }
-    session.commit()
 }
 
 /// The items per commit when a scratch store is filled.
