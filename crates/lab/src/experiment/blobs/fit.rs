@@ -8,12 +8,12 @@ use std::{
 };
 
 use model::{
-    Error, OpenOptions, Result, SampledFrom,
+    Error, OpenOptions, Order, Result, SampledFrom,
     units::{duration_of, longer_option, show_count, show_duration, show_size},
 };
 
 use super::{
-    BlobTarget, Coverage, Job, Scratches,
+    BlobTarget, Coverage, Data, Job, Scratches,
     listing::Listing,
     prepare::in_half_of_the_rest,
     source::Source,
@@ -26,6 +26,7 @@ use crate::{
         Line, guessed,
         shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
     },
+    dataset::{Dataset, Part, Use, derive},
     store::ReadyStore,
 };
 
@@ -45,9 +46,11 @@ pub(super) fn repeat_sample(
     Ok(kept.sampled)
 }
 
-/// The most trials of reading a sample: more make it small, as its values then lie still farther apart.
-const MOST_TRIALS: u32 = 2;
+/// The part of the time in which a sample is read.
+const READING: f64 = 0.15;
 
+/// The largest sample that is read: more shows hardly more, and each value takes memory.
+const MOST: usize = 1 << 20;
 /// The smallest sample, whether or not it fits.
 const FEWEST: u64 = 32;
 
@@ -64,60 +67,75 @@ pub(super) fn choose_sample(
     source.choose(drawn);
     let wanted = job.part.coverage.amount(all);
     check_sample(job, wanted, all)?;
-    let (mut count, mut seconds) = (wanted.count, None);
-    let take = |source: &mut Source, count: u64| {
-        // What was listed is not listed again: asking a million files takes seconds.
-        source.choose(known.map(|listing| &listing.dataset));
-        source.sample(&source.lengths(job.stop)?, count, job.request.seed)
-    };
+    let listed = drawn.map(|drawn| drawn.entries().len() as u64);
+    let most = listed.unwrap_or(u64::MAX).min(wanted.count);
+    let (mut count, mut seconds, mut sample) = (wanted.count, None, None);
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let mut costs = filling_costs(job, source, each)?;
-        if !costs.fit(count, time) {
-            let mut fitting = costs.fitting(count, time);
-            let (takes, needed) = (costs.seconds(count), costs.needed(count, time));
-            if let Coverage::Fitting(_) = job.part.coverage {
-                // Once the first store is filled, the others find the values in memory. There is one:
-                // no stores would fit.
-                let filling = costs.targets[0].each;
-                fitting = fitting_sample(fitting, |count| {
-                    take(source, count)?;
-                    let reading = reading_cost(job, source, time.mul_f64(TRYING_TO_FILL))?;
-                    costs.targets[0].each = filling.max(reading);
-                    costs.tried = job.budget.spent();
-                    Ok(costs.fitting(count, time))
-                })?;
-                (count, seconds) = (fitting, Some(needed.as_secs_f64()));
+        let is_fitted = matches!(job.part.coverage, Coverage::Fitting(_));
+        // Generated values are nowhere to be read from.
+        let is_stored = is_fitted && !matches!(job.part.data, Data::Generated(_));
+        let (mut most, mut reading) = (most, 0.0);
+        if let Some(known) = known.filter(|_| is_stored) {
+            let (read, took) = read_sample(job, source, &known.dataset, time.mul_f64(READING))?;
+            most = most.min(read.entries().len() as u64);
+            reading = took.as_secs_f64() / most.max(1) as f64;
+            sample = Some(read);
+        }
+        let costs = FillingCosts { reading, ..filling_costs(job, source, each)? };
+        if costs.fit(wanted.count, time) {
+            sample = None;
+        } else {
+            let fitting = costs.fitting(most, time);
+            report_too_slow(job, wanted, &costs, fitting);
+            if is_fitted {
+                (count, seconds) = (fitting, Some(costs.needed(wanted.count, time).as_secs_f64()));
             }
-            report_too_slow(job, wanted, (takes, needed), fitting);
         }
     }
     if count >= all.count {
         source.choose(None);
         return Ok(None);
     }
-    let listed = drawn.map(|drawn| drawn.entries().len() as u64);
-    let count = listed.map_or(count, |listed| listed.min(count));
-    take(source, count)?;
-    Ok(Some(Sampled {
-        from: SampledFrom { count: all.count, bytes: all.bytes },
-        count,
-        listed,
-        seed: job.request.seed,
-        seconds,
-    }))
+    if let Some(mut sample) = sample {
+        sample.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        sample.arrange(Order::Asc, None, Part::ALL, 0);
+        source.choose(Some(&sample));
+    } else {
+        // What was listed is not listed again: asking a million files takes seconds.
+        source.choose(known.map(|listing| &listing.dataset));
+        count = count.min(most);
+        source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
+    }
+    let from = SampledFrom { count: all.count, bytes: all.bytes };
+    Ok(Some(Sampled { from, count, listed, seed: job.request.seed, seconds }))
 }
 
-/// Makes a sample that seems to fit smaller until `try_sample`, which returns how many of it fit, shows that it
-/// does: the farther values lie apart, the longer reading each may take.
-fn fitting_sample(mut count: u64, mut try_sample: impl FnMut(u64) -> Result<u64>) -> Result<u64> {
-    for _ in 0..MOST_TRIALS {
-        let tried = count;
-        count = try_sample(tried)?;
-        if count > tried / 4 * 3 {
-            break;
-        }
-    }
-    Ok(count)
+/// Reads values of `listed` for so long, and makes `source` those. Returns them in an order of which any first
+/// part is stratified by size, with the time that it took. So it is known that they can be read, and they are in
+/// memory when stores are filled with them.
+fn read_sample(
+    job: Job<'_>,
+    source: &mut Source,
+    listed: &Dataset,
+    limit: Duration,
+) -> Result<(Dataset, Duration)> {
+    let mut sample = listed.clone();
+    sample.mix(true, derive(job.request.seed, Use::Sample, 0));
+    sample.truncate(MOST);
+    source.choose(Some(&sample));
+    job.progress.stage("reading a sample", None);
+    let (mut read, start) = (0, Instant::now());
+    source.scan(&mut |_| {
+        job.stop.check()?;
+        read += 1;
+        let is_over = read as u64 >= FEWEST && start.elapsed() >= limit;
+        Ok(if is_over { Break(()) } else { Continue(()) })
+    })?;
+    sample.truncate(read);
+    let mut in_order = sample.clone();
+    in_order.arrange(Order::Asc, None, Part::ALL, 0);
+    source.choose(Some(&in_order));
+    Ok((sample, start.elapsed()))
 }
 
 /// Fails if a sample is asked for and a target has data of its own.
@@ -150,12 +168,12 @@ fn can_sample(job: Job<'_>) -> bool {
     job.part.targets.iter().all(|target| target.location.is_none())
 }
 
-/// Says that filling with the wanted values takes so many seconds, for which a run needs so much time, and
-/// what fits.
-fn report_too_slow(job: Job<'_>, wanted: Amount, (takes, needed): (f64, Duration), fitting: u64) {
+/// Says how long filling with the wanted values takes, how much time a run needs for it, and what fits.
+fn report_too_slow(job: Job<'_>, wanted: Amount, costs: &FillingCosts, fitting: u64) {
     let (count, bytes) = (show_count(wanted.count), show_size(wanted.bytes));
     let whole = job.request.time().unwrap_or_default();
-    let (takes, more) = (show_duration(duration_of(takes)), longer_option(needed, whole));
+    let takes = show_duration(duration_of(costs.seconds(wanted.count)));
+    let more = longer_option(costs.needed(wanted.count, whole), whole);
     let all = format!("filling the stores with all {count} values ({bytes}) takes about {takes}");
     let fitting = show_count(fitting);
     job.progress.say(&if let Coverage::Fitting(_) = job.part.coverage {
@@ -175,13 +193,25 @@ fn report_too_slow(job: Job<'_>, wanted: Amount, (takes, needed): (f64, Duration
 /// How long filling the stores takes, one after the other.
 struct FillingCosts {
     targets: Vec<Line>,
+    /// Seconds in which a value is read that is not in memory. The first store to be filled waits for it.
+    reading: f64,
     /// The time that had passed when this was known.
     tried: Duration,
 }
 
 impl FillingCosts {
     fn seconds(&self, count: u64) -> f64 {
-        self.targets.iter().map(|target| target.seconds(count as f64)).sum()
+        self.each(count).sum()
+    }
+
+    /// Returns the seconds that filling each store takes.
+    fn each(&self, count: u64) -> impl Iterator<Item = f64> {
+        let reading = iter::once(self.reading * count as f64).chain(iter::repeat(0.0));
+        self.targets
+            .iter()
+            .map(move |target| target.seconds(count as f64))
+            .zip(reading)
+            .map(|(own, reading)| own + reading)
     }
 
     /// Returns whether filling all stores fits into the share of a run that has this `time`, and each into
@@ -194,8 +224,7 @@ impl FillingCosts {
     fn fit_into(&self, part: f64, count: u64, time: Duration) -> bool {
         let time = time.as_secs_f64();
         let mut left = time * (1.0 - AFTER_CREATING) - self.tried.as_secs_f64();
-        let each_fits = self.targets.iter().all(|target| {
-            let takes = target.seconds(count as f64);
+        let each_fits = self.each(count).all(|takes| {
             let fits = takes <= left * ONE_TARGET * part;
             left -= takes;
             fits
@@ -203,10 +232,12 @@ impl FillingCosts {
         each_fits && self.seconds(count) <= time * FILLING * part
     }
 
-    /// Returns the largest part of `count` that seems to fit with some room, but [`FEWEST`] in any case.
+    /// Returns the largest part of `count` values in memory that seems to fit with some room, but [`FEWEST`] in
+    /// any case.
     fn fitting(&self, count: u64, time: Duration) -> u64 {
+        let from_memory = Self { targets: self.targets.clone(), reading: 0.0, ..*self };
         let smaller = iter::successors(Some(count), |count| Some(count - count.div_ceil(10)));
-        let fits = |count: &u64| self.fit_into(FILLED, *count, time);
+        let fits = |count: &u64| from_memory.fit_into(FILLED, *count, time);
         let fitting = smaller.take_while(|count| *count > 0).find(fits);
         fitting.unwrap_or(0).max(FEWEST.min(count))
     }
@@ -247,19 +278,7 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
             start: start.elapsed().saturating_sub(filling).as_secs_f64(),
         });
     }
-    Ok(FillingCosts { targets: costs, tried: job.budget.spent() })
-}
-
-/// Returns the seconds in which a value of `source` is read, as reading for so long shows.
-fn reading_cost(job: Job<'_>, source: &Source, limit: Duration) -> Result<f64> {
-    let (mut read, mut start) = (0_u64, None::<Instant>);
-    source.scan(&mut |_| {
-        job.stop.check()?;
-        read += 1;
-        let is_over = start.get_or_insert_with(Instant::now).elapsed() >= limit;
-        Ok(if is_over { Break(()) } else { Continue(()) })
-    })?;
-    Ok(start.map_or(0.0, |start| start.elapsed().as_secs_f64()) / read.max(1) as f64)
+    Ok(FillingCosts { targets: costs, reading: 0.0, tried: job.budget.spent() })
 }
 
 /// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the
@@ -303,7 +322,7 @@ mod tests {
     fn costs(ms_per_value: &[u32]) -> FillingCosts {
         let line = |ms: &u32| Line { start: 0.0, each: f64::from(*ms) / 1e3 };
         let targets = ms_per_value.iter().map(line).collect();
-        FillingCosts { targets, tried: Duration::from_secs(2) }
+        FillingCosts { targets, reading: 0.0, tried: Duration::from_secs(2) }
     }
 
     #[test]
@@ -317,20 +336,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_made_smaller_until_it_fits() {
-        let fits = |most: u64, trials: &mut u32| {
-            fitting_sample(1000, |count| {
-                *trials += 1;
-                Ok(count.min(most.max(count / 2)))
-            })
-        };
-        let mut trials = 0;
-        assert_eq!(fits(2000, &mut trials).unwrap(), 1000);
-        assert_eq!(trials, 1);
-        assert_eq!(fits(300, &mut trials).unwrap(), 300);
-        assert_eq!(trials, 3, "1000 and 500 were tried");
-        assert_eq!(fits(1, &mut trials).unwrap(), 250, "the last is taken");
-        assert!(fitting_sample(9, |_| Err(Error::overdue())).is_err());
+    fn values_that_are_in_memory_need_not_be_read() {
+        let cold = FillingCosts { reading: 7e-3, ..costs(&[2, 1]) };
+        assert!(costs(&[2, 1]).fit(1000, TIME) && !cold.fit(1000, TIME));
+        assert_eq!(cold.fitting(1000, TIME), 1000);
     }
 
     #[test]

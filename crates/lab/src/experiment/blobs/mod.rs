@@ -175,8 +175,8 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
         Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?),
         None => listed(job, &mut source)?,
     };
-    let is_chosen = sampled.is_some_and(|of| of.listed.is_some());
-    let chosen = listing.as_ref().filter(|_| is_chosen).map(|listing| listing.dataset.clone());
+    let chosen = listing.as_ref().filter(|_| sampled.is_some());
+    let chosen = chosen.map(|listing| listing.dataset.clone());
     let mut stores = prepare::stores(job, &source, listing, kept)?;
     stores.chosen = chosen.or(stores.chosen);
     stores.sampled = sampled.or_else(|| source.sampled(job.request.seed));

@@ -24,7 +24,7 @@ pub(super) struct Stores {
     pub(super) is_compared: bool,
     /// If the dataset is a sample.
     pub(super) sampled: Option<Sampled>,
-    /// Its values, if they were chosen among some whose lengths are known.
+    /// Its values, if they were chosen among some that were listed.
     pub(super) chosen: Option<Dataset>,
     /// Half of a sample, which some rounds touch alone.
     pub(super) half: Option<Dataset>,
