@@ -1,5 +1,7 @@
 //! The parts of the time that work may take.
 
+use std::time::Duration;
+
 // Getting ready, in parts of the whole time.
 
 /// Listing the keys of stores that need not be filled. Keys drawn at random show nearly as much as
@@ -56,6 +58,10 @@ pub(crate) const COPYING: f64 = 0.1;
 pub(crate) const OPERATIONS: f64 = 0.5;
 /// The part of a round's time that all else may seem to take.
 pub(crate) const APART: f64 = 0.6;
+/// What a plugin, or another program, may take for one trial, in parts of the whole time, and the least that it
+/// may take: five rounds do not fit if one takes longer, so it is taken as hanging.
+pub(crate) const ANSWERING: f64 = 0.2;
+pub(crate) const ANSWERING_AT_LEAST: Duration = Duration::from_secs(5);
 /// Examining the pages of warm stores, in parts of the time of epochs.
 pub(crate) const LOOKING: f64 = 0.05;
 /// Examining pages and reading missing ones again after an epoch was lost to them: without that the

@@ -380,8 +380,10 @@ impl Blobs<'_> {
             let (stores, warm_ups) = (vec![StoreRequest::new(store)], vec![warm_up.clone()]);
             JobRequest::Lane(EpochRequest { stores, warm_ups, workload, seed, turns: Some(turns) })
         };
-        let done =
-            workers.with_each(job, |ask| take_turns(turns, stores.len(), &mut WorkerLanes(ask)))?;
+        let done = workers.with_each(job, |ask| {
+            let ask = &mut |process, turn| self.job.answered(|| ask(process, turn));
+            take_turns(turns, stores.len(), &mut WorkerLanes(ask))
+        })?;
         Ok((done, meter.stop().load))
     }
 

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use model::{
     Batch, BlobWork, Error, ErrorKind, Facet, Operation, Order, Result, Settings, Workload,
+    units::show_duration,
 };
 
 use super::request::BlobsRequest;
 use crate::{
     Progress, Stop,
-    budget::Budget,
+    budget::{
+        Budget,
+        shares::{ANSWERING, ANSWERING_AT_LEAST},
+    },
     experiment::request::{Request, ResolvedTarget},
 };
 
@@ -68,6 +72,16 @@ impl<'a> Job<'a> {
             Err(error) if error.kind() == ErrorKind::Overdue => self.stop.check().map(|()| None),
             done => done.map(Some),
         }
+    }
+
+    /// Has a worker of a program do `work` in a trial; an error if it does not answer in time. The time is
+    /// not limited if a round touches all keys.
+    pub(super) fn answered<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let limit = self.share(ANSWERING).map(|share| share.max(ANSWERING_AT_LEAST));
+        self.within(limit, work)?.ok_or_else(|| {
+            let limit = show_duration(limit.unwrap_or_default());
+            Error::failed(format!("has not answered for {limit}"))
+        })
     }
 
     /// Reports whether the keys that are measured may be a random part of all.

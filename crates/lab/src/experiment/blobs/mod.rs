@@ -413,7 +413,9 @@ impl Blobs<'_> {
         let shared = self.job.shares_stores() || ready.can_be_shared();
         let shared = shared && ready.engine.program().is_none();
         let processes = self.processes.as_ref().filter(|_| shared);
-        let tried = ValuesTrial { ready, input: &input, trial, processes }.run();
+        let run = || ValuesTrial { ready, input: &input, trial, processes }.run();
+        let in_program = ready.engine.program().is_some();
+        let tried = if in_program { self.job.answered(run) } else { run() };
         if workload.work.writes() && self.job.part.in_place {
             // The store that is read is the same.
             targets[target].stores().for_each(|ready| ready.filled.set(false));
