@@ -2,10 +2,7 @@
 
 use std::{
     fs, io,
-    panic::resume_unwind,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    thread::{self, ScopedJoinHandle},
 };
 
 use crate::{
@@ -14,11 +11,6 @@ use crate::{
 
 /// The bytes of a file that are read before it is asked again whether to go on.
 const PART: usize = 64 << 20;
-
-/// The most files that are read at once, and the number of files for each reader: a device serves several
-/// requests in hardly more time than one.
-const READERS: usize = 8;
-const FILES_OF_EACH: usize = 16;
 
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
@@ -29,7 +21,7 @@ pub struct Files<'a> {
     folders: Vec<PathBuf>,
     skipped: u64,
     /// Returns whether to go on; `None` to go on to the end.
-    go_on: Option<&'a (dyn Fn() -> bool + Sync)>,
+    go_on: Option<&'a dyn Fn() -> bool>,
 }
 
 impl<'a> Files<'a> {
@@ -51,14 +43,14 @@ impl<'a> Files<'a> {
     /// Fails as [`Files::below`] does, and if it is not to go on.
     pub fn below_while<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
-        go_on: &'a (dyn Fn() -> bool + Sync),
+        go_on: &'a dyn Fn() -> bool,
     ) -> io::Result<Self> {
         Self { go_on: Some(go_on), ..Self::default() }.with(paths)
     }
 
     /// Takes the files at `paths` without looking at them, each once, to work on them as long as `go_on`, as
     /// [`Files::below_while`] does.
-    pub fn at(paths: Vec<PathBuf>, go_on: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    pub fn at(paths: Vec<PathBuf>, go_on: &'a dyn Fn() -> bool) -> Self {
         let mut files = Self { paths, go_on: Some(go_on), ..Self::default() };
         files.paths.sort();
         files.paths.dedup();
@@ -148,44 +140,26 @@ impl<'a> Files<'a> {
         names::cached(paths.map(PathBuf::as_path))
     }
 
-    /// Reads the files, each from start to end, several at once if there are many. Returns the bytes read.
+    /// Reads the files, in order, from start to end. Returns the bytes read.
     ///
     /// # Errors
     ///
     /// Fails if a file that still exists cannot be read.
     pub fn warm(&self) -> io::Result<u64> {
-        let next = AtomicUsize::new(0);
-        let read = || {
-            let (mut buffer, mut bytes) = (vec![0; crate::BUFFER], 0);
-            while let Some(path) = self.paths.get(next.fetch_add(1, Relaxed)) {
-                let read = self.visit_file(path, |path| self.warm_file(path, &mut buffer));
-                // Then the others end, too.
-                bytes += read.inspect_err(|_| next.store(self.paths.len(), Relaxed))?.unwrap_or(0);
+        let (mut buffer, mut bytes) = (vec![0; crate::BUFFER], 0);
+        self.visit_files(|path| {
+            let file = open(path, false)?.file;
+            for start in (0_u64..).step_by(PART) {
+                self.check()?;
+                let part = Span { start, end: Some(start + PART as u64) };
+                let read = warm(&file, part, &mut buffer)?;
+                bytes += read;
+                if read < PART as u64 {
+                    break;
+                }
             }
-            Ok(bytes)
-        };
-        let others = (self.paths.len() / FILES_OF_EACH).clamp(1, READERS) - 1;
-        thread::scope(|scope| {
-            let others: Vec<_> = (0..others).map(|_| scope.spawn(read)).collect();
-            let own = read();
-            let done = |reader: ScopedJoinHandle<'_, _>| {
-                reader.join().unwrap_or_else(|panic| resume_unwind(panic))
-            };
-            others.into_iter().map(done).fold(own, |one, other| Ok(one? + other?))
-        })
-    }
-
-    fn warm_file(&self, path: &Path, buffer: &mut [u8]) -> io::Result<u64> {
-        let (file, mut bytes) = (open(path, false)?.file, 0);
-        for start in (0_u64..).step_by(PART) {
-            self.check()?;
-            let part = Span { start, end: Some(start + PART as u64) };
-            let read = warm(&file, part, buffer)?;
-            bytes += read;
-            if read < PART as u64 {
-                break;
-            }
-        }
+            Ok(())
+        })?;
         Ok(bytes)
     }
 
@@ -224,20 +198,12 @@ impl<'a> Files<'a> {
         self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
+    /// Visits the files, and skips those that were removed since they were listed.
     fn visit_files(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
-        self.paths.iter().try_for_each(|path| self.visit_file(path, &mut visit).map(drop))
-    }
-
-    /// Visits a file; returns `None` if it was removed since it was listed.
-    fn visit_file<T>(
-        &self,
-        path: &Path,
-        visit: impl FnOnce(&Path) -> io::Result<T>,
-    ) -> io::Result<Option<T>> {
-        match self.check().and_then(|()| visit(path)) {
-            Err(error) if has_gone(&error) => Ok(None),
-            done => done.map(Some).map_err(|error| with_path(path, &error)),
-        }
+        self.paths.iter().try_for_each(|path| match self.check().and_then(|()| visit(path)) {
+            Err(error) if has_gone(&error) => Ok(()),
+            done => done.map_err(|error| with_path(path, &error)),
+        })
     }
 }
 

@@ -30,9 +30,9 @@
 //!   neither owns nor may write, so such a file is never asked about: its pages are `unknown`.
 //! - **Names** are asked for with openat2(2) and `RESOLVE_CACHED`, which fails rather than load
 //!   anything. Opening a file does load its name: look at names first.
-//! - **Warming** fills the cache in the same way whatever the store: each file from start to end,
-//!   through a buffer of one size, and up to eight files at once if there are many. How a cache was
-//!   filled changes how fast it is read later (large folios, readahead), so stores that are compared
+//! - **Warming** fills the cache in the same way whatever the store: file by file in sorted
+//!   order, each from start to end, through one buffer of one size. How a cache was filled
+//!   changes how fast it is read later (large folios, readahead), so stores that are compared
 //!   must be filled in the same way.
 //! - **Evicting** writes back what is dirty and asks the kernel to drop the pages. The kernel may
 //!   decline: pages that are mapped, locked or in use elsewhere stay, and on a file system that

@@ -11,7 +11,6 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind, Seek},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use folder::{folder, lives_in_memory};
@@ -175,26 +174,6 @@ fn every_byte_is_read() {
     assert_eq!(pagecache::warm(&file, span, &mut [0; 3]).unwrap(), 5);
 }
 
-/// They are read by several threads.
-#[test]
-fn each_of_many_files_is_read_once_until_it_is_to_end() {
-    let root = folder();
-    let sizes = (0..200_u64).map(|number| number * 97);
-    for size in sizes.clone() {
-        fs::write(root.path().join(size.to_string()), vec![1; usize::try_from(size).unwrap()])
-            .unwrap();
-    }
-    let left = AtomicUsize::new(usize::MAX);
-    let less = |left: usize| left.checked_sub(1);
-    let go_on = || left.fetch_update(Relaxed, Relaxed, less).is_ok();
-    let files = Files::below_while([root.path()], &go_on).unwrap();
-    assert_eq!(files.warm().unwrap(), sizes.sum::<u64>());
-    fs::remove_file(root.path().join("97")).unwrap();
-    assert_eq!(files.warm().unwrap(), (2..200).map(|number| number * 97).sum::<u64>());
-    left.store(50, Relaxed);
-    assert_eq!(files.warm().unwrap_err().kind(), ErrorKind::TimedOut);
-}
-
 #[test]
 fn work_on_files_ends_when_it_is_asked_to() {
     let root = folder();
@@ -202,17 +181,16 @@ fn work_on_files_ends_when_it_is_asked_to() {
     for path in &paths {
         fs::write(path, "four").unwrap();
     }
-    let left = AtomicUsize::new(2);
-    let less = |left: usize| left.checked_sub(1);
-    let go_on = || left.fetch_update(Relaxed, Relaxed, less).is_ok();
+    let left = std::cell::Cell::new(2_usize);
+    let go_on = || left.replace(left.get().saturating_sub(1)) > 0;
     let files = Files::at(paths.to_vec(), &go_on);
     let is_over = |error: std::io::Error| error.kind() == ErrorKind::TimedOut;
     assert!(files.warm().is_err_and(is_over));
-    assert_eq!(left.load(Relaxed), 0);
+    assert_eq!(left.get(), 0);
     assert!(files.evict().is_err_and(is_over) && files.pages().is_err_and(is_over));
     assert!(files.warm_missing().is_err_and(is_over));
     assert!(Files::below_while([root.path()], &go_on).is_err_and(is_over));
-    left.store(usize::MAX, Relaxed);
+    left.set(usize::MAX);
     assert_eq!(files.warm().unwrap(), 12);
     let listed = Files::below_while([root.path()], &go_on).unwrap();
     assert_eq!(listed.paths(), files.paths());

@@ -19,6 +19,8 @@ pub(crate) const FILLED: f64 = 0.75;
 pub(crate) const CLEARLY_FILLED: f64 = 0.25;
 /// Trying how long filling takes. What was tried is thrown away.
 pub(crate) const TRYING_TO_FILL: f64 = 0.02;
+/// Reading values of the user's that stores may be filled with: those that were read are in memory.
+pub(crate) const READING_SAMPLE: f64 = 0.15;
 /// The part that is left when stores are created, and when they are checked: rounds need some time
 /// whatever getting ready takes.
 pub(crate) const AFTER_CREATING: f64 = 0.4;

@@ -128,11 +128,8 @@ pub(crate) fn seen(ready: &ReadyStore, stop: &Stop) -> Result<Option<Residency>>
     while_goes_on(stop, |go_on| files(ready, go_on)?.map(|files| pages(&files)).transpose())
 }
 
-/// Returns whether to go on.
-type GoOn<'a> = dyn Fn() -> bool + Sync + 'a;
-
 /// Runs `work` as long as `stop` lets it. Fails with the reason to stop if there is one.
-fn while_goes_on<T>(stop: &Stop, work: impl FnOnce(&GoOn<'_>) -> Result<T>) -> Result<T> {
+fn while_goes_on<T>(stop: &Stop, work: impl FnOnce(&dyn Fn() -> bool) -> Result<T>) -> Result<T> {
     let done = work(&|| stop.check().is_ok());
     if done.is_err() {
         stop.check()?;
@@ -141,7 +138,7 @@ fn while_goes_on<T>(stop: &Stop, work: impl FnOnce(&GoOn<'_>) -> Result<T>) -> R
 }
 
 /// Returns the files that are examined of a closed store; `None` if none is.
-fn files<'a>(ready: &ReadyStore, go_on: &'a GoOn<'a>) -> Result<Option<Files<'a>>> {
+fn files<'a>(ready: &ReadyStore, go_on: &'a dyn Fn() -> bool) -> Result<Option<Files<'a>>> {
     let examined = ready.examined.borrow();
     let Some(paths) = examined.as_ref().filter(|_| ready.held.is_none()) else {
         return all_files(ready, go_on);
@@ -149,7 +146,7 @@ fn files<'a>(ready: &ReadyStore, go_on: &'a GoOn<'a>) -> Result<Option<Files<'a>
     Ok((!paths.is_empty()).then(|| Files::at(paths.clone(), go_on)))
 }
 
-fn all_files<'a>(ready: &ReadyStore, go_on: &'a GoOn<'a>) -> Result<Option<Files<'a>>> {
+fn all_files<'a>(ready: &ReadyStore, go_on: &'a dyn Fn() -> bool) -> Result<Option<Files<'a>>> {
     if ready.held.is_some() {
         return Ok(None);
     }

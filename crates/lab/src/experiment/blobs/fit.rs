@@ -24,7 +24,10 @@ use crate::{
     Amount, Silent, Stop,
     budget::{
         Line, guessed,
-        shares::{AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, TRYING_TO_FILL},
+        shares::{
+            AFTER_CREATING, CLEARLY_FILLED, FILLED, FILLING, ONE_TARGET, READING_SAMPLE,
+            TRYING_TO_FILL,
+        },
     },
     dataset::{Dataset, Part, Use, derive},
     store::ReadyStore,
@@ -45,9 +48,6 @@ pub(super) fn repeat_sample(
     }
     Ok(kept.sampled)
 }
-
-/// The part of the time in which a sample is read.
-const READING: f64 = 0.15;
 
 /// The largest sample that is read: more shows hardly more, and each value takes memory.
 const MOST: usize = 1 << 20;
@@ -76,7 +76,8 @@ pub(super) fn choose_sample(
         let is_stored = is_fitted && !matches!(job.part.data, Data::Generated(_));
         let (mut most, mut reading) = (most, 0.0);
         if let Some(known) = known.filter(|_| is_stored) {
-            let (read, took) = read_sample(job, source, &known.dataset, time.mul_f64(READING))?;
+            let (read, took) =
+                read_sample(job, source, &known.dataset, time.mul_f64(READING_SAMPLE))?;
             most = most.min(read.entries().len() as u64);
             reading = took.as_secs_f64() / most.max(1) as f64;
             sample = Some(read);

@@ -74,8 +74,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Has a worker of a program do `work` in a trial; an error if it does not answer in time. The time is
-    /// not limited if a round touches all keys.
+    /// Runs `work` of a trial in a worker of a program. Fails if it does not answer in time, which is not
+    /// limited if a round touches all keys.
     pub(super) fn answered<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let limit = self.share(ANSWERING).map(|share| share.max(ANSWERING_AT_LEAST));
         self.within(limit, work)?.ok_or_else(|| {
