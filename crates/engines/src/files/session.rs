@@ -378,10 +378,10 @@ mod tests {
         let store =
             FilesFolder::new(folder.path(), Layout::Names, Access::Read, Sync::None).unwrap();
         let key = |number: u8| OwnedKey::Name(number.to_string().as_bytes().into());
-        // The lengths are about right: one is too small, one of no file.
+        // The lengths are too small, as if the files had grown, and one key has no file.
         let keys: Vec<_> = numbers().chain([200]).map(|number| (key(number), 1)).collect();
         fs::remove_file(folder.path().join("50")).unwrap();
-        // What has gone, or is no file, is not read ahead.
+        // One that has gone is passed over.
         store.root.read_ahead(b"50\0");
         for most in [usize::MAX, 7] {
             let mut shown = Vec::new();

@@ -150,7 +150,7 @@ pub(crate) fn note_values(
     session.commit().map(|()| read)
 }
 
-/// Returns the error of a key that has gone, or another value, since it was listed.
+/// Returns the error of a key that has gone since it was listed.
 pub(crate) fn changed(key: Key<'_>) -> Error {
     Error::failed(format!("key {key} changed while storemark read the data"))
 }

@@ -71,22 +71,20 @@ pub(super) fn choose_sample(
     let most = listed.unwrap_or(u64::MAX).min(wanted.count);
     let (mut count, mut seconds, mut sample) = (wanted.count, None, None);
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let is_fitted = matches!(job.part.coverage, Coverage::Fitting(_));
-        // Generated values are nowhere to be read from.
-        let is_stored = is_fitted && !matches!(job.part.data, Data::Generated(_));
-        let (mut most, mut reading) = (most, 0.0);
-        if let Some(known) = known.filter(|_| is_stored) {
-            let (read, took) =
-                read_sample(job, source, &known.dataset, time.mul_f64(READING_SAMPLE))?;
-            most = most.min(read.entries().len() as u64);
-            reading = took.as_secs_f64() / most.max(1) as f64;
-            sample = Some(read);
-        }
-        let costs = FillingCosts { reading, ..filling_costs(job, source, each)? };
-        if costs.fit(wanted.count, time) {
-            sample = None;
-        } else {
-            let fitting = costs.fitting(most, time);
+        let costs = filling_costs(job, source, each)?;
+        if !costs.fit(wanted.count, time) {
+            let is_fitted = matches!(job.part.coverage, Coverage::Fitting(_));
+            // Generated values are nowhere to be read from.
+            let is_stored = is_fitted && !matches!(job.part.data, Data::Generated(_));
+            let fitting = if let Some(known) = known.filter(|_| is_stored) {
+                let read = read_sample(job, source, &known.dataset, time.mul_f64(READING_SAMPLE))?;
+                let most = most.min(read.entries().len() as u64);
+                sample = Some(read);
+                // From memory: the values that were tried before may not have been there.
+                filling_costs(job, source, each)?.fitting(most, time)
+            } else {
+                costs.fitting(most, time)
+            };
             report_too_slow(job, wanted, &costs, fitting);
             if is_fitted {
                 (count, seconds) = (fitting, Some(costs.needed(wanted.count, time).as_secs_f64()));
@@ -112,14 +110,14 @@ pub(super) fn choose_sample(
 }
 
 /// Reads values of `listed` for so long, and makes `source` those. Returns them in an order of which any first
-/// part is stratified by size, with the time that it took. So it is known that they can be read, and they are in
-/// memory when stores are filled with them.
+/// part is stratified by size. So they are in memory when stores are filled with them, however far apart they lie
+/// on the device.
 fn read_sample(
     job: Job<'_>,
     source: &mut Source,
     listed: &Dataset,
     limit: Duration,
-) -> Result<(Dataset, Duration)> {
+) -> Result<Dataset> {
     let mut sample = listed.clone();
     sample.mix(true, derive(job.request.seed, Use::Sample, 0));
     sample.truncate(MOST);
@@ -136,7 +134,7 @@ fn read_sample(
     let mut in_order = sample.clone();
     in_order.arrange(Order::Asc, None, Part::ALL, 0);
     source.choose(Some(&in_order));
-    Ok((sample, start.elapsed()))
+    Ok(sample)
 }
 
 /// Fails if a sample is asked for and a target has data of its own.
@@ -194,25 +192,13 @@ fn report_too_slow(job: Job<'_>, wanted: Amount, costs: &FillingCosts, fitting: 
 /// How long filling the stores takes, one after the other.
 struct FillingCosts {
     targets: Vec<Line>,
-    /// Seconds in which a value is read that is not in memory. The first store to be filled waits for it.
-    reading: f64,
     /// The time that had passed when this was known.
     tried: Duration,
 }
 
 impl FillingCosts {
     fn seconds(&self, count: u64) -> f64 {
-        self.each(count).sum()
-    }
-
-    /// Returns the seconds that filling each store takes.
-    fn each(&self, count: u64) -> impl Iterator<Item = f64> {
-        let reading = iter::once(self.reading * count as f64).chain(iter::repeat(0.0));
-        self.targets
-            .iter()
-            .map(move |target| target.seconds(count as f64))
-            .zip(reading)
-            .map(|(own, reading)| own + reading)
+        self.targets.iter().map(|target| target.seconds(count as f64)).sum()
     }
 
     /// Returns whether filling all stores fits into the share of a run that has this `time`, and each into
@@ -225,7 +211,8 @@ impl FillingCosts {
     fn fit_into(&self, part: f64, count: u64, time: Duration) -> bool {
         let time = time.as_secs_f64();
         let mut left = time * (1.0 - AFTER_CREATING) - self.tried.as_secs_f64();
-        let each_fits = self.each(count).all(|takes| {
+        let each_fits = self.targets.iter().all(|target| {
+            let takes = target.seconds(count as f64);
             let fits = takes <= left * ONE_TARGET * part;
             left -= takes;
             fits
@@ -233,12 +220,10 @@ impl FillingCosts {
         each_fits && self.seconds(count) <= time * FILLING * part
     }
 
-    /// Returns the largest part of `count` values in memory that seems to fit with some room, but [`FEWEST`] in
-    /// any case.
+    /// Returns the largest part of `count` that seems to fit with some room, but [`FEWEST`] in any case.
     fn fitting(&self, count: u64, time: Duration) -> u64 {
-        let from_memory = Self { targets: self.targets.clone(), reading: 0.0, ..*self };
         let smaller = iter::successors(Some(count), |count| Some(count - count.div_ceil(10)));
-        let fits = |count: &u64| from_memory.fit_into(FILLED, *count, time);
+        let fits = |count: &u64| self.fit_into(FILLED, *count, time);
         let fitting = smaller.take_while(|count| *count > 0).find(fits);
         fitting.unwrap_or(0).max(FEWEST.min(count))
     }
@@ -279,7 +264,7 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
             start: start.elapsed().saturating_sub(filling).as_secs_f64(),
         });
     }
-    Ok(FillingCosts { targets: costs, reading: 0.0, tried: job.budget.spent() })
+    Ok(FillingCosts { targets: costs, tried: job.budget.spent() })
 }
 
 /// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the
@@ -323,7 +308,7 @@ mod tests {
     fn costs(ms_per_value: &[u32]) -> FillingCosts {
         let line = |ms: &u32| Line { start: 0.0, each: f64::from(*ms) / 1e3 };
         let targets = ms_per_value.iter().map(line).collect();
-        FillingCosts { targets, reading: 0.0, tried: Duration::from_secs(2) }
+        FillingCosts { targets, tried: Duration::from_secs(2) }
     }
 
     #[test]
@@ -334,13 +319,6 @@ mod tests {
         assert!(!costs(&[5, 7]).fit(1000, TIME), "5.5 s are left for the second");
         assert!(costs(&[6, 5]).fit(1000, TIME));
         assert!(!costs(&[3, 3, 3, 3, 1]).fit(1000, TIME), "more than the share of all");
-    }
-
-    #[test]
-    fn values_that_are_in_memory_need_not_be_read() {
-        let cold = FillingCosts { reading: 7e-3, ..costs(&[2, 1]) };
-        assert!(costs(&[2, 1]).fit(1000, TIME) && !cold.fit(1000, TIME));
-        assert_eq!(cold.fitting(1000, TIME), 1000);
     }
 
     #[test]

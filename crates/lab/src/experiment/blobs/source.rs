@@ -569,22 +569,32 @@ fn read_chosen(
     chosen: &[Chosen],
     visit: &mut Visitor<'_>,
 ) -> Result<()> {
-    let keys: Vec<_> = chosen.iter().map(|one| (one.key.clone(), one.length)).collect();
-    let (mut left, mut is_over) = (chosen.iter(), false);
+    let mut is_over = false;
     session.begin(Mode::Read)?;
-    session.visit_each(&keys, &mut |item| {
-        // One that has gone is left out.
-        let expected = left.next().filter(|one| one.key.as_key() == item.key);
-        let Chosen { meta, .. } = expected.ok_or_else(|| check::changed(item.key))?;
-        let going = visit(Item { meta: *meta, value_type: ValueType::Bytes, ..item })?;
-        is_over = going.is_break();
-        Ok(going)
-    })?;
-    match left.next() {
-        Some(gone) if !is_over => Err(check::changed(gone.key.as_key())),
-        _ => session.commit(),
+    for part in chosen.chunks(READ_TOGETHER) {
+        let keys: Vec<_> = part.iter().map(|one| (one.key.clone(), one.length)).collect();
+        let mut left = part.iter();
+        session.visit_each(&keys, &mut |item| {
+            // One that has gone is left out.
+            if let Some(Chosen { key, meta, .. }) = left.next() {
+                if key.as_key() != item.key {
+                    return Err(check::changed(key.as_key()));
+                }
+                let of_chosen = Item { meta: *meta, value_type: ValueType::Bytes, ..item };
+                is_over = visit(of_chosen)?.is_break();
+            }
+            Ok(if is_over { Break(()) } else { Continue(()) })
+        })?;
+        if is_over {
+            break;
+        }
+        left.next().map_or(Ok(()), |gone| Err(check::changed(gone.key.as_key())))?;
     }
+    session.commit()
 }
+
+/// The values of a sample that are asked for at once: a worker sends all of them, even if the first is enough.
+const READ_TOGETHER: usize = 1 << 10;
 
 /// The items per commit when a scratch store is filled.
 const FILL_BATCH: u64 = 4096;
