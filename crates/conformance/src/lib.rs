@@ -86,6 +86,7 @@ checks! {
         an_empty_store_shows_nothing
         everything_is_shown_in_key_order
         a_scan_from_a_key_shows_what_follows_it
+        chosen_keys_are_shown_in_the_order_asked_for
         a_visitor_stops_a_scan_from_a_key
         a_visitor_stops_a_scan_and_a_list
         a_visitors_error_comes_out;

@@ -67,6 +67,32 @@ pub(crate) fn a_scan_from_a_key_shows_what_follows_it(case: &Case, store: &dyn S
     Ok(())
 }
 
+pub(crate) fn chosen_keys_are_shown_in_the_order_asked_for(
+    case: &Case,
+    store: &dyn Store,
+) -> Checked {
+    let mut session = store.session()?;
+    case.fill(&mut *session, 60)?;
+    session.remove(&case.key(30))?;
+    // The lengths were asked for earlier, and a key has gone since.
+    let asked: Vec<_> = (1..=60).rev().step_by(3).map(|n| (case.key(n), 90)).collect();
+    let numbers = (1..=60).rev().step_by(3).filter(|n| *n != 30);
+    let mut all: Vec<_> = numbers.map(|n| (case.key(n), bytes(n, 100))).collect();
+    for most in [usize::MAX, 3] {
+        let mut shown: Vec<(OwnedKey, Vec<u8>)> = Vec::new();
+        session.visit_each(&asked, &mut |Item { key, value, .. }| {
+            shown.push((key.into(), value.to_vec()));
+            let is_over = shown.len() >= most;
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        all.truncate(most);
+        same_items(format_args!("at most {most} values of chosen keys"), &shown, &all)?;
+    }
+    let failed = session.visit_each(&asked, &mut |_| Err(Error::interrupted()));
+    let is_it = failed.is_err_and(|error| error.kind() == ErrorKind::Interrupted);
+    holds(is_it, "reading chosen keys does not return the error of the visitor")
+}
+
 pub(crate) fn a_visitor_stops_a_scan_from_a_key(case: &Case, store: &dyn Store) -> Checked {
     let mut session = store.session()?;
     case.fill(&mut *session, 60)?;

@@ -6,11 +6,17 @@ use std::{
 };
 
 use crate::{
-    Evictor, Names, Pages, Span, has_gone, names, open, warm, warm::warm_missing, with_path,
+    Evictor, Names, Pages, Span, has_gone, names, open, warm,
+    warm::{read_ahead, warm_missing},
+    with_path,
 };
 
 /// The bytes of a file that are read before it is asked again whether to go on.
 const PART: usize = 64 << 20;
+
+/// The number of files that the system is asked to read while others are read: a device serves many
+/// requests in hardly more time than one.
+const AHEAD: usize = 32;
 
 /// The regular files and the folders below some paths, sorted by the components of the paths, each
 /// once. None of them is held open.
@@ -147,7 +153,7 @@ impl<'a> Files<'a> {
     /// Fails if a file that still exists cannot be read.
     pub fn warm(&self) -> io::Result<u64> {
         let (mut buffer, mut bytes) = (vec![0; crate::BUFFER], 0);
-        self.visit_files(|path| {
+        self.visit_ahead(true, |path| {
             let file = open(path, false)?.file;
             for start in (0_u64..).step_by(PART) {
                 self.check()?;
@@ -158,7 +164,7 @@ impl<'a> Files<'a> {
                     break;
                 }
             }
-            Ok(())
+            Ok(true)
         })?;
         Ok(bytes)
     }
@@ -172,15 +178,16 @@ impl<'a> Files<'a> {
     /// the pages of no file.
     pub fn warm_missing(&self) -> io::Result<Pages> {
         let (mut sum, mut buffer) = (Pages::default(), Vec::new());
-        self.visit_files(|path| {
+        self.visit_ahead(false, |path| {
             let mut pages = Pages::count_at(path)?;
-            if pages.resident + pages.unknown < pages.total {
+            let is_missing = pages.resident + pages.unknown < pages.total;
+            if is_missing {
                 buffer.resize(crate::BUFFER, 0);
                 warm_missing(&open(path, false)?.file, &mut buffer)?;
                 pages = Pages::count_at(path)?;
             }
             sum += pages;
-            Ok(())
+            Ok(is_missing)
         })?;
         Ok(sum)
     }
@@ -198,9 +205,35 @@ impl<'a> Files<'a> {
         self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
-    /// Visits the files, and skips those that were removed since they were listed.
-    fn visit_files(&self, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
-        self.paths.iter().try_for_each(|path| match self.check().and_then(|()| visit(path)) {
+    /// Visits all files. `visit` returns whether a file was not in memory; if one
+    /// of the last ones was not (the first ones, if `is_missing`), the system is asked to read the next ones.
+    fn visit_ahead(
+        &self,
+        mut is_missing: bool,
+        mut visit: impl FnMut(&Path) -> io::Result<bool>,
+    ) -> io::Result<()> {
+        let groups = self.paths.chunks(AHEAD);
+        for (group, next) in groups.clone().zip(groups.skip(1).chain([&[][..]])) {
+            if is_missing {
+                next.iter().for_each(|path| read_ahead(path));
+            }
+            is_missing = false;
+            self.visit_each(group, |path| visit(path).map(|missing| is_missing |= missing))?;
+        }
+        Ok(())
+    }
+
+    fn visit_files(&self, visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
+        self.visit_each(&self.paths, visit)
+    }
+
+    /// Visits files, and skips those that were removed since they were listed.
+    fn visit_each(
+        &self,
+        paths: &[PathBuf],
+        mut visit: impl FnMut(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        paths.iter().try_for_each(|path| match self.check().and_then(|()| visit(path)) {
             Err(error) if has_gone(&error) => Ok(()),
             done => done.map_err(|error| with_path(path, &error)),
         })
@@ -247,6 +280,32 @@ mod tests {
         let twice = Files::below([root.join("c"), root.to_owned(), root.join("a")]).unwrap();
         assert_eq!(twice.paths().len(), 6);
         assert!(Files::below([root.join("absent")]).is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_next_files_are_read_ahead_as_long_as_some_are_missing() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = (0..4 * AHEAD).map(|number| root.path().join(number.to_string()));
+        paths.for_each(|path| fs::write(path, [1; 5000]).unwrap());
+        let files = Files::below([root.path()]).unwrap();
+        let resident = |path: &Path| Pages::count_at(path).unwrap().resident;
+        let asked = |is_missing: bool| {
+            files.evict().unwrap();
+            let mut asked = Vec::new();
+            let visit = |path: &Path| {
+                asked.push(resident(path) > 0);
+                // Those of the first group are missing, and no others.
+                Ok(is_missing && asked.len() <= AHEAD)
+            };
+            files.visit_ahead(is_missing, visit).unwrap();
+            asked.iter().filter(|asked| **asked).count()
+        };
+        if asked(false) > 0 {
+            return; // A file system in memory.
+        }
+        // The second group while the first is read, and the third as that was missing.
+        assert_eq!(asked(true), 2 * AHEAD);
     }
 
     #[test]

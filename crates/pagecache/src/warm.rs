@@ -3,9 +3,10 @@
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
+    path::Path,
 };
 
-use crate::{Span, pages::pages, residency_map};
+use crate::{Span, names::open, pages::pages, residency_map};
 
 /// The bytes of the buffer that fills the cache: one size for every file of every store.
 pub const BUFFER: usize = 1 << 20;
@@ -51,6 +52,18 @@ pub(crate) fn warm_missing(file: &File, buffer: &mut [u8]) -> io::Result<u64> {
         }
     }
     Ok(bytes)
+}
+
+/// Asks the system to read the front of the file at `path` meanwhile, as far as it takes such requests.
+pub(crate) fn read_ahead(path: &Path) {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    if let Ok(opened) = open(path, false) {
+        // Of a large file the rest is read ahead anyway, in larger pieces.
+        let front = std::num::NonZeroU64::new(128 << 10);
+        let _ = rustix::fs::fadvise(&opened.file, 0, front, rustix::fs::Advice::WillNeed);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    let _ = path;
 }
 
 /// The number of dirty files that are flushed one by one; the next one flushes its whole file

@@ -61,8 +61,9 @@ pub(crate) fn trial(workload: &Workload, cache: Cache, data: Amount, is_durable:
     (workload.count as f64 + first) * (operation + bytes)
 }
 
-/// Returns the seconds of reading `files` files with so many `bytes`, from memory or from a disk.
+/// Returns the seconds of reading `files` files with so many `bytes`, from memory or from a disk, which is asked
+/// for several at once.
 pub(crate) fn reading_files(bytes: u64, files: u64, in_memory: bool) -> f64 {
-    let (speed, opening) = if in_memory { (3e9, 10e-6) } else { (1e9, 150e-6) };
+    let (speed, opening) = if in_memory { (3e9, 10e-6) } else { (1e9, 30e-6) };
     bytes as f64 / speed + files as f64 * opening
 }

@@ -40,6 +40,8 @@ pub(crate) struct ValuesTrial<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct TrialInput {
     pub(crate) cache: Cache,
+    /// Whether the store is brought to that state, and its pages are examined before and after.
+    pub(crate) examines: bool,
     /// Names the trial, so that its payloads are its own.
     pub(crate) salt: u64,
     /// The seed from which processes draw operations.
@@ -55,7 +57,7 @@ impl ValuesTrial<'_> {
     /// already; `None` if that was not examined.
     pub(crate) fn run(&self) -> Result<(Sample, Option<f64>)> {
         let Self { input, ready, .. } = *self;
-        let TrialInput { cache, salt, first_round, .. } = self.trial;
+        let TrialInput { cache, examines, salt, first_round, .. } = self.trial;
         let keys = input.dataset.round_entries().len() as u64;
         let sends_requests = ready.sends_requests();
         let passes = passes(&input.workload, keys, cache, sends_requests, salt);
@@ -63,7 +65,7 @@ impl ValuesTrial<'_> {
         let look = first_round && input.work.operation.updates() && ready.retains();
         let share = || ready.with(|store| input.written_before(&mut *store.session()?, &passes[0]));
         let written_before = look.then(share).transpose()?.map(|(share, _)| share);
-        let before = cache_state::reach(ready, cache, input.stop)?;
+        let before = if examines { cache_state::reach(ready, cache, input.stop)? } else { None };
         let as_found = ready.as_found.get();
         let (mut sample, opening) = ready.with(|store| self.open(store, &passes))?;
         sample.open_ns = nanoseconds(opening);
@@ -78,7 +80,7 @@ impl ValuesTrial<'_> {
             flush(&ready.files())?;
             ready.filled.set(false);
         }
-        let after = cache_state::seen(ready, input.stop)?;
+        let after = if examines { cache_state::seen(ready, input.stop)? } else { None };
         Ok((Sample { cache, as_found, before, after, ..sample }, written_before))
     }
 

@@ -235,6 +235,7 @@ impl AgeTrial<'_> {
             ready: &self.ready,
             trial: TrialInput {
                 cache,
+                examines: true,
                 salt: step.salt,
                 seed: 0,
                 first_round: self.first_round,

@@ -313,9 +313,13 @@ impl Blobs<'_> {
         let ops = drawn(workload, &self.stores.dataset, 0)?;
         // The rounds look at what was written. Requests to a service may cost money.
         let read_back = !self.job.sends_requests();
-        let input = TrialInput { cache, salt: 0, seed: 0, first_round: false, read_back };
-        let operation = workload.work.operation().expect("a workload of values");
-        let ready = self.stores.targets[target].store(operation);
+        let work = workload.work.blobs().expect("a workload of values");
+        let own = &self.stores.targets[target];
+        let ready = own.store(work.operation);
+        // Not every epoch examines pages, so that it is no part of what one takes.
+        let in_turns = self.job.takes_turns(work) && own.can_take_turns();
+        let examines = cache != Cache::Warm || !in_turns;
+        let input = TrialInput { cache, examines, salt: 0, seed: 0, first_round: false, read_back };
         if cache == Cache::Warm {
             // A warm store is filled once, not in each trial.
             cache_state::reach(ready, cache, self.job.stop)?;

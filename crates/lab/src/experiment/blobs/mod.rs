@@ -488,7 +488,8 @@ impl Experiment for Blobs<'_> {
         let (run_seed, round) = (self.job.request.seed, u64::from(output.round));
         let salt = derive(run_seed, Use::Payloads, (round << 32) | u64::from(output.position));
         let seed = derive(run_seed, Use::Picks, round);
-        let input = TrialInput { cache, salt, seed, first_round: round == 0, read_back: true };
+        let first_round = round == 0;
+        let input = TrialInput { cache, examines: true, salt, seed, first_round, read_back: true };
         let prepared = &self.stores.targets[target];
         let tried = self.trial(target, workload, ops, input);
         let (sample, written_before) = match tried {

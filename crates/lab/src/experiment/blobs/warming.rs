@@ -30,12 +30,15 @@ pub(super) fn warm(
     let longest = job.remaining().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
         Warming::Whole => job.within(longest, || cache_state::load(ready, job.stop))?.is_some(),
-        Warming::Missing => true,
+        Warming::Missing | Warming::There => true,
         Warming::None => false,
     };
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
+    if warming == Warming::There {
+        return Ok(());
+    }
     let longest = if is_loaded { longest } else { examining };
     let reached = job.within(longest, || cache_state::reach(ready, Cache::Warm, job.stop))?;
     if reached.is_none() {
@@ -78,11 +81,14 @@ pub(super) fn examine_some(
 }
 
 /// The way in which a store is brought into memory before it is read warm.
+#[derive(PartialEq)]
 enum Warming {
     /// From start to end, after it was evicted.
     Whole,
     /// Pages that are not in memory.
     Missing,
+    /// All pages were seen in memory.
+    There,
     /// Not at all: it is measured as it was found.
     None,
 }
@@ -129,7 +135,8 @@ impl Job<'_> {
         Ok(match () {
             () if loading * missing + again > WARMING => Warming::None,
             () if missing > FEW_MISSING => Warming::Whole,
-            () => Warming::Missing,
+            () if missing > 0.0 => Warming::Missing,
+            () => Warming::There,
         })
     }
 }
