@@ -36,16 +36,17 @@ impl Turns {
         starts.map(move |start| self.slice.min(self.count - start))
     }
 
-    /// Returns the slice that store `number` of `stores` does at a step. All stores do the same
-    /// slices, but those of a pass over the keys in orders of their own: what one store has just
-    /// read is in the processor's cache, and would be read from there by another one of the same
-    /// files.
-    fn slice_of(self, number: usize, stores: usize, step: usize, slices: usize) -> usize {
+    /// Returns the slice that the store with this `label`, of so many `stores`, does at a step. All
+    /// stores do the same slices, but those of a pass over the keys in orders of their own: what one
+    /// store has just read is in the processor's cache, and would be read from there by another one
+    /// of the same files. As the first pass is in order, one that starts in the middle finds more of
+    /// it there: a label is another store's in each epoch.
+    fn slice_of(self, label: usize, stores: usize, step: usize, slices: usize) -> usize {
         let in_a_pass = self.pass / self.slice.max(1);
         let in_a_pass = usize::try_from(in_a_pass).unwrap_or(usize::MAX).max(1);
         let start = step / in_a_pass * in_a_pass;
         let length = in_a_pass.min(slices - start);
-        start + (step - start + number * length / stores) % length
+        start + (step - start + label * length / stores) % length
     }
 }
 
@@ -106,12 +107,12 @@ pub(crate) fn take_turns(
         done[number] = lanes.open(number);
     }
     lanes.start();
-    let (labels, orders) = (shuffled(), balanced_orders(stores));
+    let (labelled, orders) = (shuffled(), balanced_orders(stores));
     let slices = turns.slices().count();
     for (order, step) in orders.iter().cycle().zip(0..slices) {
-        for number in order.iter().map(|place| labels[*place]) {
+        for (label, number) in order.iter().map(|label| (*label, labelled[*label])) {
             if done[number].is_ok() {
-                let slice = turns.slice_of(number, stores, step, slices);
+                let slice = turns.slice_of(label, stores, step, slices);
                 done[number] = lanes.slice(number, slice);
             }
         }
@@ -139,6 +140,37 @@ pub(crate) fn balanced_orders(n: usize) -> Vec<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Notes the first slice of each store, and ends there.
+    struct FirstSlices(Vec<Option<usize>>);
+
+    impl Lanes for FirstSlices {
+        fn open(&mut self, _: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn slice(&mut self, store: usize, slice: usize) -> Result<()> {
+            self.0[store].get_or_insert(slice);
+            Ok(())
+        }
+
+        fn finish(&mut self, _: usize) -> Result<LaneDone> {
+            Err(model::Error::interrupted())
+        }
+    }
+
+    #[test]
+    fn each_store_starts_in_the_middle_of_the_keys_in_about_as_many_epochs() {
+        let starts = (0..1000).map(|seed| {
+            let turns = Turns { first: 40, pass: 40, count: 40, slice: 10, lead: 0, seed };
+            let mut first = FirstSlices(vec![None; 2]);
+            take_turns(turns, 2, &mut first);
+            first.0
+        });
+        let (one, other): (Vec<_>, Vec<_>) = starts.partition(|start| *start == [Some(0), Some(2)]);
+        assert!(other.iter().all(|start| *start == [Some(2), Some(0)]));
+        assert!((400..600).contains(&one.len()), "{}", one.len());
+    }
 
     #[test]
     fn each_store_is_everywhere_and_after_each_other_one_equally_often() {
