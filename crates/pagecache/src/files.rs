@@ -205,8 +205,8 @@ impl<'a> Files<'a> {
         self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
-    /// Visits all files. `visit` returns whether a file was not in memory; if one
-    /// of the last ones was not (the first ones, if `is_missing`), the system is asked to read the next ones.
+    /// Visits all files. `visit` returns whether a file was not in memory: if one of a group was not, the
+    /// system is asked to read the group after the next. `is_missing` says so of what comes before the first.
     fn visit_ahead(
         &self,
         mut is_missing: bool,
@@ -215,7 +215,9 @@ impl<'a> Files<'a> {
         let groups = self.paths.chunks(AHEAD);
         for (group, next) in groups.clone().zip(groups.skip(1).chain([&[][..]])) {
             if is_missing {
-                next.iter().for_each(|path| read_ahead(path));
+                for path in next {
+                    read_ahead(path);
+                }
             }
             is_missing = false;
             self.visit_each(group, |path| visit(path).map(|missing| is_missing |= missing))?;
