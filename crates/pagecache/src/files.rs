@@ -303,11 +303,14 @@ mod tests {
             files.visit_ahead(is_missing, visit).unwrap();
             asked.iter().filter(|asked| **asked).count()
         };
-        if asked(false) > 0 {
+        files.evict().unwrap();
+        if files.pages().unwrap().resident > 0 {
             return; // A file system in memory.
         }
-        // The second group while the first is read, and the third as that was missing.
-        assert_eq!(asked(true), 2 * AHEAD);
+        assert_eq!(asked(false), 0);
+        // The second group before the first is read, and the third as that was missing. Other programs may
+        // empty the caches at any time.
+        assert!((0..20).any(|_| asked(true) == 2 * AHEAD));
     }
 
     #[test]
