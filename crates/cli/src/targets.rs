@@ -377,6 +377,7 @@ pub(crate) fn resolve(text: &OsStr) -> Result<FoundTarget> {
     if let Some(address) = target.location.to_str().filter(|location| location.starts_with("//")) {
         let text = without_password(words);
         let engine = registry::remote(name).map_err(|e| e.context(&text))?;
+        engine.servers()?.check_address(address)?;
         let place = StorePlace::Server(Secret::address(address));
         let found = FoundTarget { text, engine, place, settings };
         let own = Settings(found.settings.iter().cloned().collect());

@@ -93,6 +93,9 @@ fn a_dry_run_refuses_what_a_run_refuses() {
         "good.db?sync=off --update --durability durable",
         "sqlite:?sync=off --roles writers=1 --durability durable",
         "sqlite: --roles writers=1 --scratch absent",
+        "mariadb://me@host:port/db files:",
+        "postgres://host files:",
+        "s3://A files:",
         #[cfg(feature = "lmdb")]
         "lmdb: sqlite:?journal=off --processes 2 --durability consistent --update",
         #[cfg(feature = "redb")]

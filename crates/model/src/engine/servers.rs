@@ -16,6 +16,13 @@ pub trait Servers: Sync {
     /// folder; `None` if this process's own user does the work, or the server exists already.
     fn account(&self) -> Option<Account>;
 
+    /// Checks the form of the address of an existing server, which is not asked.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part is missing or malformed.
+    fn check_address(&self, address: &str) -> Result<()>;
+
     /// Returns the durability class of the existing server at `address`, which storemark does not
     /// change.
     ///

@@ -40,27 +40,15 @@ impl Link {
     ///
     /// Fails if a part is not accepted, or there are no credentials.
     pub(super) fn find(location: &Path, settings: &Settings) -> Result<Self> {
-        let text = location.to_str().unwrap_or_default();
-        let shown = format!("s3:{text}");
-        let accepted = "(accepted: s3://bucket/prefix?endpoint=http://host:port&region=name)";
-        let wrong = |why: &str| Error::usage(format!("{why} {accepted}")).at(&shown);
-        let path = text.trim_start_matches('/').trim_end_matches('/');
-        let (name, prefix) = path.split_once('/').unwrap_or((path, ""));
-        if !is_bucket(name) {
-            return Err(wrong("a bucket's name has 3 to 63 of a-z, 0-9, \".\" and \"-\""));
-        }
-        let clean =
-            |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
-        if !prefix.is_empty() && !prefix.split('/').all(clean) {
-            return Err(wrong("a prefix has no empty part, \".\" or \"..\""));
-        }
+        let (name, prefix) = split(location)?;
+        let shown = shown(location);
         let region = text_of(settings, REGION, &["AWS_REGION", "AWS_DEFAULT_REGION"]);
         let region = region.unwrap_or_else(|| "us-east-1".to_owned());
         let endpoint = endpoint(settings);
         // A certificate of AWS covers one more part of a name.
         let by_host = endpoint.is_none() && !name.contains('.');
         let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-        let bad = |why: String| wrong(&format!("endpoint={endpoint}: {why}"));
+        let bad = |why: String| refused(location, &format!("endpoint={endpoint}: {why}"));
         let url = endpoint.parse().map_err(|why| bad(format!("{why}")))?;
         let style = if by_host { UrlStyle::VirtualHost } else { UrlStyle::Path };
         let bucket = Bucket::new(url, style, name.to_owned(), region);
@@ -69,6 +57,35 @@ impl Link {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         Ok(Self { bucket, credentials, prefix, shown, endpoint, direct: false })
     }
+}
+
+/// Splits the location `//bucket/prefix` into the names of the bucket and the prefix, which may be empty.
+///
+/// # Errors
+///
+/// Fails if one of them is not accepted.
+pub(super) fn split(location: &Path) -> Result<(&str, &str)> {
+    let path = location.to_str().unwrap_or_default().trim_matches('/');
+    let (name, prefix) = path.split_once('/').unwrap_or((path, ""));
+    if !is_bucket(name) {
+        let why = "a bucket's name has 3 to 63 of a-z, 0-9, \".\" and \"-\"";
+        return Err(refused(location, why));
+    }
+    let clean = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+    if !prefix.is_empty() && !prefix.split('/').all(clean) {
+        return Err(refused(location, "a prefix has no empty part, \".\" or \"..\""));
+    }
+    Ok((name, prefix))
+}
+
+/// Returns the location as messages show it.
+fn shown(location: &Path) -> String {
+    format!("s3:{}", location.to_str().unwrap_or_default())
+}
+
+fn refused(location: &Path, why: &str) -> Error {
+    let accepted = "(accepted: s3://bucket/prefix?endpoint=http://host:port&region=name)";
+    Error::usage(format!("{why} {accepted}")).at(shown(location))
 }
 
 /// Returns the endpoint that is named; `None` for that of AWS.

@@ -109,6 +109,9 @@ pub(crate) trait ServerStore: Store + Sized + 'static {
         None
     }
 
+    /// Checks the form of an address, as [`Servers::check_address`] does.
+    fn check_address(address: &str) -> Result<()>;
+
     /// Returns the class of an existing server, as [`Servers::class_at`] does.
     fn class_at(address: &str, settings: &Settings) -> Result<Durability>;
 
@@ -167,6 +170,10 @@ impl<S: ServerStore> Servers for ServerEngine<S> {
 
     fn account(&self) -> Option<Account> {
         if self.is_private() { S::software(&Settings::default()).account() } else { None }
+    }
+
+    fn check_address(&self, address: &str) -> Result<()> {
+        S::check_address(address)
     }
 
     fn class_at(&self, address: &str, settings: &Settings) -> Result<Durability> {

@@ -18,7 +18,7 @@ use model::{
 
 use super::{
     ACKNOWLEDGED, CONCURRENCY, EXISTING, KEYS, PART,
-    address::{ENDPOINT, Link, REGION, is_aws},
+    address::{self, ENDPOINT, Link, REGION, is_aws},
     client::S3Client,
     leftovers,
     names::{self, Form},
@@ -184,6 +184,10 @@ impl ServerStore for ObjectStore {
         let mut settings = Settings::default();
         settings.set(EXISTING.name, "yes");
         Ok(Some(FoundValues { settings, ..FoundValues::default() }))
+    }
+
+    fn check_address(address: &str) -> Result<()> {
+        address::split(Path::new(address)).map(drop)
     }
 
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {

@@ -154,6 +154,10 @@ impl<D: Catalog> ServerStore for TableStore<D> {
         D::repair(location)
     }
 
+    fn check_address(address: &str) -> Result<()> {
+        in_database::<D>(address, &Settings::default()).map(drop)
+    }
+
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
         let host = Host::<D>::connect_existing(&in_database::<D>(address, settings)?, settings)?;
         Ok(durability::<D>(&host.variables()?, settings))

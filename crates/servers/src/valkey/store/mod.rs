@@ -131,6 +131,10 @@ impl ServerStore for ValkeyStore {
         program::repair(location)
     }
 
+    fn check_address(address: &str) -> Result<()> {
+        in_database::<ValkeyClient>(address, &Settings::default()).map(drop)
+    }
+
     fn class_at(address: &str, settings: &Settings) -> Result<Durability> {
         let host = Host::<ValkeyClient>::connect_existing(
             &in_database::<ValkeyClient>(address, settings)?,
