@@ -3,7 +3,10 @@
 use model::{Case, Plan, Work, record::Record};
 use stats::{Estimate, SAME};
 
-use crate::series::{FEWEST_ROUNDS, Series};
+use crate::{
+    series::{FEWEST_ROUNDS, Series},
+    verdict::deciding_ratio,
+};
 
 /// A candidate whose cost on a sample is further than this from the best's is not the best on all
 /// of the data either.
@@ -99,15 +102,24 @@ impl<'a> Costs<'a> {
         Some(around(point, widths, n))
     }
 
-    /// Returns the cost of a target divided by that of another one. Each time is compared with the
-    /// other's of the same round. To first order the logarithm of the cost is the sum of the
-    /// logarithms of its parts, weighed by their parts of the cost, so their intervals add up as
-    /// squares.
+    /// Returns the cost of a target divided by that of another one, with the interval that decides. Each
+    /// time is compared with the other's of the same round.
     pub fn ratio(self, target: usize, other: usize) -> Option<Estimate> {
+        self.ratio_of(target, other, |part| deciding_ratio(part, part.with_target(other)))
+    }
+
+    /// Returns the cost of a target divided by that of another one, from the `ratios` of its parts. To first
+    /// order the logarithm of the cost is the sum of the logarithms of its parts, weighed by their parts of
+    /// the cost, so their intervals add up as squares.
+    pub(crate) fn ratio_of(
+        self,
+        target: usize,
+        other: usize,
+        ratios: impl Fn(Series<'a>) -> Option<Estimate>,
+    ) -> Option<Estimate> {
         let whole = self.cost(other)?.point;
         let parts = self.parts(target).map(|(share, series)| {
-            let (ratio, base) =
-                (series.ratio_to(series.with_target(other))?, time(series.with_target(other))?);
+            let (ratio, base) = (ratios(series)?, time(series.with_target(other))?);
             Some((share * base.point / whole, ratio, base))
         });
         let parts = parts.collect::<Option<Vec<_>>>()?;

@@ -21,7 +21,7 @@ use stats::{Estimate, Values, geometric_mean};
 use crate::{
     histogram,
     series::Series,
-    verdict::{Judged, Verdict, judgements, judgements_on},
+    verdict::{Judged, Verdict, judgements_on},
 };
 
 /// The figures of one target under one workload in one cache state, over all rounds. A figure is
@@ -136,7 +136,7 @@ impl Figures {
 pub fn figures(record: &Record) -> Vec<Figures> {
     let cases = record.header.plan.cases();
     let rows = cases.flat_map(|case| {
-        let judged = judgements(record, case).into_iter().enumerate();
+        let judged = judgements_on(Judge::Time, record, case).into_iter().enumerate();
         let rows = judged.map(|(target, judged)| row(Series::new(record, case, target), judged));
         let mut rows = without_false_limits(&record.header.plan, rows.collect());
         let judged = judged_figures(record, case);

@@ -27,9 +27,11 @@ pub struct GatedTarget {
 }
 
 /// Judges each target of a run against the baseline, whose time, or the percentile that the plan names, it
-/// may exceed by `share`. References are no choice, and are left out.
-pub fn gated_targets(record: &Record, share: f64) -> Vec<GatedTarget> {
+/// may exceed by the share of the plan's gate. References are no choice, and are left out; without a gate
+/// so are all.
+pub fn gated_targets(record: &Record) -> Vec<GatedTarget> {
     let plan = &record.header.plan;
+    let Some(share) = plan.rounds.fail_above else { return Vec::new() };
     let is_gated = |target: usize| target != plan.baseline && !plan.is_reference(target);
     let figure = plan.rounds.judge;
     let of_case = |case| {

@@ -8,6 +8,7 @@ use crate::{
     figures::{Figures, cases, stores::stores},
     lead::is_variant,
     rounds::whole_rounds,
+    series::Series,
     verdict::Verdict,
 };
 
@@ -133,8 +134,10 @@ impl Compared<'_> {
             target == baseline || self.is_judged(target) && !is_variant(self.plan, target)
         };
         let choice = self.costs.choice(Some(baseline), wanted)?;
-        // A cost may seem to be lower before a verdict shows it.
-        let is_shown = self.verdicts(choice.chosen).any(|verdict| verdict == Verdict::Faster);
+        let is_lower = self.ratio(choice.chosen).is_some_and(|ratio| ratio.high < 1.0);
+        // By more than is called the same.
+        let is_shown =
+            is_lower && self.verdicts(choice.chosen).any(|verdict| verdict == Verdict::Faster);
         if choice.chosen != baseline && is_shown {
             return Some(Recommended::Take(self.taken(choice.chosen, choice.faster)));
         }
@@ -147,13 +150,15 @@ impl Compared<'_> {
         Some(Recommended::Undecided(Undecided::NoDifference { fastest, ratio }))
     }
 
-    /// Returns the cost of a store divided by the baseline's. Of a single workload it has the
-    /// interval that its verdict rests on.
+    /// Returns the cost of a store divided by the baseline's, with the interval that its verdicts rest on.
     fn ratio(&self, target: usize) -> Option<Estimate> {
-        match self.work[..] {
-            [rows] => rows.iter().find(|row| row.target == target)?.ratio,
-            _ => self.costs.ratio(target, self.plan.baseline),
+        let ratio = |rows: &[Figures]| rows.iter().find(|row| row.target == target)?.ratio;
+        if let [rows] = self.work[..] {
+            return ratio(rows);
         }
+        let of_part =
+            |part: Series<'_>| ratio(self.work.iter().find(|rows| rows[0].case == part.case)?);
+        self.costs.ratio_of(target, self.plan.baseline, of_part)
     }
 
     fn verdicts(&self, target: usize) -> impl Iterator<Item = Verdict> {

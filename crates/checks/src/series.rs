@@ -49,7 +49,8 @@ impl<'a> Series<'a> {
         self.trials().filter(move |sample| is_usable(self.record, sample))
     }
 
-    fn trials(self) -> impl Iterator<Item = &'a Sample> {
+    /// Returns the trials, in their cache state or not.
+    pub(crate) fn trials(self) -> impl Iterator<Item = &'a Sample> {
         let of_size = move |sample: &&Sample| {
             sample.passes().is_some_and(|passes| passes.half) == self.of_half
         };
@@ -71,11 +72,6 @@ impl<'a> Series<'a> {
     /// only.
     pub fn is_tried(&self) -> bool {
         self.trials().next().is_some()
-    }
-
-    /// Counts the trials, in their cache state or not.
-    pub(crate) fn tried(self) -> usize {
-        self.trials().count()
     }
 
     /// Reports whether any trial was in its cache state.
@@ -169,11 +165,6 @@ impl<'a> Series<'a> {
     /// Counts the rounds in which both were measured.
     pub fn rounds_with(self, other: Self) -> usize {
         self.pairs(self.times(), other.times()).count()
-    }
-
-    /// Returns the median of its latencies divided by that of `other`, paired by round.
-    pub(crate) fn medians_to(self, other: Self) -> Option<Estimate> {
-        self.figure_ratios_to(Judge::P50, other).mean()
     }
 
     /// Divides a figure by that of another series in each round that has both.

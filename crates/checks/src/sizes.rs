@@ -1,7 +1,7 @@
 //! Datasets in which few values hold most of the bytes: the mean is about those, the median about all
 //! others, and the two may contradict each other.
 
-use model::{FindingKind, RatioInterval, record::Record};
+use model::{FindingKind, Judge, RatioInterval, record::Record};
 use stats::Estimate;
 
 use crate::{
@@ -36,7 +36,8 @@ pub(crate) fn ratio_depends_on_size(
     few_hold_most(series.record)?;
     let enough = |ratio: &Estimate| ratio.n >= FEWEST_ROUNDS as usize;
     let by_bytes = by_bytes.copied().filter(enough)?;
-    let by_operations = series.medians_to(series.baseline()).filter(enough)?;
+    let medians = series.figure_ratios_to(Judge::P50, series.baseline());
+    let by_operations = medians.mean().filter(enough)?;
     let apart = |below: &Estimate, above: &Estimate| below.high * APART < above.low;
     let apart = apart(&by_operations, &by_bytes) || apart(&by_bytes, &by_operations);
     apart.then(|| FindingKind::RatioDependsOnSize {

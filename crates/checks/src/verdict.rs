@@ -87,11 +87,6 @@ impl Verdict {
 /// targets that were not measured.
 pub(crate) type Judged = (Verdict, Option<Estimate>);
 
-/// Returns the verdict on the time of each target of the plan in a case.
-pub(crate) fn judgements(record: &Record, case: Case) -> Vec<Judged> {
-    judgements_on(Judge::Time, record, case)
-}
-
 /// Returns the verdict on a figure of each target of the plan in a case. The interval of a ratio is the
 /// one that decides, also if the run looked at it again and again.
 pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<Judged> {
@@ -129,9 +124,19 @@ pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<J
 /// Returns how often a run judges its ratios. Each of several runs has its share of the time,
 /// whatever it shows.
 fn looks(plan: &Plan) -> Looks {
-    let Rounds { max, runs, .. } = plan.rounds;
-    let precision = narrow(plan);
-    if max.is_some() || runs > 1 { Looks::Once } else { Looks::AfterEach { precision } }
+    let Rounds { max, runs, fail_above, .. } = plan.rounds;
+    if max.is_some() || runs > 1 {
+        return Looks::Once;
+    }
+    // A gate may be undecided however narrow the interval is, and the run looks again.
+    let precision = if fail_above.is_some() { 0.0 } else { narrow(plan) };
+    Looks::AfterEach { precision }
+}
+
+/// Returns the ratio of the times of a target to those of another one, with the interval that decides.
+pub(crate) fn deciding_ratio(series: Series<'_>, other: Series<'_>) -> Option<Estimate> {
+    let ratios = series.figure_ratios_to(Judge::Time, other);
+    stats::judge(&[ratios], looks(&series.record.header.plan))[0].ratio
 }
 
 /// Returns the half-width at which an interval is narrow enough, whatever it shows: for a time the
@@ -177,14 +182,17 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 }
 
 /// Returns the targets that need more rounds in a case. The baseline is left out, unless it is
-/// alone or its rate is compared with other runs. A target that failed may be among them.
+/// alone or its rate is compared with other runs, and so is what a gate does not judge. A target that
+/// failed may be among them.
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
+    let is_gated = |target| plan.rounds.fail_above.is_none() || !plan.is_reference(target);
     let mut open = BTreeSet::new();
     for figure in wanted(plan) {
         let all = judgements_on(figure, record, case).into_iter().enumerate();
-        let others = all.filter(|(target, _)| alone || *target != plan.baseline);
+        let others =
+            all.filter(|(target, _)| alone || *target != plan.baseline && is_gated(*target));
         let needs = |(target, judged): (usize, Judged)| {
             needs_rounds(Series::new(record, case, target), figure, judged).then_some(target)
         };
@@ -196,8 +204,7 @@ pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
 /// Returns the figures on which verdicts are wanted. A gate is about one.
 fn wanted(plan: &Plan) -> Vec<Judge> {
     match plan.rounds {
-        Rounds { judge, fail_above: Some(_), .. } => vec![judge],
-        Rounds { judge: Judge::Time, .. } => vec![Judge::Time],
+        Rounds { judge, fail_above, .. } if fail_above.is_some() || judge.is_time() => vec![judge],
         Rounds { judge, .. } => vec![Judge::Time, judge],
     }
 }
@@ -208,7 +215,7 @@ fn needs_rounds(series: Series<'_>, figure: Judge, judged: Judged) -> bool {
     let Some(interval) = asked(series, figure) else {
         // A target that is not tried in the first round of its case never is, and one that was never in
         // its state will hardly be.
-        let tried = series.tried();
+        let tried = series.trials().count();
         let mut targets = 0..record.header.plan.targets.len();
         let is_started = targets.any(|target| series.with_target(target).is_tried());
         return !is_started || (1..FIRST_LOOK).contains(&tried);

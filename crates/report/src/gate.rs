@@ -5,7 +5,7 @@ use model::record::Record;
 
 use crate::{
     answer::case_name,
-    number::{exact_figure, with_interval},
+    number::{exact_figure, with_interval_at},
     sentences, words,
 };
 
@@ -16,7 +16,10 @@ pub fn gated_row(run: &Record, gated: &GatedTarget) -> String {
     let [target, baseline] = [gated.target, plan.baseline].map(|of| words::label(plan, of));
     let target = format!("{}: {target}", case_name(run, gated.case));
     match gated.ratio.filter(|_| gated.verdict.is_judged()) {
-        Some(ratio) => sentences::gated(target, gated.figure, baseline, with_interval(&ratio)),
+        Some(ratio) => {
+            let ratio = with_interval_at(&ratio, plan.rounds.fail_above.unwrap_or_default());
+            sentences::gated(target, gated.figure, baseline, ratio)
+        }
         None => format!("{target}: {}", words::change_verdict(gated.verdict, None)),
     }
 }

@@ -64,13 +64,24 @@ pub(crate) fn common_unit(own: &str, least: f64, most: f64) -> Option<(&'static 
 /// needs; for one round, which has none, `0.78 (–)`, and for an interval without bounds `0.78 (too
 /// wide)`.
 pub(crate) fn with_interval(estimate: &Estimate) -> String {
+    beside_bounds(estimate, &BOUNDS)
+}
+
+/// Formats a ratio that a gate judges, with as many decimals as show on which side of its limit the
+/// ends are: it may be above 1 by `share`.
+pub(crate) fn with_interval_at(estimate: &Estimate, share: f64) -> String {
+    let [less, even, more] = BOUNDS;
+    beside_bounds(estimate, &[less, even, more, 1.0 + share])
+}
+
+fn beside_bounds(estimate: &Estimate, bounds: &[f64]) -> String {
     if estimate.n < 2 {
         return format!("{} ({NONE})", figure(estimate.point));
     }
     if !estimate.has_width() {
         return format!("{} (too wide)", figure(estimate.point));
     }
-    let decimals = decimals(estimate);
+    let decimals = decimals(estimate, bounds);
     let show = |value: f64| {
         if value.abs() < 99_999.5 { format!("{value:.decimals$}") } else { figure(value) }
     };
@@ -81,13 +92,13 @@ pub(crate) fn with_interval(estimate: &Estimate) -> String {
 const BOUNDS: [f64; 3] = [1.0 - SAME, 1.0, 1.0 + SAME];
 
 /// Returns the number of decimals: two digits at least, one more if the ends of the interval would
-/// look the same, and more if an end would look like a bound that it is not.
-fn decimals(estimate: &Estimate) -> usize {
+/// look the same, and more if an end would look like one of the `bounds` that it is not.
+fn decimals(estimate: &Estimate, bounds: &[f64]) -> usize {
     let hides = |decimals: usize| {
         let mut ends = [estimate.low, estimate.high].into_iter();
         ends.any(|end| {
             let shown = format!("{end:.decimals$}").parse::<f64>();
-            BOUNDS.iter().any(|bound| shown == Ok(*bound) && end.total_cmp(bound).is_ne())
+            bounds.iter().any(|bound| shown == Ok(*bound) && end.total_cmp(bound).is_ne())
         })
     };
     let few = few_decimals(estimate);

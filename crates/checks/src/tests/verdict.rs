@@ -85,7 +85,7 @@ fn a_gate_goes_on_until_it_is_decided() {
     let gated = |ratio, spread, share| {
         let mut record = run(14, &[(ratio, spread)]);
         record.header.plan.rounds.fail_above = Some(share);
-        let [gated] = gated_targets(&record, share)[..] else { panic!() };
+        let [gated] = gated_targets(&record)[..] else { panic!() };
         (gated.verdict, gated.gate, open(&record).len())
     };
     assert_eq!(gated(1_100, 20, 0.05), (Verdict::Slower, Gate::Fail, 0));
@@ -94,13 +94,37 @@ fn a_gate_goes_on_until_it_is_decided() {
     assert_eq!(gated(700, 10, 0.0), (Verdict::Faster, Gate::Pass, 0));
 }
 
+/// A run looks again after each round, however narrow the interval is, so that it is never that of a single
+/// look.
+#[test]
+fn the_interval_of_a_gate_is_that_of_many_looks() {
+    let mut record = run(40, &[(1_040, 5)]);
+    let width = |record: &Record| figures(record)[1].ratio.unwrap().half_width();
+    let narrow = width(&record);
+    record.header.plan.rounds.fail_above = Some(0.04);
+    assert!(narrow < 0.015 && width(&record) > 1.2 * narrow, "{narrow} {}", width(&record));
+    assert_eq!(open(&record), [1]);
+    record.header.plan.rounds.max = Some(40);
+    assert!((width(&record) / narrow - 1.0).abs() < 0.2);
+}
+
+#[test]
+fn a_gate_does_not_wait_for_what_it_does_not_judge() {
+    let mut record = run(14, &[(700, 10), (1_100, 20)]);
+    record.header.plan.rounds.fail_above = Some(0.1);
+    assert_eq!(open(&record), [2]);
+    record.header.plan.targets[2].reference = true;
+    assert_eq!(open(&record), [0; 0]);
+}
+
 /// Values are asked for in each cache state; other experiments have steps that are in one state alone.
 #[test]
 fn a_case_that_an_experiment_does_not_have_is_not_gated() {
     let mut record = run(14, &[(700, 10)]);
     record.header.plan.caches.push(Cache::DataCold);
+    record.header.plan.rounds.fail_above = Some(0.05);
     let gates =
-        |record: &Record| gated_targets(record, 0.05).iter().map(|of| of.gate).collect::<Vec<_>>();
+        |record: &Record| gated_targets(record).iter().map(|of| of.gate).collect::<Vec<_>>();
     assert_eq!(gates(&record), [Gate::Pass, Gate::Undecided]);
     let queue = QueueData { tasks: 1, rewrites: 0, output: 1 };
     record.header.plan.experiment = Experiment::Queue(queue);

@@ -231,3 +231,32 @@ fn a_gate_on_a_run_passes_fails_or_cannot_judge() {
     let (code, said) = gated("lmdb: files:", "--inconclusive pass");
     assert_eq!((code, said.contains("--fail-above")), (1, true), "{said}");
 }
+
+/// Every experiment has both gates. One of two targets takes longer than the other by more than a thousandth of a
+/// percent, or nobody knows, so that the gate on times cannot pass in both orders.
+#[test]
+fn every_experiment_is_gated() {
+    for (command, targets) in [
+        ("rows --rows 300", ["sqlite:", "sqlite:?cache=1MiB"]),
+        ("queue --workers 2 --tasks 2 --judge p99", ["sqlite:", "sqlite:?connection=shared"]),
+        ("age --objects 20 --size 2k --ages 0,1 --judge p50", ["sqlite:", "sqlite:?api=blob"]),
+        ("life --keys 50 --size 1k --days 1", ["sqlite:", "sqlite:?cache=1MiB"]),
+        ("backup --files 40", ["sqlite:", "sqlite:?cache=1MiB"]),
+    ] {
+        let world = World::new();
+        let mut said = String::new();
+        for [one, other] in [targets, [targets[1], targets[0]]] {
+            let gates = "--rounds 5 --fail-above 0.001% --fail-on flushes";
+            let ran = world.run(&format!("{command} {one} {other} {gates}"));
+            let passes = |gate: &str| ran.err.contains(&format!("gate {gate}: pass\n"));
+            let both = passes("at 0.001 %") && passes("on flushes");
+            assert_eq!(ran.code, Some(if both { 0 } else { 3 }), "{command}: {}", ran.err);
+            assert!(ran.err.contains("gate on flushes: "), "{command}: {}", ran.err);
+            said += &ran.err;
+        }
+        let figure = command.split_once("--judge ").map_or("time", |(_, figure)| figure);
+        let not_passed = ["fail", "undecided"].map(|gate| format!("gate at 0.001 %: {gate}: "));
+        let lines = said.lines().filter(|line| not_passed.iter().any(|gate| line.contains(gate)));
+        assert!(lines.clone().any(|line| line.contains(&format!("{figure} ÷ that of "))), "{said}");
+    }
+}

@@ -88,6 +88,22 @@ fn a_program_that_is_compared_with_itself_is_not_measured_a_third_time() {
     }
 }
 
+/// The protocol decides, not the version.
+#[test]
+fn a_program_of_another_version_with_the_same_protocol_is_measured() {
+    let world = World::new();
+    let newer = r#"sed -u '1s/"version":"[^"]*"/"version":"9.9.9"/g'"#;
+    script(&world, "newer", &format!("{PROGRAM} \"$@\" | {newer}"));
+    let work = "--read --update --keys 50 --rounds 2 --json r.json";
+    let ran = world.ok(&format!("run redb: redb:?worker=./newer {work} -v"));
+    let record = world.record("r.json");
+    let libraries = &record.header.environment.libraries;
+    assert_eq!(libraries[1].program.as_deref(), Some("9.9.9"), "{libraries:?}");
+    assert!(ran.words().contains("of storemark 9.9.9"), "{}", ran.out);
+    let samples = record.samples.iter().filter(|sample| sample.target == 1);
+    assert_eq!(samples.count(), 4);
+}
+
 /// Keys and values come from the user's own store, through the other program.
 #[test]
 fn a_store_of_the_user_is_measured_by_another_program_and_left_as_it_was() {

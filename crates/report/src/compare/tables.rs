@@ -7,7 +7,7 @@ use crate::tables::{TARGET, ratio_column, tone};
 use crate::{
     ComparedCase, Comparison,
     gate::counter_change,
-    number::{figure, with_interval},
+    number::{figure, with_interval_at},
     sentences,
     table::{Cell, Column, Room, Table},
     words,
@@ -67,17 +67,17 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
 /// old 1.10 (1.09–1.11), sees changes from 1.2 % on`.
 pub fn gate_rows(comparison: &Comparison, share: f64, gate: Gate) -> Vec<String> {
     let rows = comparison.gated().filter(|(_, change)| change.gate(share) == gate);
-    rows.map(|(case, change)| gate_row(case, change)).collect()
+    rows.map(|(case, change)| gate_row(case, change, share)).collect()
 }
 
-fn gate_row(case: &ComparedCase, change: &Change) -> String {
+fn gate_row(case: &ComparedCase, change: &Change, share: f64) -> String {
     let about = format!("{}: {}", case.title(), change.target);
     let Some(ratio) = change.time.filter(|_| change.verdict.is_judged()) else {
         return format!("{about}: {}", words::change_verdict(change.verdict, None));
     };
-    let ratio = with_interval(&ratio);
+    let ratio = with_interval_at(&ratio, share);
     match change.detectable {
-        Some(share) => sentences::changed(about, ratio, figure(share * 100.0)),
+        Some(seen) => sentences::changed(about, ratio, figure(seen * 100.0)),
         None => sentences::changed_unseen(about, ratio),
     }
 }

@@ -170,3 +170,21 @@ fn a_percentile_has_a_table_of_its_own_if_it_is_judged() {
     let (_, after) = page.split_once(table).unwrap();
     assert!(after.lines().any(|line| line.starts_with("pack") && line.ends_with("not measured")));
 }
+
+/// Ten rounds without a stall show that fewer than one in three has one; one with a stall is counted.
+#[test]
+fn rounds_with_a_stall_are_counted_and_none_says_how_rare_they_are() {
+    let mut record = typical();
+    let note = "rounds with an operation of 10 ms or more: ";
+    let page = whole_page(&record, 200);
+    assert!(page.contains(&format!("{note}none of 10, so fewer than one in 3 (95 %)")), "{page}");
+    let mut of_sqlite = record.samples.iter_mut().filter(|sample| sample.target == 1);
+    of_sqlite.next().unwrap().latency_mut().unwrap().max_ns = 10_000_000;
+    let page = whole_page(&record, 200);
+    let shown =
+        "sqlite api=blob 1 of 10; none of 10 of each other target, so fewer than one in 3 (95 %)";
+    assert!(page.contains(&format!("{note}{shown}")), "{page}");
+    record.samples.retain(|sample| sample.round < 2);
+    let page = whole_page(&record, 200);
+    assert!(page.contains(&format!("{note}sqlite api=blob 1 of 2\n")), "{page}");
+}

@@ -105,7 +105,7 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
 /// Judges the targets of all runs by the limit of `--fail-above`.
 fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
     let Some(limit) = Limit::new(options) else { return Ok(()) };
-    let of_run = |run| gated_targets(run, limit.share).into_iter().map(move |of| (run, of));
+    let of_run = |run| gated_targets(run).into_iter().map(move |of| (run, of));
     let targets: Vec<_> = records.iter().flat_map(of_run).collect();
     let rows: Vec<_> =
         targets.iter().map(|(run, of)| (of.gate, report::gated_row(run, of))).collect();
