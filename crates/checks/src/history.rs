@@ -27,14 +27,10 @@ impl HistoryPlace<'_> {
     /// their cache state.
     pub fn figure(self) -> Option<Estimate> {
         let series = Series::new(self.record, self.case, self.target);
-        let values = match self.control {
-            Some(control) => series.ratios_to(series.with_target(control)),
-            None => series.unit_times(),
-        };
-        let rounds = match self.control {
-            Some(control) => series.rounds_with(series.with_target(control)),
-            None => series.rounds_with(series),
-        };
+        let other = self.control.map_or(series, |control| series.with_target(control));
+        let rounds = series.rounds_with(other);
+        let values =
+            if self.control.is_some() { series.ratios_to(other) } else { series.unit_times() };
         let is_judged = Verdict::without_change(series, series, [rounds, rounds]).is_none();
         values.mean().filter(|_| is_judged)
     }

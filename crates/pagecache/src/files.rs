@@ -130,7 +130,7 @@ impl<'a> Files<'a> {
     /// Fails with `Unsupported` if the system reports the pages of no file.
     pub fn pages(&self) -> io::Result<Pages> {
         let mut sum = Pages::default();
-        self.visit_files(|path| Pages::count_at(path).map(|pages| sum += pages))?;
+        self.visit_each(&self.paths, |path| Pages::count_at(path).map(|pages| sum += pages))?;
         Ok(sum)
     }
 
@@ -202,7 +202,7 @@ impl<'a> Files<'a> {
     /// pages.
     pub fn evict(&self) -> io::Result<()> {
         let mut evictor = Evictor::default();
-        self.visit_files(|path| evictor.evict(&open(path, false)?.file, Span::ALL))
+        self.visit_each(&self.paths, |path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
     /// Visits all files. `visit` returns whether a file was not in memory: if one of a group was not, the
@@ -223,10 +223,6 @@ impl<'a> Files<'a> {
             self.visit_each(group, |path| visit(path).map(|missing| is_missing |= missing))?;
         }
         Ok(())
-    }
-
-    fn visit_files(&self, visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
-        self.visit_each(&self.paths, visit)
     }
 
     /// Visits files, and skips those that were removed since they were listed.

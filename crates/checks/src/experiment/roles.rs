@@ -8,7 +8,7 @@ use model::{
 use stats::Estimate;
 
 use crate::{
-    figures::{Figures, Percentiles, percentiles},
+    figures::{Figures, Percentiles, percentiles, sum},
     series::Series,
     timeline::{Stall, timelines},
 };
@@ -82,20 +82,16 @@ fn role_row(record: &Record, work: RoleWork, role: &Role, row: &Figures) -> Opti
         Some(Series { case: Case { workload, ..row.case }, ..series })
     });
     let samples: Vec<_> = record.samples_of(row.case, row.target).collect();
-    let ns = total(&samples, |sample| sample.wall_ns);
+    let ns = sum(&samples, |sample| sample.wall_ns);
     (!samples.is_empty()).then(|| RoleFigures {
         role: work.role,
         figures: row.clone(),
         before_us: before.and_then(|before| before.unit_times().mean()),
         slowdown: before.and_then(|before| series.ratio_to(before)),
-        per_second: total(&samples, |sample| sample.operations) / ns.max(1.0) * 1e9,
+        per_second: sum(&samples, |sample| sample.operations) / ns.max(1.0) * 1e9,
         latency: percentiles(samples.iter().filter_map(|sample| sample.latency())),
         waits: waits(&samples, ns * f64::from(role.sessions)),
     })
-}
-
-fn total(samples: &[&Sample], of: fn(&Sample) -> u64) -> f64 {
-    samples.iter().map(|sample| of(sample) as f64).sum()
 }
 
 fn waits(samples: &[&Sample], session_ns: f64) -> RoleWaits {

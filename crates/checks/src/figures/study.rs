@@ -158,20 +158,17 @@ fn claims(step: &StudyCommand, figure: Figure) -> impl Iterator<Item = (usize, &
 /// figure.
 fn trials(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
     let rows = figures(record);
-    rows.iter()
-        .flat_map(|row| [ratio(step, record, row), claimed(step, record, row)].concat())
-        .collect()
+    let of = |row: &Figures| ratio(step, record, row).into_iter().chain(claimed(step, record, row));
+    rows.iter().flat_map(of).collect()
 }
 
 /// Returns the ratio of times to the baseline, unless a claim is about it.
-fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure> {
+fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Option<StudyFigure> {
     let plan = &record.header.plan;
     let is_claimed = claims(step, Figure::TimeRatio)
         .any(|(_, claim)| claim.over.is_none() && is_about(claim, record, row));
-    let Some(target) = plan.targets.get(row.target).filter(|_| row.target != plan.baseline) else {
-        return vec![];
-    };
-    let unclaimed = StudyFigure {
+    let target = plan.targets.get(row.target).filter(|_| row.target != plan.baseline)?;
+    (!is_claimed).then(|| StudyFigure {
         place: place_name(record.header.varied(), plan, row.case),
         target: target.label.clone(),
         figure: Figure::TimeRatio,
@@ -179,8 +176,7 @@ fn ratio(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigure
         rounded: None,
         here: row.ratio.map(Here::Estimate),
         claim: None,
-    };
-    (!is_claimed).then_some(unclaimed).into_iter().collect()
+    })
 }
 
 /// Returns the figures that are claimed of a target in a case.

@@ -73,7 +73,7 @@ impl Race<'_> {
     /// Returns how many values have room on the disk in the stores of `candidates` candidates.
     pub(super) fn room(&self, lengths: &[u64], candidates: usize) -> u64 {
         let folder = self.asked.scratch.as_deref().unwrap_or(Path::new("."));
-        let stores = STORES * candidates as u64;
+        let stores = STORES * candidates.max(1) as u64;
         let each = mean(lengths).max(BLOCK).saturating_mul(stores);
         host::free_bytes(folder).map_or(u64::MAX, |free| (free / each).max(1))
     }

@@ -68,7 +68,7 @@ pub(super) fn measure(
     let mut left: usize = trials.iter().map(|trial| trial.targets.len()).sum();
     let room = race.room(lengths, left);
     for Trial { targets, roles } in trials {
-        let seconds = race.budget.remaining() * targets.len() as f64 / left.max(1) as f64;
+        let seconds = race.budget.remaining() * targets.len() as f64 / left as f64;
         let least = guessed::ROUNDS_OF_ROLES * targets.len() as f64;
         left -= targets.len();
         let request = race.of_roles(race.roles(targets, roles, (room, lengths)), seconds);

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crash::{Loss, Operation, Record, State};
-use model::{BrokenState, CrashModel, CrashResult, CutState, Error, Result};
+use model::{BrokenState, CrashModel, CrashResult, CutState, Error, ErrorKind, Result};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -37,12 +37,14 @@ pub(super) fn check_failing(checker: &Checker<'_>, progress: &dyn Progress) -> R
     let request = &CrashRequest { program_limit: limit, ..(*request).clone() };
     let flushes = flushes(checker, &whole)?;
     progress.stage("failing one flush after the other", Some(flushes.len() as u64));
-    let mut result = summary(&whole);
+    let mut result =
+        CrashResult { models: by_model(&[CrashModel::Eio], &[]), ..super::counts(&whole) };
     for (count, before) in (1..).zip(flushes) {
-        let started = Instant::now();
         let (record, ended) = record_failure(request, scratch, Some(before), stop)?;
-        let ended =
-            if started.elapsed() < limit { Ended::Itself(ended.err()) } else { Ended::Never };
+        let ended = match ended {
+            Err(error) if error.kind() == ErrorKind::Overdue => Ended::Never,
+            ended => Ended::Itself(ended.err()),
+        };
         // Another run may make fewer flushes.
         if record.failed_flush().is_some() {
             let verdict = check(checker, &record)?;
@@ -80,18 +82,6 @@ fn flushes(checker: &Checker<'_>, record: &Record) -> Result<Vec<u64>> {
     all.truncate(most);
     all.sort_unstable();
     Ok(all)
-}
-
-fn summary(whole: &Record) -> CrashResult {
-    let operations = whole.operations();
-    CrashResult {
-        operations: operations.len() as u64,
-        bytes: whole.bytes(),
-        flushes: operations.iter().filter(|operation| operation.is_flush()).count() as u64,
-        acknowledged: whole.acknowledged(operations.len()).count() as u64,
-        models: by_model(&[CrashModel::Eio], &[]),
-        ..CrashResult::default()
-    }
 }
 
 /// Checks what a run left, as a restart finds it.

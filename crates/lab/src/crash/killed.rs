@@ -88,14 +88,6 @@ impl Run {
     }
 }
 
-/// Runs the program to its end, and returns how long it took.
-fn run_once(request: &CrashRequest, scratch: &Scratch, stop: &Stop) -> Result<Duration> {
-    let run = Run::new(scratch, scratch.path().join("program"));
-    let started = Instant::now();
-    run.run(request, scratch, stop, request.program_limit)?;
-    Ok(started.elapsed())
-}
-
 /// Kills the program at random moments of the time that it takes, and checks what it leaves.
 pub(super) fn check_killed(
     checker: &Checker<'_>,
@@ -103,7 +95,10 @@ pub(super) fn check_killed(
     progress: &dyn Progress,
 ) -> Result<CrashResult> {
     let Checker { request, scratch, stop } = checker;
-    let duration = run_once(request, scratch, stop)?;
+    let whole = Run::new(scratch, scratch.path().join("program"));
+    let started = Instant::now();
+    whole.run(request, scratch, stop, request.program_limit)?;
+    let duration = started.elapsed();
     let runs = request.states.min(MOST_RUNS);
     progress.stage("killing the program at random moments", Some(runs));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(request.seed);

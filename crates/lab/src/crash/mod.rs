@@ -131,18 +131,25 @@ fn summary(
     };
     let first = broken(first_of(|model| model != CrashModel::Strict))?;
     let first_strict = broken(first_of(|model| model == CrashModel::Strict))?;
-    let operations = record.operations();
     Ok(CrashResult {
-        operations: operations.len() as u64,
-        bytes: record.bytes(),
-        flushes: operations.iter().filter(|operation| operation.is_flush()).count() as u64,
-        acknowledged: record.acknowledged(operations.len()).count() as u64,
         models,
         states: states.iter().map(|state| cut_state(record, state)).collect(),
         first,
         first_strict,
-        ..CrashResult::default()
+        ..counts(record)
     })
+}
+
+/// Returns what a record has, whatever is checked.
+fn counts(record: &crash::Record) -> CrashResult {
+    let operations = record.operations();
+    CrashResult {
+        operations: operations.len() as u64,
+        bytes: record.bytes(),
+        flushes: operations.iter().filter(|operation| operation.is_flush()).count() as u64,
+        acknowledged: record.acknowledged(operations.len()).count() as u64,
+        ..CrashResult::default()
+    }
 }
 
 fn cut_state(record: &crash::Record, state: &Checked) -> CutState {

@@ -30,9 +30,9 @@ pub(super) fn run(
     let has_ended = wait(&child, limit, stop);
     // The first process is waited for only after that: its number stays its group's.
     group.kill(&child);
-    let status = child.wait()?;
+    let status = child.wait();
     scratch.ended(child.id());
-    Ok(has_ended.then_some(status))
+    Ok(has_ended.then_some(status?))
 }
 
 /// Waits until a process has ended, without taking its status.

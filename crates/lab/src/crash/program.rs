@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Error, Result, units::show_duration};
+use model::{Error, ErrorKind, Result, units::show_duration};
 
 use super::{CrashRequest, failed, with_folder};
 
@@ -46,7 +46,7 @@ fn name(request: &CrashRequest) -> String {
 }
 
 fn not_started(request: &CrashRequest, cause: io::Error) -> Error {
-    Error::io(name(request), cause).with_kind(model::ErrorKind::Usage)
+    Error::io(name(request), cause).with_kind(ErrorKind::Usage)
 }
 
 /// Checks how the program ended.
@@ -68,7 +68,7 @@ pub(super) fn end(
         None => {
             let time = show_duration(time);
             let what = format!("did not end in {time} (--program-limit): {said}");
-            Err(Error::failed(what).at(name(request)))
+            Err(Error::new(ErrorKind::Overdue, what).at(name(request)))
         }
     }
 }

@@ -106,14 +106,10 @@ fn run(request: &CrashRequest, recorder: &Recorder, scratch: &Scratch, stop: &St
     let errors = scratch.path().join("program.stderr");
     let mut command = command(request, folder, &recorder.output(), &errors)?;
     command.env(ACKNOWLEDGEMENTS, recorder.acknowledgements());
-    let has_ended = AtomicBool::new(false);
     let started = Instant::now();
-    let status = thread::scope(|scope| {
-        scope.spawn(|| write_back(folder, request.seed, &has_ended));
-        let status = process::run(&mut command, request.program_limit, scratch, stop);
-        has_ended.store(true, Relaxed);
-        status
-    });
+    let watch = |has_ended: &AtomicBool| write_back(folder, request.seed, has_ended);
+    let work = || process::run(&mut command, request.program_limit, scratch, stop);
+    let (status, _) = crate::meanwhile(watch, work);
     stop.check()?;
     end(request, status, &errors, started.elapsed())
 }

@@ -106,12 +106,6 @@ impl Dataset {
         Ok(())
     }
 
-    /// Adds a write to come: in any order, a key as often as it is written, of bytes that are not
-    /// looked at.
-    pub(crate) fn push_write(&mut self, key: i64, size: u32) {
-        self.entries.push(Entry { id: key, size, check: 0 });
-    }
-
     fn keep(&mut self, name: &[u8]) -> Result<i64> {
         let at = i64::try_from(self.names.len()).expect("memory is smaller than 2^63 bytes");
         let length = u16::try_from(name.len())
@@ -379,7 +373,7 @@ mod order_tests {
     fn the_largest_values_that_hold_half_of_the_bytes_are_counted() {
         let half_in = |sizes: &[u32]| {
             let mut set = Dataset::new(KeyKind::Integers);
-            (0..).zip(sizes).for_each(|(key, size)| set.push_write(key, *size));
+            (0..).zip(sizes).for_each(|(key, size)| set.push_sized(Key::Int(key), *size).unwrap());
             set.summary().half_in
         };
         assert_eq!(half_in(&[10, 10, 10, 10]), Some(2));

@@ -154,10 +154,12 @@ impl ValuesTrial<'_> {
             tally.add(&outcome.tally);
         }
         self.check(store, pass, &tally)?;
+        let slices: Vec<_> = latencies(&outcomes).map(|own| &own.slices).collect();
+        let lags = latency::sum(latencies(&outcomes).filter_map(|own| own.lags.as_ref()));
         let measured = Passes {
             latency: latency(latencies(&outcomes), wall)?,
-            over_time: timeline(&outcomes),
-            paced: paced(input.work.rate, &outcomes, wall)?,
+            over_time: over_time(&slices, outcomes.iter().flat_map(|of| &of.background)),
+            paced: paced_by(input.work.rate, lags, wall)?,
             ..Passes::default()
         };
         let all: u64 = sample.workers.iter().map(|worker| worker.operations).sum();
@@ -297,11 +299,6 @@ fn latencies(outcomes: &[PassOutcome]) -> impl Iterator<Item = &Latencies> + Clo
     outcomes.iter().filter_map(|outcome| outcome.latencies.as_ref())
 }
 
-fn timeline(outcomes: &[PassOutcome]) -> Option<model::OverTime> {
-    let slices: Vec<_> = latencies(outcomes).map(|latencies| &latencies.slices).collect();
-    over_time(&slices, outcomes.iter().flat_map(|outcome| &outcome.background))
-}
-
 /// Returns how a pass of `wall` kept its schedule, if operations started with these lags; `None` if it
 /// had none.
 pub(super) fn paced_by(
@@ -317,12 +314,6 @@ pub(super) fn paced_by(
         lag_p99_ns: lags.value_at_quantile(0.99),
         lag: latency::encode(&lags)?,
     }))
-}
-
-/// Returns how a pass kept its schedule; `None` if it had none.
-fn paced(rate: Option<f64>, outcomes: &[PassOutcome], wall: Duration) -> Result<Option<Paced>> {
-    let lags = latency::sum(latencies(outcomes).filter_map(|latencies| latencies.lags.as_ref()));
-    paced_by(rate, lags, wall)
 }
 
 /// Summarises the latencies of workers in a pass that took `wall`.

@@ -118,9 +118,9 @@ impl ReadyStore {
     }
 
     /// Returns the facts about the store, which has `data` bytes of values.
-    pub(crate) fn facts(&self, target: usize, data: u64) -> Result<StoreFacts> {
+    pub(crate) fn facts(&self, data: u64) -> Result<StoreFacts> {
         let all = Amount { count: 0, bytes: data };
-        self.facts_within(target, all, Duration::MAX).map(|(facts, _)| facts)
+        self.facts_within(0, all, Duration::MAX).map(|(facts, _)| facts)
     }
 
     /// Returns the facts about the store, which has `data`. If its files cannot be looked at in the time

@@ -1,11 +1,7 @@
 //! The messages between storemark and its worker processes: one JSON object a line. A worker sends
 //! a greeting, and then replies once to each request.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use host::Usage;
 use model::{Error, ErrorKind, Library, Order, PluginFacts, Requests, Result, Variables};
@@ -17,6 +13,7 @@ use super::{
     rows::RowRequest,
 };
 use crate::dataset::{DatasetMetadata, Part, PoolSpec};
+pub(super) use crate::write_line as send;
 
 /// The version of the protocol, which is raised with every change.
 pub(super) const PROTOCOL: u32 = 11;
@@ -131,14 +128,6 @@ impl Failure {
     pub(super) fn into_error(self) -> Error {
         Error::new(self.kind, self.why)
     }
-}
-
-/// Writes `message` as a line.
-pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    to.write_all(&line)?;
-    to.flush()
 }
 
 /// Reads what a line says.

@@ -51,7 +51,7 @@ const ROUND_TRIPS_AHEAD: u64 = 4;
 /// The number of round trips by which a clock is compared: the shortest of them counts.
 const ROUND_TRIPS: usize = 9;
 /// The interval at which a wish to stop is checked while the processes work.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> Processes<'a> {
     /// Starts a process by each of `launches`, and gives each the values to read and the payloads to
@@ -248,17 +248,25 @@ impl<'a> Processes<'a> {
         loop {
             let (number, line) = self.next()?;
             // Another one has ended, and is asked no more.
-            if number != process as usize {
-                continue;
+            if number == process as usize {
+                return self.done(number, line);
             }
-            let Some(line) = line else {
-                let error = self.ended(number);
-                return self.stop.check().and(Err(error));
-            };
-            let member = &self.members.borrow()[number];
-            let done = parse(&line).and_then(|reply| outcomes(reply, member.program.is_some()));
-            return done.map_err(|error| error.context(member.name(number)));
         }
+    }
+
+    /// Returns what the workers of a process did, as it says in a line; an error if it has ended.
+    fn done<O: DeserializeOwned>(&self, process: usize, line: Option<String>) -> Result<Vec<O>> {
+        let done = match line {
+            Some(line) => {
+                let member = &self.members.borrow()[process];
+                let done = parse(&line);
+                let done = done.and_then(|reply| outcomes(reply, member.program.is_some()));
+                done.map_err(|error| error.context(member.name(process)))
+            }
+            None => Err(self.ended(process)),
+        };
+        // Whoever stops this process may have stopped the workers before.
+        done.or_else(|error| self.stop.check().and(Err(error)))
     }
 
     /// Ends all processes, and waits for each.
@@ -293,20 +301,7 @@ impl<'a> Processes<'a> {
         let mut replies: Vec<(usize, Vec<O>)> = Vec::with_capacity(count);
         while replies.len() < count {
             let (process, line) = self.next()?;
-            let done = match line {
-                Some(line) => {
-                    let member = &self.members.borrow()[process];
-                    let done = parse(&line);
-                    let done = done.and_then(|reply| outcomes(reply, member.program.is_some()));
-                    done.map_err(|e| e.context(member.name(process)))
-                }
-                None => Err(self.ended(process)),
-            };
-            if done.is_err() {
-                // Whoever stops this process may have stopped the workers before.
-                self.stop.check()?;
-            }
-            replies.push((process, done?));
+            replies.push((process, self.done(process, line)?));
         }
         replies.sort_by_key(|(process, _)| *process);
         Ok(replies.into_iter().flat_map(|(_, done)| done).collect())

@@ -31,7 +31,6 @@ impl Mapping {
         Ok(Self { start, length })
     }
 
-    /// One byte per page, whose lowest bit says that the page is in memory.
     #[cfg(any(
         target_os = "linux",
         target_os = "android",

@@ -79,7 +79,7 @@ impl Objects<'_> {
             let size = self.size();
             self.live += u64::from(size);
             self.last.push(ObjectVersion { salt, position, size });
-            writes.push_write(key(position), size);
+            writes.push_sized(Key::Int(key(position)), size)?;
         }
         Ok(writes)
     }
@@ -95,7 +95,7 @@ impl Objects<'_> {
                 std::mem::replace(&mut self.last[place], ObjectVersion { salt, position, size });
             self.live = self.live - u64::from(old.size) + u64::from(size);
             self.replaced += u64::from(old.size);
-            writes.push_write(key(object), size);
+            writes.push_sized(Key::Int(key(object)), size)?;
             if self.replaced >= self.live.saturating_mul(age.into()) {
                 break;
             }

@@ -198,7 +198,7 @@ impl AgeTrial<'_> {
         let fragments = on_disk.then(|| fragments(ready, step)).transpose()?;
         let written = aged(written, files, fragments);
         if step.age == 0 {
-            let facts = ready.facts(0, step.live.summary().bytes)?;
+            let facts = ready.facts(step.live.summary().bytes)?;
             let fill_ns = Some(written.wall_ns);
             output.facts(StoreFacts { fill_ns, check_ns: nanoseconds(check), ..facts })?;
         }

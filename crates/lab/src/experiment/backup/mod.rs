@@ -49,14 +49,9 @@ impl ExperimentPart for BackupRequest {
         let targets = request.plan_scratch(&self.targets, Facet::Blobs)?;
         let scratch = Scratch::new_in(&request.scratch(&self.targets))?;
         progress.stage("preparing the folder to back up", None);
-        let sized = match (&self.folder, self.replay) {
-            (None, true) => {
-                let files = self.files.map(|files| files.min(RECORDED));
-                BackupRequest { files, ..self.clone() }
-            }
-            _ => self.clone(),
-        };
-        let (source, finding) = Source::new(&sized, &scratch, request.seed, stop)?;
+        let files = self.files.map(|files| if self.replay { files.min(RECORDED) } else { files });
+        let data = (self.folder.as_deref(), files);
+        let (source, finding) = Source::new(data, &scratch, request.seed, stop)?;
         check_room(&source, &scratch)?;
         let replay =
             self.replay.then(|| record(request, self, &source, &scratch, stop)).transpose()?;

@@ -13,7 +13,6 @@ use model::{Error, Finding, FindingKind, Result, units::show_size};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::BackupRequest;
 use crate::{
     Stop,
     dataset::{Use, below, derive, fill},
@@ -29,24 +28,25 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Makes it in the folder `scratch`, where only this user can read it: what protects the user's files
-    /// may be a folder above them, which is not copied. What could not be copied is a finding.
+    /// Makes it in the folder `scratch` of the user's folder, or generates so many files. Only this user can
+    /// read it there: what protects the user's files may be a folder above them, which is not copied. What
+    /// could not be copied is a finding.
     pub(super) fn new(
-        part: &BackupRequest,
+        (user, files): (Option<&Path>, Option<u64>),
         scratch: &Scratch,
         seed: u64,
         stop: &Stop,
     ) -> Result<(Self, Option<Finding>)> {
         let folder = scratch.folder("source", None)?.join("copy");
-        let copied = match &part.folder {
+        let copied = match user {
             Some(user) => copy_tree(user, &folder, scratch.path(), &|| stop.check())?,
-            None => generate(&folder, part.files.unwrap_or(FILES), seed, stop)?,
+            None => generate(&folder, files.unwrap_or(FILES), seed, stop)?,
         };
         let Copied { mut files, problems } = copied;
         let (count, bytes) = (files.len() as u64, files.iter().map(|(_, size)| size).sum());
         files.retain(|(_, size)| *size > 0);
         if files.is_empty() {
-            let user = part.folder.as_deref().unwrap_or(&folder).display();
+            let user = user.unwrap_or(&folder).display();
             return Err(Error::usage("holds no file with content").at(&user));
         }
         let kind = problems.first().map(|first| FindingKind::NotBackedUp {
@@ -56,7 +56,7 @@ impl Source {
         Ok((Self { folder, files, count, bytes }, kind.map(Finding::run)))
     }
 
-    /// Changes 1 % of the files, in one place of each, until the guard is dropped.
+    /// Changes 1 % of the files, in one place of each, until that is undone.
     pub(super) fn change(&self, seed: u64) -> Result<Change<'_>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut change = Change(Vec::new());

@@ -13,7 +13,7 @@ use crate::{
         meter::{Others, PassMeter},
     },
     store::{facts, file_bytes},
-    workload::WorkerReport,
+    workload::{WorkerReport, nanoseconds},
 };
 
 pub(super) struct BackupTrial<'a> {
@@ -54,7 +54,7 @@ impl BackupTrial<'_> {
         let save = || {
             let saved = backup::save(repository, source, &go_on)?;
             refuse(saved.problems.first().map(ToString::to_string))?;
-            let catalogue_ns = nanoseconds(saved.catalogue);
+            let catalogue_ns = Some(nanoseconds(saved.catalogue));
             let (files, added) = (saved.entries, saved.stored_bytes);
             Ok(StepResult { files, bytes: saved.bytes, added, catalogue_ns })
         };
@@ -73,14 +73,14 @@ impl BackupTrial<'_> {
             let stats = backup::stats(repository)?;
             Ok(StepResult {
                 files: source.count,
-                catalogue_ns: nanoseconds(stats.catalogue),
+                catalogue_ns: Some(nanoseconds(stats.catalogue)),
                 ..StepResult::default()
             })
         })?;
         self.step(repository, BackupStep::Selftest, output, || {
             let checked = backup::check(repository, &go_on)?;
             refuse(checked.problems.into_iter().next())?;
-            let catalogue_ns = nanoseconds(checked.catalogue);
+            let catalogue_ns = Some(nanoseconds(checked.catalogue));
             Ok(StepResult { files: source.count, bytes: checked.bytes, catalogue_ns, added: 0 })
         })?;
         // What is restored has the modes of the user's files in the end.
@@ -90,7 +90,7 @@ impl BackupTrial<'_> {
         self.step(repository, BackupStep::Restore, output, || {
             let restored = backup::restore(repository, None, &to, &go_on)?;
             refuse(restored.problems.first().map(ToString::to_string))?;
-            let catalogue_ns = nanoseconds(restored.catalogue);
+            let catalogue_ns = Some(nanoseconds(restored.catalogue));
             Ok(StepResult { files: restored.files, bytes: restored.bytes, catalogue_ns, added: 0 })
         })?;
         let differs = backup::differences(&source.folder, &to, &go_on)?;
@@ -157,10 +157,6 @@ impl BackupTrial<'_> {
         output
             .sample(Sample { workload: step as usize, bytes, waited_ns, measured, ..sample }, None)
     }
-}
-
-fn nanoseconds(time: std::time::Duration) -> Option<u64> {
-    u64::try_from(time.as_nanos()).ok()
 }
 
 /// Fails with a problem: a backup that is not complete ends the trial.

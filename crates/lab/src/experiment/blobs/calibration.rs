@@ -82,7 +82,7 @@ impl Blobs<'_> {
         budget: Budget,
     ) -> Result<(Duration, Vec<(usize, Error)>)> {
         let work = self.job.part.work[index];
-        let keys = self.stores.dataset.summary().count;
+        let keys = self.stores.dataset.entries().len() as u64;
         let tried = self.tried(work, keys)?;
         let (mut costs, mut failed) = (Vec::new(), Vec::new());
         while costs.len() < self.stores.targets.len() {

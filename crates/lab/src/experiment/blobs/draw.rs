@@ -197,7 +197,7 @@ fn next(session: &mut dyn Session, from: i64) -> Result<Option<i64>> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{Error, Item, Put, Rounds, ValueType, Visitor};
+    use model::{Error, Item, Put, Rounds, Visitor};
 
     use super::*;
     use crate::{Data, Request, Silent, Stop};
@@ -225,8 +225,8 @@ mod tests {
                 return Err(Error::usage("it has no index"));
             }
             for (key, length) in self.0.range(from..) {
-                let (key, length, of) = (Key::Int(*key), *length, ValueType::Bytes);
-                if visit(Item { key, value: &[], length, meta: None, value_type: of })?.is_break() {
+                let item = Item::new(Key::Int(*key), &[], None).with_length(*length);
+                if visit(item)?.is_break() {
                     break;
                 }
             }

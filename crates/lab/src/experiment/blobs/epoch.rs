@@ -372,7 +372,7 @@ impl Blobs<'_> {
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
         let dataset = self.round_keys(turns, round);
         let launches: Vec<_> = stores.iter().map(|ready| self.launch_of(ready)).collect();
-        let pool = PoolSpec { largest: 0, ..self.pool.0 };
+        let pool = PoolSpec { largest: 0, ..self.pool.spec() };
         let workers = Processes::start(&launches, Some((&dataset, pool)), self.job.stop)?;
         let meter = host::Meter::start(&workers.ids(), &[]);
         let job = |process| {
@@ -405,7 +405,7 @@ impl Blobs<'_> {
     fn fresh_worker(&self, dataset: &Dataset) -> Result<Processes<'_>> {
         let launch = Launch::here(&self.job.request.worker, 1);
         // Reads need no values to write.
-        let pool = PoolSpec { largest: 0, ..self.pool.0 };
+        let pool = PoolSpec { largest: 0, ..self.pool.spec() };
         Processes::start(&launch, Some((dataset, pool)), self.job.stop)
     }
 
@@ -419,7 +419,7 @@ impl Blobs<'_> {
     ) -> Result<(Vec<Result<LaneDone>>, Load)> {
         let dataset = &*self.round_keys(turns, round);
         let ops = drawn(&workload, dataset, seed)?;
-        let input = PassInput::new(workload, dataset, &self.pool.1, ops, self.job.stop)?;
+        let input = PassInput::new(workload, dataset, &self.pool, ops, self.job.stop)?;
         let meter = host::Meter::start(&[], &[]);
         let own = stores.iter().map(|of| (of.engine, &*of.path, &of.options));
         let opener = OwnStores(own.collect());

@@ -42,7 +42,7 @@ pub(super) fn repeat_sample(
     match (&kept.chosen, kept.sampled) {
         (Some(chosen), _) => source.choose(Some(chosen)),
         (None, Some(Sampled { count, seed, .. })) => {
-            source.sample(&source.lengths(stop)?, count, seed)?;
+            source.sample(count, seed, stop)?;
         }
         _ => {}
     }
@@ -103,7 +103,7 @@ pub(super) fn choose_sample(
         // What was listed is not listed again: asking a million files takes seconds.
         source.choose(known.map(|listing| &listing.dataset));
         count = count.min(most);
-        source.sample(&source.lengths(job.stop)?, count, job.request.seed)?;
+        source.sample(count, job.request.seed, job.stop)?;
     }
     let from = SampledFrom { count: all.count, bytes: all.bytes };
     Ok(Some(Sampled { from, count, listed, seed: job.request.seed, seconds }))

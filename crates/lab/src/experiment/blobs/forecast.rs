@@ -136,7 +136,6 @@ mod tests {
     use model::{Generated, Operation, Rounds};
 
     use super::*;
-    use crate::Data;
 
     fn request(count: u64) -> Request {
         let rounds = Rounds::within(1.0);

@@ -37,7 +37,7 @@ use super::{
 use crate::{
     Recorder, Silent, Stop,
     budget::{Budget, shares},
-    dataset::{Part, Pool, PoolSpec, Use, derive},
+    dataset::{Part, Pool, Use, derive},
     store::{ReadyStore, cache_state},
     workers::{blobs::StoreRequest, processes::Processes, worker_process::Launch},
     workload::{OpStream, PassInput, drawn},
@@ -129,16 +129,17 @@ fn ready<'a>(
     }
     let summary = stores.dataset.summary();
     // Generated before the limit holds: it is the tool's memory, not a target's.
-    let pool = pool(job, summary.largest);
+    let seed = derive(job.request.seed, Use::Pool, 0);
+    let pool = Pool::new(seed, summary.largest, job.part.data.random_percent());
     let hosts = job.part.hosts.as_ref().map(|hosts| hosts.names.clone()).unwrap_or_default();
-    let processes = start_workers(job, &stores, &hosts, pool.0)?;
+    let processes = start_workers(job, &stores, &hosts, &pool)?;
     processes.as_ref().map_or(Ok(()), |processes| check_there(processes, &stores))?;
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = match &limiter {
         Some(limiter) => limiter.states(caches),
         None => caches,
     };
-    let count = stores.dataset.summary().count;
+    let count = summary.count;
     let workloads: Vec<_> =
         job.part.work.iter().map(|work| job.workload(*work, count, count)).collect();
     // A source that is no longer needed may be a copy.
@@ -188,13 +189,6 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
     Ok((source, stores))
 }
 
-/// Generates the bytes that values are written from, the largest of which has `largest`.
-fn pool(job: Job<'_>, largest: u64) -> (PoolSpec, Pool) {
-    let seed = derive(job.request.seed, Use::Pool, 0);
-    let pool = PoolSpec { seed, largest, random_percent: job.part.data.random_percent() };
-    (pool, Pool::from(pool))
-}
-
 /// Refuses stores that another host does not see as this one does.
 fn check_there(processes: &Processes<'_>, stores: &Stores) -> Result<()> {
     for target in &stores.targets {
@@ -221,14 +215,14 @@ fn start_workers<'a>(
     job: Job<'a>,
     stores: &Stores,
     hosts: &[String],
-    pool: PoolSpec,
+    pool: &Pool,
 ) -> Result<Option<Processes<'a>>> {
     if !job.has_workers() {
         return Ok(None);
     }
-    let keys = stores.dataset.summary().count;
+    let keys = stores.dataset.entries().len() as u64;
     let count = job.workload(job.part.work[0], 0, keys).processes;
-    let values = Some((&stores.dataset, pool));
+    let values = Some((&stores.dataset, pool.spec()));
     let each = job.part.processes.unwrap_or(1);
     let mut launches = match &job.part.hosts {
         Some(of) => of.launches(hosts, each),
@@ -259,7 +253,7 @@ struct Blobs<'a> {
     processes: Option<Processes<'a>>,
     /// Other hosts that run those, without the ones that were lost.
     hosts: Vec<String>,
-    pool: (PoolSpec, Pool),
+    pool: Pool,
     stores: Stores,
     page_looks: PageLooks,
 }
@@ -288,7 +282,7 @@ impl Blobs<'_> {
         let on_disk = stores().filter(|ready| ready.engine.capabilities().persistent);
         let paths: Vec<_> = on_disk.map(|ready| ready.path.clone()).collect();
         let mut environment = environment(&paths, stores().filter_map(ReadyStore::library));
-        environment.loop_ns = own_loop(&self.stores.dataset, &self.pool.1, self.job.stop)?;
+        environment.loop_ns = own_loop(&self.stores.dataset, &self.pool, self.job.stop)?;
         if plan.first_workload(Work::updates).is_some() {
             self.time_flushes(&mut environment)?;
         }
@@ -407,7 +401,7 @@ impl Blobs<'_> {
         trial: TrialInput,
     ) -> Result<(Sample, Option<f64>)> {
         let (stop, Stores { dataset, targets, .. }) = (self.job.stop, &self.stores);
-        let input = PassInput::new(workload, dataset, &self.pool.1, ops, stop)?;
+        let input = PassInput::new(workload, dataset, &self.pool, ops, stop)?;
         let ready = targets[target].store(input.work.operation);
         // A store that only this process can have open is worked on here.
         let shared = self.job.shares_stores() || ready.can_be_shared();
@@ -524,7 +518,7 @@ impl Experiment for Blobs<'_> {
     /// the order that they have here.
     fn recover(&mut self) -> Result<()> {
         self.processes = None;
-        self.processes = start_workers(self.job, &self.stores, &self.hosts, self.pool.0)?;
+        self.processes = start_workers(self.job, &self.stores, &self.hosts, &self.pool)?;
         let ids = self.processes.as_ref().map(Processes::ids).unwrap_or_default();
         self.limiter.as_ref().map_or(Ok(()), |limiter| limiter.admit(&ids))
     }

@@ -273,10 +273,9 @@ impl BlobsRequest {
 
 #[cfg(test)]
 mod tests {
-    use model::{KeyKind, Operation, Order, Rounds};
+    use model::{Key, KeyKind};
 
     use super::*;
-    use crate::Request;
 
     #[test]
     fn what_an_earlier_plan_did_on_as_many_keys_is_done_again() {
@@ -286,7 +285,7 @@ mod tests {
         let asked = Workload::alone(work, 0);
         let earlier = Workload { count: 700, slice: Some(9), parts: Some(3), ..asked };
         let mut data = crate::dataset::Dataset::new(KeyKind::Integers);
-        (0..2_400).for_each(|key| data.push_write(key, 10));
+        (0..2_400).for_each(|key| data.push_sized(Key::Int(key), 10).unwrap());
         let experiment = BlobsData {
             dataset: DatasetSpec::Targets,
             summary: data.summary(),

@@ -57,9 +57,7 @@ impl Job<'_> {
         let sends = |target: &BlobTarget| target.engine.sends_requests(&target.settings);
         self.part.targets.iter().any(sends)
     }
-}
 
-impl Job<'_> {
     /// Returns the largest number of operations of the pass of `work` that counts.
     fn longest_pass(self, work: &BlobWork, keys: u64) -> u64 {
         let Lengths { shortest, scheduled, .. } = Lengths::new(self);

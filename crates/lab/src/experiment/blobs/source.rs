@@ -204,10 +204,10 @@ impl Source {
         Ok(lengths)
     }
 
-    /// Makes it a sample of `count` values, which have these `lengths`.
-    pub(super) fn sample(&mut self, lengths: &[u64], count: u64, seed: u64) -> Result<()> {
+    /// Makes it a sample of `count` values.
+    pub(super) fn sample(&mut self, count: u64, seed: u64, stop: &Stop) -> Result<()> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let places = stratified(lengths, count, derive(seed, Use::Sample, 0));
+        let places = stratified(&self.lengths(stop)?, count, derive(seed, Use::Sample, 0));
         if let Some(chosen) = self.chosen.as_mut() {
             // It is a sample of one, whose values may have been fetched.
             let mut all = mem::take(chosen).into_iter().map(Some).collect::<Vec<_>>();
@@ -260,23 +260,19 @@ impl Source {
         let most = job.request.time().map_or(MOST_LISTED, |time| {
             (time.as_secs() * LISTED_A_SECOND).clamp(FEWEST_LISTED, MOST_LISTED)
         });
-        let (mut keys, mut all) = (Vec::new(), Amount::default());
+        let (mut chosen, mut all) = (Vec::new(), Amount::default());
         let is_whole = self.with(|store| {
             store.session()?.scan_some(most, &mut |item| {
                 job.stop.check()?;
-                (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
-                keys.push((OwnedKey::from(item.key), item.length));
+                all.add(&item);
+                let (key, length) = (item.key.into(), item.length);
+                chosen.push(Chosen { key, length, meta: None, value: None });
                 Ok(Continue(()))
             })
         })?;
         let Some(is_whole) = is_whole else { return Ok(None) };
-        let lengths: Vec<_> = keys.iter().map(|(_, length)| *length).collect();
-        let count = usize::try_from(job.part.coverage.sample(all)).unwrap_or(usize::MAX);
-        let mut keys = keys.into_iter().map(Some).collect::<Vec<_>>();
-        let places = stratified(&lengths, count, derive(job.request.seed, Use::Sample, 0));
-        let chosen_keys = places.into_iter().filter_map(|place| keys[place].take());
-        let new = |(key, length)| Chosen { key, length, meta: None, value: None };
-        self.chosen = Some(chosen_keys.map(new).collect());
+        self.chosen = Some(chosen);
+        self.sample(job.part.coverage.sample(all), job.request.seed, job.stop)?;
         let listed = Listed { all, is_whole };
         self.listed = Some(listed);
         Ok(Some(listed))
@@ -383,7 +379,7 @@ impl Source {
         self.scan_keys(scan, &mut |item| {
             job.stop.check()?;
             self.check_type(&item)?;
-            (all.count, all.bytes) = (all.count + 1, all.bytes + item.length);
+            all.add(&item);
             if below(random, 1 << halvings) == 0 {
                 let length = usize::try_from(item.length).unwrap_or(usize::MAX);
                 dataset.push_sized(item.key, value_size(item.key, length)?)?;
@@ -403,10 +399,8 @@ impl Source {
             return self.with(|store| store.session()?.scan(scan, visit));
         };
         for Chosen { key, length, meta, .. } in chosen {
-            let (key, of) = (key.as_key(), ValueType::Bytes);
-            if visit(Item { key, value: &[], length: *length, meta: *meta, value_type: of })?
-                .is_break()
-            {
+            let item = Item::new(key.as_key(), &[], *meta).with_length(*length);
+            if visit(item)?.is_break() {
                 break;
             }
         }

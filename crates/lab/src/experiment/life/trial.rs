@@ -39,7 +39,7 @@ impl LifeTrial<'_> {
         let Life { source, progress, stop, .. } = self.of;
         fill(&mut self.ready, source, *progress, stop)?;
         let fill_ns = Some(nanoseconds(start.elapsed()));
-        let facts = self.ready.facts(0, self.of.dataset.summary().bytes)?;
+        let facts = self.ready.facts(self.of.dataset.summary().bytes)?;
         output.facts(StoreFacts { fill_ns, ..facts })?;
         self.look_up(output)?;
         self.change(output)?;

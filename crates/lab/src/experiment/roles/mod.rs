@@ -17,7 +17,7 @@ use model::{
 };
 
 use super::{
-    Complaints, Experiment, Loss, Output, Prepared, Scratches, Trial,
+    Complaints, Experiment, Output, Prepared, Scratches, Trial,
     blobs::{self, source::Source},
     environment,
     filling::fill,
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     Progress, Stop,
     copy::clone_store,
-    dataset::{Dataset, Pool, PoolSpec, Use, check_bytes, derive},
+    dataset::{Dataset, Pool, Use, check_bytes, derive},
     store::{ReadyStore, check},
     workers::{processes::Processes, roles::RoleSessions, worker_process::Launch},
     workload::nanoseconds,
@@ -85,12 +85,11 @@ impl ExperimentPart for RolesRequest {
         let workloads = experiment.work().map(|work| self.workload(work)).collect();
         let plan = request.plan(experiment.clone(), targets, workloads, vec![Cache::Warm]);
         let seed = derive(request.seed, Use::Pool, 0);
-        let pool =
-            PoolSpec { seed, largest: summary.largest, random_percent: self.data.random_percent() };
+        let pool = Pool::new(seed, summary.largest, self.data.random_percent());
         let sessions = self.roles.iter().map(|role| role.sessions).sum();
         let processes = if self.processes {
             let launches = Launch::here(&request.worker, sessions);
-            Some(Processes::start(&launches, Some((&dataset, pool)), stop)?)
+            Some(Processes::start(&launches, Some((&dataset, pool.spec())), stop)?)
         } else {
             None
         };
@@ -101,8 +100,7 @@ impl ExperimentPart for RolesRequest {
             data: experiment,
             source,
             dataset,
-            pool: Pool::from(pool),
-            pool_spec: pool,
+            pool,
             scratches,
             stores,
             processes,
@@ -281,7 +279,6 @@ pub(super) struct RolesExperiment<'a> {
     /// In key order.
     dataset: Dataset,
     pool: Pool,
-    pool_spec: PoolSpec,
     scratches: Scratches,
     /// The filled store of each target, as far as it has one.
     stores: Vec<Option<ReadyStore>>,
@@ -341,7 +338,7 @@ impl Experiment for RolesExperiment<'_> {
     fn run(&mut self, _: &Trial, output: &mut Output<'_>) -> Result<()> {
         let target = output.target;
         let (ready, fill_ns) = self.store(target)?;
-        let facts = ready.facts(0, self.dataset.summary().bytes)?;
+        let facts = ready.facts(self.dataset.summary().bytes)?;
         output.facts(StoreFacts { fill_ns, ..facts })?;
         let seed = derive(self.request.seed, Use::Trials, output.round.into());
         let sessions = RoleSessions {
@@ -359,17 +356,13 @@ impl Experiment for RolesExperiment<'_> {
         Ok(())
     }
 
-    fn loss(&self, _: usize, _: &Error) -> Option<Loss> {
-        Some(Loss::Target)
-    }
-
     /// Starts worker processes again if one has ended.
     fn recover(&mut self) -> Result<()> {
         if let Some(processes) = &mut self.processes {
             let sessions = self.part.roles.iter().map(|role| role.sessions).sum();
             let launches = Launch::here(&self.request.worker, sessions);
-            *processes =
-                Processes::start(&launches, Some((&self.dataset, self.pool_spec)), self.stop)?;
+            let values = Some((&self.dataset, self.pool.spec()));
+            *processes = Processes::start(&launches, values, self.stop)?;
         }
         Ok(())
     }

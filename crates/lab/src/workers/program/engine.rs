@@ -19,7 +19,7 @@ use crate::{
     workers::{
         blobs::{StoreJob, StoreRequest},
         message::{PROTOCOL, ProgramFacts, Reply, parse},
-        processes::outcomes,
+        processes::{LOOK, outcomes},
         worker_process::{Launch, WorkerProcess},
     },
 };
@@ -124,21 +124,15 @@ fn greeting(launch: &Launch, other: &str, stop: &Stop) -> Result<ProgramFacts> {
         }
     };
     drop(process);
-    let reply = line.and_then(|line| parse::<Reply<()>>(&line).ok());
-    let (protocol, version, program) = match reply {
-        Some(Reply::Hello { protocol, version, program }) => (protocol, version, program),
-        Some(Reply::Failed(failure)) => {
-            return Err(failure.into_error().with_kind(ErrorKind::Usage));
+    match line.and_then(|line| parse::<Reply<()>>(&line).ok()) {
+        Some(Reply::Hello { protocol, version, program }) => {
+            let facts = program.clone();
+            outcomes(Reply::<()>::Hello { protocol, version, program }, true).map(|_| facts)
         }
-        _ => return Err(Error::usage(other)),
-    };
-    let facts = program.clone();
-    outcomes(Reply::<()>::Hello { protocol, version, program }, true)?;
-    Ok(facts)
+        Some(Reply::Failed(failure)) => Err(failure.into_error().with_kind(ErrorKind::Usage)),
+        _ => Err(Error::usage(other)),
+    }
 }
-
-/// The interval at which a wish to stop is checked.
-const LOOK: Duration = Duration::from_millis(50);
 
 impl ProgramEngine {
     fn store(

@@ -42,6 +42,16 @@ pub(crate) struct ProgramStore {
     next: AtomicU32,
 }
 
+/// Returns what a reply of one kind has.
+macro_rules! replied {
+    ($reply:expr, $kind:ident) => {
+        match $reply? {
+            StoreReply::$kind(of) => Ok(of),
+            _ => Err(unexpected_reply()),
+        }
+    };
+}
+
 impl ProgramStore {
     /// Starts a worker by `launch`, which opens the store of `job`.
     pub(super) fn open(
@@ -56,10 +66,8 @@ impl ProgramStore {
         let id = process.ids().first().copied().unwrap_or_default();
         let (process, next) = (Mutex::new(process), AtomicU32::new(0));
         let store = Self { process, id, keys: KeyKind::Integers, own, next };
-        match store.call(StoreCall::Keys)? {
-            StoreReply::Keys(keys) => Ok(Self { keys, ..store }),
-            _ => Err(unexpected_reply()),
-        }
+        let keys = replied!(store.call(StoreCall::Keys), Keys)?;
+        Ok(Self { keys, ..store })
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -84,10 +92,7 @@ impl ProgramStore {
         let result = work(&mut |pass, start_ns| {
             // Several workers start together.
             let start_ns = if start_ns > 0 { start_ns.max(now_ns() + AHEAD_NS) } else { 0 };
-            match self.call(StoreCall::Pass { pass, start_ns })? {
-                StoreReply::Passed(done) => Ok(done),
-                _ => Err(unexpected_reply()),
-            }
+            replied!(self.call(StoreCall::Pass { pass, start_ns }), Passed)
         })?;
         self.call(StoreCall::EndPasses)?;
         Ok(result)
@@ -160,10 +165,7 @@ impl Store for ProgramStore {
     }
 
     fn integrity(&self) -> Result<Option<Vec<String>>> {
-        match self.call(StoreCall::Integrity)? {
-            StoreReply::Complaints(complaints) => Ok(complaints),
-            _ => Err(unexpected_reply()),
-        }
+        replied!(self.call(StoreCall::Integrity), Complaints)
     }
 
     fn check_unlocked(&self) -> Result<()> {
@@ -171,17 +173,11 @@ impl Store for ProgramStore {
     }
 
     fn arrangement(&self) -> Result<Option<Arrangement>> {
-        match self.call(StoreCall::Arrangement)? {
-            StoreReply::Arrangement(arrangement) => Ok(arrangement),
-            _ => Err(unexpected_reply()),
-        }
+        replied!(self.call(StoreCall::Arrangement), Arrangement)
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {
-        match self.call(StoreCall::Table)? {
-            StoreReply::Table(table) => Ok(table),
-            _ => Err(unexpected_reply()),
-        }
+        replied!(self.call(StoreCall::Table), Table)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -233,21 +229,14 @@ impl ProgramSession<'_> {
     }
 
     fn flag(&mut self, call: StoreCall) -> Result<bool> {
-        match self.call_after_puts(call)? {
-            StoreReply::Flag(flag) => Ok(flag),
-            _ => Err(unexpected_reply()),
-        }
+        replied!(self.call_after_puts(call), Flag)
     }
 }
 
 impl Session for ProgramSession<'_> {
     fn get(&mut self, key: Key<'_>, into: &mut [u8]) -> Result<Option<usize>> {
         let (session, key, room) = (self.number, key.into(), into.len() as u64);
-        let StoreReply::Value(value) =
-            self.call_after_puts(StoreCall::Get { session, key, room })?
-        else {
-            return Err(unexpected_reply());
-        };
+        let value = replied!(self.call_after_puts(StoreCall::Get { session, key, room }), Value)?;
         let Some((length, value)) = value else { return Ok(None) };
         if let Some(front) = into.get_mut(..value.0.len()) {
             front.copy_from_slice(&value.0);
@@ -256,10 +245,8 @@ impl Session for ProgramSession<'_> {
     }
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
-        match self.call_after_puts(StoreCall::Length { session: self.number, key: key.into() })? {
-            StoreReply::Length(length) => Ok(length),
-            _ => Err(unexpected_reply()),
-        }
+        let call = StoreCall::Length { session: self.number, key: key.into() };
+        replied!(self.call_after_puts(call), Length)
     }
 
     /// Returns `true` for a value of a batch, which waits to be sent with others. If [`Put::how`] forbids it,
