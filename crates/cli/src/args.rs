@@ -241,10 +241,11 @@ fn with_lists(arg: clap::Arg) -> clap::Arg {
         return arg;
     }
     let arg = arg.allow_negative_numbers(true);
-    // `cache` takes patterns, in which a comma is a comma; the values of a setting have their own.
+    // `cache` takes patterns, in which a comma is a comma; the values of a setting have their own, and so
+    // have the names of cases.
     let is_list = matches!(arg.get_action(), ArgAction::Append)
         && arg.get_short().is_none()
-        && arg.get_id() != "set";
+        && !["set", "case"].contains(&arg.get_id().as_str());
     if is_list { arg.value_delimiter(',') } else { arg }
 }
 

@@ -22,7 +22,7 @@ mod values;
 
 use std::path::Path;
 
-use model::Store;
+use model::{KeyKind, Store};
 
 pub use case::{Case, Surroundings, settings_of};
 pub use ease::{Ease, bytes};
@@ -47,8 +47,8 @@ pub enum Work {
     StoreFolder(fn(&Case, &StoreFolder) -> Checked),
     /// An engine, whether or not its stores exist after they are closed.
     Engine(fn(&Case) -> Checked),
-    /// Another process as well; for such engines, in the cases that are the settings of a durability
-    /// class.
+    /// Another process as well; for such engines, in the cases of integers that are the settings of a
+    /// durability class: names change nothing in it.
     Process(fn(&Case, Start<'_>) -> Checked),
 }
 
@@ -150,7 +150,10 @@ impl Check {
         match self.work {
             Work::Store(_) | Work::Engine(_) => true,
             Work::StoreFolder(_) => case.is_persistent(),
-            Work::Process(_) => case.is_persistent() && case.class().is_some(),
+            Work::Process(_) => {
+                let is_worth = case.keys == KeyKind::Integers && case.class().is_some();
+                case.is_persistent() && is_worth
+            }
         }
     }
 

@@ -2,8 +2,6 @@
 
 use std::{path::Path, process::Command};
 
-use model::{Durability, KeyKind};
-
 use crate::case::Case;
 
 /// A part of a check that runs in a process of its own.
@@ -32,9 +30,4 @@ impl Part {
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Writer, Self::Updater].into_iter().find(|part| part.word() == word)
     }
-}
-
-/// Reports whether such a check is worth its time: the kind of keys changes nothing in it.
-pub(crate) fn is_worth(case: &Case, least: Durability) -> bool {
-    case.keys == KeyKind::Integers && case.class().is_some_and(|kept| kept.class >= least)
 }

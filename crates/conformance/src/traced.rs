@@ -13,7 +13,7 @@ use model::{Blobs, Durability, DurabilitySettings, Facet, Key, Mode, Put};
 use crate::{
     case::Case,
     fault::{Checked, Fault, holds, same},
-    process::{Part, Start, is_worth},
+    process::{Part, Start},
     store_folder::StoreFolder,
 };
 
@@ -112,7 +112,8 @@ fn calls(case: &Case, start: Start<'_>) -> Checked<Vec<BTreeSet<String>>> {
     Ok(of_updates(&fs::read_to_string(trace)?, &place.folder))
 }
 
-/// Splits a trace at the marks of the updater. Only what was done to a file below `folder` counts.
+/// Splits a trace at the marks of the updater. Only what was done to a file below `folder`, or to a mapping,
+/// counts.
 fn of_updates(trace: &str, folder: &Path) -> Vec<BTreeSet<String>> {
     let folder = folder.to_string_lossy();
     let mut updates: Vec<BTreeSet<String>> = Vec::new();
@@ -128,9 +129,10 @@ fn of_updates(trace: &str, folder: &Path) -> Vec<BTreeSet<String>> {
         }
         // A call during which another process did something is on two lines.
         let resumed = call.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed"));
+        // What is mapped has an address, and no path.
         let ours = match resumed {
             Some(_) => waiting.contains(&process),
-            None => call.contains(&*folder),
+            None => call.contains(&*folder) || call.starts_with("msync("),
         };
         waiting.retain(|waits| *waits != process);
         if ours && call.contains("<unfinished") {
@@ -187,9 +189,7 @@ pub(crate) fn an_update_of_a_class_makes_the_calls_that_its_sentence_names(
     case: &Case,
     start: Start<'_>,
 ) -> Checked {
-    let Some(kept) = case.class().filter(|_| is_worth(case, Durability::None)) else {
-        return Ok(());
-    };
+    let Some(kept) = case.class() else { return Ok(()) };
     if cfg!(not(target_os = "linux")) {
         return Err(Fault::unchecked("strace is on Linux only"));
     }
@@ -220,12 +220,13 @@ mod tests {
 11 fdatasync(4</a/store> <unfinished ...>
 10 fsync(5</b/other>) = 0
 11 <... fdatasync resumed>) = 0
+11 msync(0x7f0000000000, 4096, MS_SYNC) = 0
 12 fsync(6</a/store>) = -1 EIO (Input/output error)
 10 write(2</dev/pts/0>, \"the update is acknowledged\\n\", 27) = 27
 10 fsync(3</a/store>) = 0
 ";
         let updates = of_updates(trace, "/a".as_ref());
-        assert_eq!(updates, [BTreeSet::from(["fdatasync".to_owned()])]);
+        assert_eq!(updates, [BTreeSet::from(["fdatasync", "msync"].map(str::to_owned))]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ int go_put(storemark_session *, void *, size_t, void *, size_t, int), go_remove(
 int go_scan(storemark_session *, void *, size_t, int, void *, void *);
 ONCE _Thread_local char words[256]; // for the last failure of this thread
 ONCE const char *last_error(void) { return words; }
-extern const char *_GoStringPtr(_GoString_); extern size_t _GoStringLen(_GoString_); // of cgo
+extern const char *_GoStringPtr(_GoString_); extern size_t _GoStringLen(_GoString_); // of cgo, for static inline functions only
 ONCE int failed(const char *text) { return snprintf(words, sizeof words, "%s", text), STOREMARK_FAILED; }
 static inline int show(void *visit, void *visitor, _GoString_ key, _GoString_ value) {
 	return ((storemark_visit *)visit)(visitor, _GoStringPtr(key), _GoStringLen(key), _GoStringPtr(value), _GoStringLen(value));

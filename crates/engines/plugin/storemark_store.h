@@ -89,14 +89,16 @@ typedef struct {
     const storemark_setting *settings;      /* ends with a NULL name [no settings] */
     const storemark_durability *durability; /* ends with a NULL `how` [no class] */
 
-    /* Opens the store at `path`: a file or a folder, in a folder that exists. STOREMARK_CREATE makes it,
-     * where nothing is; the others never do. `settings` are those that the target has, NULL if none. */
+    /* Opens the store at `path`: a file or a folder, in a folder that exists, and nothing beside it, as a copy
+     * has `path` alone. STOREMARK_CREATE makes it, where nothing is; the others never do. `settings` are those
+     * that the target has, NULL if none. */
     int (*open)(const char *path, int access, const storemark_pair *settings, size_t count,
                 storemark_store **store);
     /* Closes it, after all its sessions have ended, whatever it returns. */
     int (*close)(storemark_store *store);
-    /* Returns the value in effect of a setting, as the library reports it; NULL if it does not. It is
-     * valid until the next call. [No setting is known to be in effect.] */
+    /* Returns the value in effect of a declared setting, as the library reports it, or else as it was passed to
+     * the library; one of NULL is not known, which a check fails. It is valid until the next call. [No setting
+     * is known to be in effect.] */
     const char *(*setting)(storemark_store *store, const char *name);
     /* Makes all that is committed as durable as the class promises. [Commits do that.] */
     int (*sync)(storemark_store *store);

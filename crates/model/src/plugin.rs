@@ -36,8 +36,10 @@ pub struct PluginFacts {
 pub struct PluginAbilities {
     /// Several sessions may write at once.
     pub writers: bool,
-    /// A batch is stored as a whole or not at all.
+    /// It has batches: several writes can be one commit.
     pub batches: bool,
+    /// A batch is stored as a whole or not at all.
+    pub atomic_batches: bool,
     /// A scan shows the store as it was at one moment.
     pub snapshots: bool,
     /// All values are in memory while the store is open.
@@ -102,7 +104,15 @@ impl PluginFacts {
         }
         let classes: Result<Vec<_>> =
             self.durability.iter().map(|class| class.declare(&settings)).collect();
-        let PluginAbilities { writers, batches, snapshots, resident, own_calls, .. } = self.can;
+        let PluginAbilities {
+            writers,
+            batches,
+            atomic_batches,
+            snapshots,
+            resident,
+            own_calls,
+            ..
+        } = self.can;
         let title = kept(&self.name);
         Ok(Box::leak(Box::new(Declaration {
             title,
@@ -113,7 +123,8 @@ impl PluginFacts {
                 resident,
                 meta: false,
                 snapshots,
-                atomic_batches: batches,
+                batches,
+                atomic_batches,
                 concurrent_writes: writers,
                 own_calls,
                 ..Capabilities::IN_ONE_PROCESS

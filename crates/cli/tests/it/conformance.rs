@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::{plugins::compile, world::World};
+use crate::{
+    plugins::compile,
+    world::{Ran, World},
+};
 
 /// What `conformance` prints of the skeleton after these changes, which it fails.
 fn failed(changes: &[(&str, &str)], options: &str) -> String {
@@ -142,6 +145,9 @@ fn checks_and_cases_are_listed_and_chosen() {
         ]
     );
     assert_eq!(told("--case sync=full").len(), 2 * 2);
+    let mut whole = world.command("conformance plugin:./toy.so --only an_empty -v");
+    let ran: Ran = whole.args(["--case", "sync=full, integers"]).output().unwrap().into();
+    assert_eq!(ran.err.matches(": passed").count(), 2, "{}", ran.err);
 }
 
 #[test]

@@ -225,6 +225,46 @@ fn numbers_and_texts_reach_a_plugin_and_wrong_ones_are_refused() {
     ]);
 }
 
+/// The settings `lib` and `store` are storemark's.
+#[test]
+fn a_plugin_is_asked_for_the_settings_that_it_declares() {
+    let world = World::new();
+    let known = "strcmp(name, \"sync\") != 0 ? NULL : ";
+    compile(&world, "sure.so", &[(known, "(void)name, ")]);
+    world.ok("run plugin:./sure.so --read --keys 50 --rounds 2 --json r.json");
+    let effect = &world.record("r.json").stores[0].in_effect;
+    let names: Vec<_> = effect.0.keys().map(|name| &**name).collect();
+    assert_eq!(names, ["lib", "sync"]);
+}
+
+#[test]
+fn a_plugin_that_lacks_a_function_is_refused_before_it_is_used() {
+    let world = World::new();
+    let include = "#include \"toy.h\"";
+    let declared = format!("{include}\nint not_linked(void);");
+    let get = format!("    not_linked();\n{GET}");
+    compile(&world, "lacks.so", &[(include, &declared), (GET, &get)]);
+    for command in ["run", "conformance"] {
+        let refused = world.refused(&format!("{command} plugin:./lacks.so"));
+        assert!(refused.contains("undefined symbol: not_linked"), "{refused}");
+    }
+}
+
+#[test]
+fn writes_are_no_commit_together_where_there_are_no_batches() {
+    let world = World::new();
+    let hooks = ".begin = begin, .commit = commit,\n        .roll_back = roll_back,";
+    let unused = "static const storemark_plugin plugin = {";
+    let used = format!("(void)roll_back;\n    {unused}");
+    compile(&world, "single.so", &[(hooks, ""), (unused, &used)]);
+    let run = "run plugin:./single.so --keys 50 --rounds 2";
+    let refused = world.refused(&format!("{run} --update --batch 10"));
+    assert!(refused.contains("has no batches, each update is a commit of its own"), "{refused}");
+    for work in ["--read --batch 10", "--update", "--update --batch 1"] {
+        world.ok(&format!("{run} {work}"));
+    }
+}
+
 /// How the hook begins that reads a value.
 const GET: &str = "    int found, is_alone = alone(session);\n    const toy *toy = &session->store->toy;\n    size_t at";
 

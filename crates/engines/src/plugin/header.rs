@@ -212,7 +212,7 @@ impl Table {
                 name: text(self.name),
                 version: text(self.library_version),
                 integrity: Some(text(self.integrity)).filter(|way| !way.is_empty()),
-                can: abilities(self.can),
+                can: abilities(self.can, self.begin.is_some()),
                 settings,
                 durability,
             })
@@ -227,11 +227,12 @@ fn class(number: c_int) -> Result<Durability> {
     })
 }
 
-fn abilities(bits: u32) -> PluginAbilities {
+fn abilities(bits: u32, batches: bool) -> PluginAbilities {
     let has = |bit: u32| bits & bit != 0;
     PluginAbilities {
         writers: has(1),
-        batches: has(2),
+        batches,
+        atomic_batches: has(2),
         snapshots: has(4),
         resident: has(8),
         unchanged: has(16),

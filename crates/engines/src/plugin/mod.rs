@@ -105,7 +105,7 @@ fn load_table(path: &Path) -> Result<(Hooks, PluginFacts)> {
         return Err(Error::usage("is no shared object: it is no file"));
     }
     // SAFETY: the user names this object to have its code run.
-    let object = unsafe { Object::new(path) }.map_err(|e| {
+    let object = unsafe { open(path) }.map_err(|e| {
         Error::usage(format!("cannot be loaded as a shared object: {}", reason(&e)))
     })?;
     // It stays loaded, also if it is refused: what it started may still run.
@@ -118,6 +118,27 @@ fn load_table(path: &Path) -> Result<(Hooks, PluginFacts)> {
     })?;
     // SAFETY: it takes nothing, and returns a table as the header has it.
     unsafe { Table::read(export()) }
+}
+
+/// Opens an object. It is refused if a function is missing that it calls, which would end the process at the
+/// call.
+///
+/// # Safety
+///
+/// Code of the object runs.
+unsafe fn open(path: &Path) -> std::result::Result<Object, libloading::Error> {
+    #[cfg(unix)]
+    {
+        use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+        // SAFETY: as the caller sees to it.
+        unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Object::from)
+    }
+    #[cfg(not(unix))]
+    // SAFETY: as the caller sees to it.
+    unsafe {
+        Object::new(path)
+    }
 }
 
 /// Returns why an object is not loaded, in one line.

@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Access, Declaration, Durability, Error, ErrorKind, KeyKind, LIBRARY, OpenOptions, Result,
-    Session, Settings, Store,
+    STORE, Session, Settings, Store,
 };
 
 use super::{
@@ -142,7 +142,8 @@ impl Store for PluginStore {
         let hook = hooks.setting.into_iter();
         let names =
             hook.flat_map(|hook| self.declaration.settings.iter().map(move |of| (hook, of)));
-        for (hook, setting) in names.filter(|(_, setting)| setting.name != LIBRARY) {
+        // Those that storemark adds are not the library's.
+        for (hook, setting) in names.filter(|(_, of)| ![LIBRARY, STORE].contains(&of.name)) {
             let name = terminated(setting.name)?;
             // SAFETY: the store is open; what is returned is null, or a text until the next call.
             let value = plugin.at_work(Hook::Setting, || unsafe {

@@ -19,6 +19,8 @@ pub struct Capabilities {
     pub paths: bool,
     /// Whether a scan shows the store as it was at one moment, whatever others write meanwhile.
     pub snapshots: bool,
+    /// Whether several writes can be one commit. Without that each is a commit of its own.
+    pub batches: bool,
     /// Whether a batch is stored as a whole or not at all, in the order of commits.
     pub atomic_batches: bool,
     /// Whether several sessions may write at once (they may wait for each other).
@@ -46,6 +48,7 @@ impl Capabilities {
         types: false,
         paths: false,
         snapshots: true,
+        batches: true,
         atomic_batches: true,
         concurrent_writes: true,
         processes: true,

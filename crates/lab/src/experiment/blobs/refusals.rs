@@ -1,6 +1,6 @@
 //! What cannot be measured, as far as that is known before anything is made. A dry run refuses it too.
 
-use model::{Cache, Error, Result};
+use model::{Batch, Cache, Error, Result};
 
 use super::{BlobTarget, Job, memory_limit, room};
 use crate::{Amount, store::cache_state};
@@ -9,6 +9,7 @@ pub(super) fn check(job: Job<'_>) -> Result<()> {
     let part = job.part;
     job.check_sharing()?;
     job.check_caches()?;
+    check_batches(job)?;
     memory_limit::check_early(job)?;
     cache_state::reachable(&part.caches)?;
     let has_files = |target: &BlobTarget| target.engine.capabilities().persistent;
@@ -23,6 +24,17 @@ pub(super) fn check(job: Job<'_>) -> Result<()> {
     part.targets.iter().try_for_each(usable)?;
     let folders = room::needed(job, &job.operations(), Amount::default());
     folders.keys().try_for_each(|folder| host::check_scratch(folder))
+}
+
+/// Fails if several writes are to be one commit in a store where each is a commit.
+fn check_batches(job: Job<'_>) -> Result<()> {
+    let is_several = !matches!(job.part.batch, None | Some(Batch::Of(1)));
+    let writes = job.part.work.iter().any(|work| work.operation.writes());
+    let mut alone = job.part.targets.iter().filter(|target| !target.engine.capabilities().batches);
+    alone.find(|_| is_several && writes).map_or(Ok(()), |target| {
+        let why = "has no batches, each update is a commit of its own; leave out --batch";
+        Err(Error::usage(format!("{}: {why}", target.label)))
+    })
 }
 
 pub(super) fn none_can_be_cold() -> Error {
