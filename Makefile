@@ -3,18 +3,28 @@
 # Features that are in no usual build, and are tested.
 FEATURES = rocksdb
 
-.PHONY: run try cross build charts test tools components format lint walls check browser docs release bench deny torture
+# The first answer soon: of the engines only what it compares.
+QUICK = cargo build --profile quick --locked -p storemark --no-default-features --features sqlite,lmdb,redb,fjall
 
-# The first answer soon: of the engines only what it compares, and no charts where there is no npm. The
-# program that everything is in: `cargo install --locked --path crates/cli`.
+.PHONY: run try plugins cross build charts test tools components format lint walls check browser docs release bench deny torture
+
+# No charts where there is no npm. The program that everything is in: `cargo install --locked --path crates/cli`.
 run: tools charts
-	cargo build --profile quick --locked -p storemark --no-default-features --features sqlite,lmdb,redb,fjall
+	$(QUICK)
 	@echo; target/quick/storemark run
 	@echo; echo "This program is target/quick/storemark. With all engines: cargo install --locked --path crates/cli"
 
 # All engines, built as `make run` builds, and each command tried; for systems that the gate does not run on.
 try: tools charts
 	cargo build --profile quick --locked -p storemark && .ci/try-program "$(CURDIR)/target/quick/storemark" env
+
+# Plugins over libraries that Debian has, each compiled, checked and measured (docs/plugins.md); outside the gate.
+LIBRARIES = golang-go libleveldb-dev libtokyocabinet-dev libwiredtiger-dev libdb5.3-dev golang-github-coreos-bbolt-dev
+plugins: tools charts
+	@dpkg -s $(LIBRARIES) > /dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(LIBRARIES); } \
+	  || { echo "storemark: these plugins need Debian's packages $(LIBRARIES)" >&2; exit 1; }
+	$(QUICK)
+	examples/plugins/try target/quick/storemark
 
 # For other systems, tried in Wine and QEMU as far as it runs here (docs/install.md). SYSTEMS names some of
 # them; each takes some ten minutes of a processor the first time. As root on Debian it installs what is missing.

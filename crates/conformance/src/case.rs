@@ -3,8 +3,8 @@
 use std::{fmt, path::Path};
 
 use model::{
-    Accepts, Access, Blobs, Durability, DurabilitySettings, Facet, KeyKind, Mode, OpenOptions,
-    OwnedKey, Result, Session, Settings, Store,
+    Accepts, Access, Blobs, DurabilitySettings, Facet, KeyKind, Mode, OpenOptions, OwnedKey,
+    Result, Session, Settings, Store,
 };
 
 use crate::{
@@ -129,17 +129,21 @@ impl Case {
     pub fn class(&self) -> Option<&'static DurabilitySettings> {
         let of_class = |kept: &&DurabilitySettings| {
             let is_kept = kept.settings.iter().all(|(name, word)| self.settings.is(name, word));
-            let settings = self.engine.class_settings(Facet::Blobs, kept.class);
-            let settings = settings.map(|settings| settings.overlaid(&self.base));
-            is_kept && settings.is_ok_and(|settings| settings == self.settings)
+            let settings = settings_of_class(self.engine, kept).map(|own| own.overlaid(&self.base));
+            is_kept && settings.is_some_and(|settings| settings == self.settings)
         };
         let kept = self.engine.declaration().durability.iter().filter(of_class);
         kept.max_by_key(|kept| kept.class)
     }
 }
 
+/// Returns the settings that give a durability class in one of its ways; `None` if the engine refuses them.
+fn settings_of_class(engine: &dyn Blobs, kept: &DurabilitySettings) -> Option<Settings> {
+    Settings::check(engine.settings(Facet::Blobs), kept.settings.iter().copied()).ok()
+}
+
 /// Returns the settings with which an engine is checked: none, each word of each setting alone, `inline` if
-/// there is one, and those of each durability class.
+/// there is one, and those of each durability class, in each of its ways.
 ///
 /// # Errors
 ///
@@ -157,8 +161,8 @@ pub fn settings_of(engine: &dyn Blobs) -> Result<Vec<Settings>> {
             all.push(checked(setting.name, "50")?);
         }
     }
-    let of_class = |class| engine.class_settings(Facet::Blobs, class).ok();
-    for settings in Durability::ALL.into_iter().filter_map(of_class) {
+    let classes = engine.declaration().durability.iter();
+    for settings in classes.filter_map(|kept| settings_of_class(engine, kept)) {
         if !all.contains(&settings) {
             all.push(settings);
         }

@@ -31,8 +31,15 @@ fn are_in_effect(case: &Case, store: &dyn Store) -> Checked {
         // do not need. One that ends in a star has no name of its own; without `lib` no library is loaded.
         let names_values = matches!(accepts, Accepts::Text) && *facets == [Facet::Blobs];
         let may_be_absent = name.ends_with('*') || *name == LIBRARY || names_values;
-        let is_reported = may_be_absent || effect.get(name).is_some();
+        let reported = effect.get(name);
+        let is_reported = may_be_absent || reported.is_some();
         holds(is_reported, format_args!("the setting {name} is not reported as in effect"))?;
+        let size = reported.filter(|_| matches!(accepts, Accepts::Size(..))).unwrap_or("0");
+        let is_size = size.parse::<u64>().is_ok();
+        holds(
+            is_size,
+            format_args!("the setting {name} in effect is {size:?}, no number of bytes"),
+        )?;
     }
     Ok(())
 }

@@ -30,7 +30,8 @@ enum {
     STOREMARK_NO = 1,           /* there is no such key; or `how` forbids to put it */
     STOREMARK_FAILED = -1,      /* the system, or a library, failed */
     STOREMARK_CORRUPT = -2,     /* the store is damaged */
-    STOREMARK_BUSY = -3,        /* another session has its lock for longer than the store waits */
+    STOREMARK_BUSY = -3,        /* another session has its lock for longer than the store waits; it ends the
+                                   measurement, as nothing is done again */
     STOREMARK_UNSUPPORTED = -4  /* the store cannot do that */
 };
 

@@ -138,9 +138,11 @@ mod os {
             // SAFETY: as below.
             unsafe { libc::write(libc::STDERR_FILENO, printed.as_ptr().cast(), printed.len()) };
         }
-        let mut why = [0; 256];
-        let why = last_line(&mut why).unwrap_or_else(|| meaning(signal).as_bytes());
-        for part in [start.as_bytes(), why, end.as_bytes()] {
+        let mut line = [0; 256];
+        // What was printed may say nothing of the end.
+        let said = last_line(&mut line).map_or([&[][..]; 2], |line| [line, b"; "]);
+        let [said, then] = said;
+        for part in [start.as_bytes(), said, then, meaning(signal).as_bytes(), end.as_bytes()] {
             // SAFETY: writes bytes that are there. A failure has nobody to go to.
             unsafe { libc::write(last.to, part.as_ptr().cast(), part.len()) };
         }

@@ -278,6 +278,32 @@ fn a_flush_that_is_missing_is_found() {
     assert_eq!(ran.out.matches("fails: ").count(), 1, "{}", ran.out);
 }
 
+/// A class may be given in several ways, each with a sentence.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_flush_that_is_missing_in_the_second_way_of_its_class_is_found() {
+    let none = "{ STOREMARK_NONE, \"sync=off\",";
+    let durable = "{ STOREMARK_DURABLE, \"sync=off\",";
+    let world = World::new();
+    compile(&world, "toy.so", &[(none, durable)]);
+    let ran = world.run("conformance plugin:./toy.so --only makes_the_calls");
+    if ran.out.contains("nobody may trace here") {
+        return;
+    }
+    let check = "sync=off, integers: an update of class durable made these calls before it was acknowledged: pwrite;";
+    assert!(ran.code == Some(3) && ran.out.contains(check), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_size_that_is_returned_with_a_unit_is_found() {
+    let known = "strcmp(name, \"sync\") != 0 ? NULL : ";
+    let sized = format!("strcmp(name, \"cache\") == 0 ? \"100M\" : {known}");
+    let declared = "settings[] = {";
+    let with_cache = format!("{declared} {{ \"cache\", \"SIZE\", \"\" }},");
+    let said = failed(&[(known, &sized), (declared, &with_cache)], "--only settings_asked_for");
+    assert!(said.contains("the setting cache in effect is \"100M\", no number of bytes"), "{said}");
+}
+
 /// The next check goes on in another process.
 #[test]
 fn a_check_in_which_the_plugin_crashes_fails_and_the_others_are_made() {
@@ -289,6 +315,20 @@ fn a_check_in_which_the_plugin_crashes_fails_and_the_others_are_made() {
     let why = "the plugin gave up in its hook scan: it ended the process (SIGABRT) (and in 5 other cases)";
     assert!(said.contains("fails: an empty store shows nothing\n") && said.contains(why), "{said}");
     assert!(said.ends_with("2 of 3 checks passed\n"), "{said}");
+}
+
+/// What was printed may say nothing of the crash.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_signal_of_a_crash_is_named_after_what_was_printed() {
+    let scan = "    int found = 0, is_alone = alone(session);";
+    let crash = format!("{scan}\n    fputs(\"all is well\\n\", stderr), raise(SIGSEGV);");
+    let include = "#include \"toy.h\"";
+    let headers = format!("{include}\n#include <signal.h>\n#include <stdio.h>");
+    let said =
+        failed(&[(include, &headers), (scan, &crash)], "--only an_empty_store_shows_nothing");
+    let why = "hook scan: all is well; it touched memory that it does not have (SIGSEGV)";
+    assert!(said.contains(why), "{said}");
 }
 
 /// An exit is no crash, and says nothing.

@@ -92,6 +92,7 @@ impl Latencies {
     fn count(&mut self, TimedOp { action, ns, late_ns, end_ns }: TimedOp) {
         self.sum += Duration::from_nanos(ns);
         self.late += Duration::from_nanos(late_ns);
+        self.timed += 1;
         self.record(Some(action), ns, 1, end_ns);
     }
 
@@ -99,7 +100,6 @@ impl Latencies {
     /// is `None` if it is not known.
     #[inline]
     pub(super) fn record(&mut self, action: Option<Action>, ns: u64, count: u64, end_ns: u64) {
-        self.timed += 1;
         self.slices.note(ns, count, end_ns);
         let place = action.map_or(UNKNOWN, |action| action as usize);
         if let Some(AsText(histogram)) = &mut self.histograms[place] {

@@ -137,6 +137,7 @@ impl EveryNth {
         self.pass_by(self.start_ns);
         let ns = end_ns.saturating_sub(self.start_ns).saturating_sub(self.costs.within);
         self.learn(end_ns.saturating_sub(before_ns) as f64 / (passed + 1) as f64);
+        self.latencies.timed += 1;
         if self.is_far(ns as f64) {
             self.latencies.record(Some(action), ns, 1, end_ns);
         } else {
@@ -357,6 +358,21 @@ mod tests {
         let kinds = of(Action::Read as usize) + of(Action::Update as usize);
         let unknown = of(Action::ALL.len());
         assert!(unknown <= 10 && kinds + unknown == 10_000, "{kinds} and {unknown}");
+    }
+
+    #[test]
+    fn an_operation_whose_kind_is_not_known_was_not_timed() {
+        let mut run = Simulated::new(&[Action::Read, Action::Update]);
+        let count = 20_000;
+        for n in 0..count {
+            let action = if n % 2 == 0 { Action::Read } else { Action::Update };
+            // Two of them are a block, unless one takes far longer.
+            run.operate(action, if n % 3 == 0 { 900_000 } else { 9_000 });
+        }
+        let timed = run.timed;
+        let latencies = run.finish();
+        let unknown = latencies.histograms[Action::ALL.len()].as_ref().map_or(0, |of| of.0.len());
+        assert!(unknown > 0 && latencies.timed == timed && timed + unknown <= count, "{unknown}");
     }
 
     #[test]

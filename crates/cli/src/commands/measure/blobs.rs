@@ -159,7 +159,8 @@ fn class(
 }
 
 /// Returns `class` if all targets can give it, or else `durable`, or else the weakest class that all can give.
-/// Limits of the machine and archives, which are only read, are measured as they are.
+/// Limits of the machine and archives, which are only read, are measured as they are, and so are all if they have
+/// no class in common.
 fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
     let gives = |target: &ResolvedTarget<dyn Blobs>, class: Durability| {
         let settings = target.settings_for(Facet::Blobs, Some(class));
@@ -174,7 +175,7 @@ fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) ->
     // A stronger class keeps what the default promises; a weaker one does not.
     let others = [Durability::Durable].into_iter().chain(Durability::ALL);
     let common = [class].into_iter().chain(others).find(all_give);
-    for target in targets.iter_mut().filter(|target| is_limit(target)) {
+    for target in targets.iter_mut().filter(|target| common.is_none() || is_limit(target)) {
         target.keeps_class = true;
     }
     common.unwrap_or(Durability::None)
