@@ -90,7 +90,7 @@ typedef struct {
     const storemark_setting *settings;      /* ends with a NULL name [no settings] */
     const storemark_durability *durability; /* ends with a NULL `how` [no class] */
 
-    /* Opens the store at `path`: a file or a folder, in a folder that exists, and nothing beside it, as a copy
+    /* Opens the store at `path`: a file or a folder, in a folder that exists, and nothing next to it, as a copy
      * has `path` alone. STOREMARK_CREATE makes it, where nothing is; the others never do. `settings` are those
      * that the target has, NULL if none. */
     int (*open)(const char *path, int access, const storemark_pair *settings, size_t count,

@@ -64,17 +64,17 @@ pub(crate) fn common_unit(own: &str, least: f64, most: f64) -> Option<(&'static 
 /// needs; for one round, which has none, `0.78 (–)`, and for an interval without bounds `0.78 (too
 /// wide)`.
 pub(crate) fn with_interval(estimate: &Estimate) -> String {
-    beside_bounds(estimate, &BOUNDS)
+    near_bounds(estimate, &BOUNDS)
 }
 
 /// Formats a ratio that a gate judges, with as many decimals as show on which side of its limit the
 /// ends are: it may be above 1 by `share`.
 pub(crate) fn with_interval_at(estimate: &Estimate, share: f64) -> String {
     let [less, even, more] = BOUNDS;
-    beside_bounds(estimate, &[less, even, more, 1.0 + share])
+    near_bounds(estimate, &[less, even, more, 1.0 + share])
 }
 
-fn beside_bounds(estimate: &Estimate, bounds: &[f64]) -> String {
+fn near_bounds(estimate: &Estimate, bounds: &[f64]) -> String {
     if estimate.n < 2 {
         return format!("{} ({NONE})", figure(estimate.point));
     }

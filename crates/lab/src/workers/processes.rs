@@ -249,13 +249,17 @@ impl<'a> Processes<'a> {
             let (number, line) = self.next()?;
             // Another one has ended, and is asked no more.
             if number == process as usize {
-                return self.done(number, line);
+                return self.outcomes_in(number, line);
             }
         }
     }
 
     /// Returns what the workers of a process did, as it says in a line; an error if it has ended.
-    fn done<O: DeserializeOwned>(&self, process: usize, line: Option<String>) -> Result<Vec<O>> {
+    fn outcomes_in<O: DeserializeOwned>(
+        &self,
+        process: usize,
+        line: Option<String>,
+    ) -> Result<Vec<O>> {
         let done = match line {
             Some(line) => {
                 let member = &self.members.borrow()[process];
@@ -301,7 +305,7 @@ impl<'a> Processes<'a> {
         let mut replies: Vec<(usize, Vec<O>)> = Vec::with_capacity(count);
         while replies.len() < count {
             let (process, line) = self.next()?;
-            replies.push((process, self.done(process, line)?));
+            replies.push((process, self.outcomes_in(process, line)?));
         }
         replies.sort_by_key(|(process, _)| *process);
         Ok(replies.into_iter().flat_map(|(_, done)| done).collect())
