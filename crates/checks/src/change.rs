@@ -3,7 +3,7 @@
 use model::{Case, Counter, Judge, record::Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, Judgement, Values, detectable_change, judge_changes, unpaired_ratio};
+use stats::{Estimate, Judgement, Values, detectable_change, judge_changes};
 
 use crate::{counters::CounterChange, gate::Gate, series::Series, verdict::Verdict};
 
@@ -172,7 +172,7 @@ impl TargetPair<'_> {
             detectable: (detectable < 10.0).then_some(detectable),
             single_run: self.series.iter().any(|own| own.record.header.plan.rounds.runs == 1),
             single_record: self.series.iter().any(|own| own.record.records == 1),
-            p99: unpaired_ratio(&p99_after, &p99_before),
+            p99: judge_changes(&[[p99_after, p99_before]])[0].ratio,
             verdict,
             counters: Counter::ALL
                 .map(|counter| CounterChange::between(counter, before, after))
