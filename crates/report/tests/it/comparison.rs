@@ -381,3 +381,14 @@ fn markdown_shows_names_and_runs_nothing() {
     let columns = row.replace("\\|", "").matches('|').count();
     assert_eq!(columns, 6, "{row}");
 }
+
+/// What two records of one program differ by is in the interval of a percentile, too.
+#[test]
+fn a_percentile_of_single_records_is_no_surer_than_records_are() {
+    let (old, mut new) = (typical(), typical());
+    new.samples.iter_mut().for_each(|sample| sample.wall_ns += 1);
+    for (_, change) in compared_alone(&old, &new).changes() {
+        let p99 = change.p99.unwrap();
+        assert!(p99.low < 1.0 && p99.high > 1.0 && p99.half_width() > 0.025, "{p99:?}");
+    }
+}
