@@ -102,8 +102,10 @@ walls:
 	.ci/walls
 	.ci/circles
 
+# The benches with few values and rounds: that they run, not how fast.
 check:
 	cargo test --workspace --features $(FEATURES) --locked
+	cargo test --workspace --features $(FEATURES) --locked --bench '*'
 
 # The pages of real runs in Chromium. The pictures are in target/screenshots. The binary is that of
 # the tests: built alone it would have other features of its dependencies, and be built twice.
@@ -120,7 +122,8 @@ release: tools charts
 	.ci/release program $(TARGET) && .ci/release installers
 
 # The lab's own loop, calls of SQLite through a table, and each adapter, against bare loops, interleaved.
-bench:
+# Adapters of servers need these.
+bench: tools programs
 	cargo bench -p storemark-lab --bench own_cost
 	cargo bench -p storemark-engines --bench calls
 	cargo bench -p storemark-engines --bench plugin

@@ -1,4 +1,4 @@
-//! The words after `cargo bench … --`.
+//! The words after `cargo bench … --`, and after `cargo test --bench adapters --`, which only tries all rows.
 
 use model::{Error, Result, units::parse_integer};
 
@@ -11,12 +11,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self> {
-        let mut arguments = Self { keys: 20_000, rounds: 15, check: false, only: Vec::new() };
+    pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Self> {
+        // cargo says whether it measures.
+        let (cargo, words): (Vec<_>, Vec<_>) = words.partition(|word| word == "--bench");
+        let (keys, rounds) = if cargo.is_empty() { (100, 2) } else { (20_000, 15) };
+        let mut arguments = Self { keys, rounds, check: false, only: Vec::new() };
+        let mut words = words.into_iter();
         while let Some(word) = words.next() {
             match word.as_str() {
-                // cargo's own.
-                "--bench" => {}
                 "--check" => arguments.check = true,
                 "--keys" => arguments.keys = number(&word, words.next(), 1, MOST_KEYS)?,
                 "--rounds" => {

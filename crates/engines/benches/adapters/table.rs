@@ -9,7 +9,7 @@ use crate::{
 
 pub(crate) fn show(rows: &[Row], arguments: &Arguments) -> String {
     let mut out = format!(
-        "{} values of 8 to 12 kB, all keys in random order, warm, {} rounds; medians in µs an \
+        "{} values of 8 to 12 kB, keys in random order, warm, {} rounds; medians in µs an \
          operation\n\n{:24}{:>9}{:>9}{:>8}  {:18}{:>6}\n",
         arguments.keys, arguments.rounds, "", "bare", "adapter", "ratio", "95 % interval", "limit",
     );

@@ -10,8 +10,6 @@ use storemark_lab::{Op, Probe, ProbePass, Tally};
 
 use crate::bare::Map;
 
-/// Rounds of each measure, after one that warms everything.
-const ROUNDS: u64 = 15;
 /// Passes of a round.
 const PASSES: u64 = 5;
 const KEYS: u32 = 100_000;
@@ -27,8 +25,8 @@ const RECORD: usize = Ycsb::RECORD as usize;
 /// What every value and the buffer holds before.
 const UNREAD: [u8; RECORD] = [0xa5; RECORD];
 
-/// Nanoseconds an operation of passes over `null`, one a round.
-pub(crate) fn null(ycsb: Ycsb) -> Result<Vec<f64>> {
+/// Nanoseconds an operation of passes over `null`, one a round, after one that warms everything.
+pub(crate) fn null(ycsb: Ycsb, rounds: u64) -> Result<Vec<f64>> {
     let probe = Probe::new(ycsb, KEYS, NULL_COUNT)?;
     let store = store("null")?;
     let mut session = store.session()?;
@@ -40,17 +38,17 @@ pub(crate) fn null(ycsb: Ycsb) -> Result<Vec<f64>> {
         });
         Ok(median(passes.collect::<Result<_>>()?))
     };
-    Ok(warmed((0..=ROUNDS).map(round).collect::<Result<_>>()?))
+    Ok(warmed((0..=rounds).map(round).collect::<Result<_>>()?))
 }
 
 /// The same of `memory` through the lab, and of the bare loop.
-pub(crate) fn memory(ycsb: Ycsb) -> Result<[Vec<f64>; 2]> {
+pub(crate) fn memory(ycsb: Ycsb, rounds: u64) -> Result<[Vec<f64>; 2]> {
     let probe = Probe::new(ycsb, KEYS, MEMORY_COUNT)?;
     let store = store("memory")?;
     let mut session = store.session()?;
     fill(&mut *session)?;
     let mut pair = Pair { session, map: Map::new(KEYS, &UNREAD), buffer: UNREAD, passes: 0 };
-    let rounds = (0..=ROUNDS).map(|seed| pair.round(&probe.draw(seed)?));
+    let rounds = (0..=rounds).map(|seed| pair.round(&probe.draw(seed)?));
     let (lab, bare) = rounds.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok([warmed(lab), warmed(bare)])
 }
