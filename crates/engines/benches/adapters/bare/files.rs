@@ -1,4 +1,8 @@
 //! A folder of files through system calls relative to it, the name formatted on the stack.
+//!
+//! What reads a file, or asks for its length, is a function, as it is in any program. Where the system protects
+//! returns (`spec_rstack_overflow` in Linux), leaving the function that made a system call takes 0.24 µs: a stat
+//! 1.35 µs in place of 1.11 in a loop that makes the calls itself (AMD EPYC, Linux 6.18).
 
 use std::{ffi::CStr, os::fd::OwnedFd, path::Path};
 
@@ -51,7 +55,7 @@ impl Reader {
     }
 
     /// Copies the value of `key` to the front of `into` and returns its length.
-    #[inline]
+    #[inline(never)]
     pub(super) fn get(&self, key: i64, into: &mut [u8]) -> usize {
         let mut name = [0; 9];
         let name = self.layout.name(key, &mut name);
@@ -106,19 +110,20 @@ impl Stat {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Ok(Self { folder: folder(path)? })
     }
+
+    #[inline(never)]
+    fn length(&self, key: i64) -> usize {
+        let mut name = [0; 9];
+        let name = Layout::Flat.name(key, &mut name);
+        let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        let length = stat.expect("asking for a file's length").st_size;
+        usize::try_from(length).expect("a file fits in memory")
+    }
 }
 
 impl Bare for Stat {
     fn pass(&mut self, work: &Work<'_>, _: &mut [u8]) -> usize {
-        let mut name = [0; 9];
-        let mut bytes = 0;
-        for key in work.keys {
-            let name = Layout::Flat.name(*key, &mut name);
-            let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
-            let length = stat.expect("asking for a file's length").st_size;
-            bytes += usize::try_from(length).expect("a file fits in memory");
-        }
-        bytes
+        work.keys.iter().map(|key| self.length(*key)).sum()
     }
 }
 
