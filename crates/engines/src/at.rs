@@ -84,6 +84,16 @@ pub(crate) fn check(engine: &dyn model::Blobs, location: &Path) -> Result<()> {
     Err(Error::corrupt(format!("is no {} store", engine.name())).at(location.display()))
 }
 
+/// Lists what is in the folder of a store besides its own files, whose names start with one of `own`.
+pub(crate) fn other_files(folder: &Path, own: &[&str]) -> Result<Vec<String>> {
+    let entries = folder.read_dir().map_err(|cause| Error::io(folder.display(), cause))?;
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let others = names.filter(|name| !own.iter().any(|own| name.starts_with(own)));
+    let mut others: Vec<_> = others.map(|name| format!("the file {name}")).collect();
+    others.sort_unstable();
+    Ok(others)
+}
+
 /// Returns the first bytes of a regular file, if it has as many.
 pub(crate) fn start<const N: usize>(path: &Path) -> Option<[u8; N]> {
     length(path).ok()?;

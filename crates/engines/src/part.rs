@@ -5,12 +5,16 @@
 use std::path::Path;
 
 use model::{
-    Accepts, Error, Facet, FoundValues, KeyKind, Result, Setting, Settings, Shown, TableFacts,
-    no_such, settings_text, shell_quoted,
+    Accepts, Entry, EntryKind, Error, Facet, FoundValues, KeyKind, Result, Setting, Settings,
+    Shown, TableFacts, no_such, settings_text, shell_quoted,
     units::{show_count, show_size},
 };
 
 use crate::ordered;
+
+/// The part of storemark's own stores with the modes and times of values that have names, where the library
+/// keeps them apart.
+pub(crate) const METAS: &str = "meta";
 
 /// The part of a store that has its values.
 pub(crate) struct Part {
@@ -80,14 +84,27 @@ impl Part {
         !self.is_users && self.keys == KeyKind::Names
     }
 
-    /// Returns that the files of a user's part have others as well, among all parts of the store, and the
-    /// bytes that it takes if the library counts them; `None` if it has the files alone.
+    /// Returns whether the files of a user's part have others as well, among all parts of the store, and the
+    /// bytes that it takes if the library counts them; `None` if the part is storemark's own.
     pub(crate) fn facts(&self, all: &[Size]) -> Option<TableFacts> {
         let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|size| size.name == self.name);
-        let shares_files = self.is_users && others.iter().any(|size| size.values != Some(0));
-        let counted = own.first().filter(|size| size.how.is_empty());
+        let shares_files = others.iter().any(|size| size.values != Some(0));
+        let counted = own.first().filter(|size| shares_files && size.how.is_empty());
         let own_bytes = counted.and_then(|size| size.bytes);
-        shares_files.then(|| TableFacts { shares_files, own_bytes, ..TableFacts::default() })
+        self.is_users.then(|| TableFacts { shares_files, own_bytes, ..TableFacts::default() })
+    }
+
+    /// Returns the other parts that have values, among all parts of the store, as what a copy leaves out;
+    /// `word` names a part.
+    pub(crate) fn others(&self, word: &str, all: &[Size]) -> Vec<Entry> {
+        let is_own = |name: &str| name == self.name || self.has_metas() && name == METAS;
+        let others = all.iter().filter(|size| !is_own(&size.name) && size.values != Some(0));
+        let entry = |size: &Size| Entry {
+            name: format!("{word} {}", size.name).into_bytes(),
+            kind: EntryKind::Further,
+            content: Vec::new(),
+        };
+        others.map(entry).collect()
     }
 
     /// Adds the setting that names a user's part to those in effect.

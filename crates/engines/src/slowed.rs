@@ -139,6 +139,7 @@ impl Blobs for Slowed {
         fn worker_settings(&self, location: &Path, keys: KeyKind) -> Settings;
         fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>>;
         fn replace_by_paths(&self, copied: &CopiedValues<'_>) -> Result<Option<Vec<String>>>;
+        fn reads_unguarded(&self, location: &Path) -> bool;
         fn other_contents(&self, location: &Path) -> Result<Vec<String>>;
         fn repair(&self, location: &Path) -> Option<String>;
     }

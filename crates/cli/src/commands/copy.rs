@@ -208,7 +208,8 @@ fn moved_out(from: &StoreLocation, to: &StoreLocation, suffix: Option<&str>) -> 
         return Ok(String::new());
     };
     let head = "these statements replace the values by the paths of the files, and give their space back; \
-                none was run:\n";
+                none was run. Run them before anything else writes to the table: a value that was \
+                added or changed since this copy would be lost:\n";
     Ok(lines.iter().fold(head.to_owned(), |text, line| format!("{text}  {line}\n")))
 }
 

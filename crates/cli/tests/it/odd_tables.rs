@@ -479,3 +479,24 @@ fn little_is_read_of_many_tables() {
     assert!(said.contains("t009&value=d' (40 values, about 30.0 kB on average), …"), "{said}");
     assert!(read < 40_000_000, "{read} bytes");
 }
+
+#[test]
+fn a_key_that_several_rows_have_is_not_written() {
+    let world = database(
+        "CREATE TABLE t(name TEXT, d BLOB);
+         INSERT INTO t VALUES('a', x'01'), ('a', x'02'), ('b', x'03');",
+    );
+    world.write("new/a", "other");
+    let ran = world.run("copy new a.db?table=t&key=name&value=d --in-place --force");
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(
+        ran.err.contains("a repeats") && ran.err.contains("nothing was written"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(world.sqlite3(&["a.db", "SELECT group_concat(hex(d)) FROM t"]).trim(), "01,02,03");
+    fs::rename(world.path("new/a"), world.path("new/b")).unwrap();
+    world.ok("copy new a.db?table=t&key=name&value=d --in-place --force");
+    let values = world.sqlite3(&["a.db", "SELECT group_concat(hex(d)) FROM t"]);
+    assert_eq!(values.trim(), "01,02,6F74686572");
+}

@@ -13,8 +13,8 @@ use fjall::{
 };
 use kit::refusal;
 use model::{
-    Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
-    Store, TableFacts,
+    Access, Durability, Entry, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session,
+    Settings, Store, TableFacts,
 };
 
 use super::KEYSPACE;
@@ -79,6 +79,16 @@ fn keyspace_options(settings: &Settings) -> KeyspaceCreateOptions {
 }
 
 impl FjallStore {
+    /// Returns how much each keyspace holds; their values are not counted.
+    fn sizes(&self) -> Vec<Size> {
+        let size = |name: String| {
+            let bytes = (name == self.shared.part.name).then(|| self.keyspace.disk_space());
+            Size { name, values: None, how: "", bytes }
+        };
+        let names = self.database.list_keyspace_names();
+        names.iter().map(|name| size(name.to_string())).collect()
+    }
+
     pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let database = database(path, &options.settings, Access::Write)?;
         let part = Part::new(KEYSPACE, &options.settings, options.keys)?;
@@ -196,15 +206,12 @@ impl Store for FjallStore {
         Ok((settings, class))
     }
 
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        Ok(self.shared.part.others(KEYSPACE, &self.sizes()))
+    }
+
     fn table(&self) -> Result<Option<TableFacts>> {
-        let part = &self.shared.part;
-        let size = |name: String| {
-            let bytes = (name == part.name).then(|| self.keyspace.disk_space());
-            Size { name, values: None, how: "", bytes }
-        };
-        let names = self.database.list_keyspace_names();
-        let sizes: Vec<_> = names.iter().map(|name| size(name.to_string())).collect();
-        Ok(part.facts(&sizes))
+        Ok(self.shared.part.facts(&self.sizes()))
     }
 
     fn background_work(&self) -> Option<Vec<&'static str>> {

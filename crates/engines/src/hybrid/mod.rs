@@ -147,6 +147,14 @@ impl Blobs for Hybrid {
         own.get(INLINE) == other.get(INLINE) && Sqlite.shares_files(own, other)
     }
 
+    fn reads_unguarded(&self, location: &Path) -> bool {
+        Sqlite.reads_unguarded(&database(location))
+    }
+
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
+        at::other_files(location, &["hybrid."])
+    }
+
     fn repair(&self, location: &Path) -> Option<String> {
         Sqlite.repair(&database(location))
     }

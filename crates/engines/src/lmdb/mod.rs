@@ -143,6 +143,10 @@ impl Blobs for Lmdb {
         })
     }
 
+    fn reads_unguarded(&self, location: &Path) -> bool {
+        !is_shared(location)
+    }
+
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
         let (settings, access) = (asked.clone(), Access::Read);
         let options = OpenOptions { settings, access, keys: KeyKind::Names };
@@ -150,6 +154,13 @@ impl Blobs for Lmdb {
             let sizes = || databases::sizes(&*environment(location, &options)?);
             StoreName::intern(location).at_work(sizes)
         })
+    }
+
+    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
+        if location.is_file() {
+            return Ok(Vec::new());
+        }
+        at::other_files(location, &["data.mdb", "lock.mdb"])
     }
 
     fn create(&self, location: &Path, options: &OpenOptions) -> Result<Box<dyn Store>> {

@@ -14,8 +14,8 @@ use kit::{
     meta, refusal,
 };
 use model::{
-    Access, Durability, Error, How, Item, Key, KeyKind, Maintenance, OpenOptions, Put, Result,
-    Session, Settings, Store, TableFacts, Visitor,
+    Access, Durability, Entry, Error, How, Item, Key, KeyKind, Maintenance, OpenOptions, Put,
+    Result, Session, Settings, Store, TableFacts, Visitor,
 };
 
 use super::{
@@ -29,7 +29,7 @@ use crate::{
     at,
     caught::StoreName,
     ordered::{self, Library, TransactionSession, Txn},
-    part::Part,
+    part::{METAS, Part},
 };
 
 pub(super) struct LmdbStore {
@@ -59,7 +59,7 @@ impl LmdbStore {
             let created = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
                 let name = Some(&*part.name).filter(|name| !name.is_empty());
                 let values = opener.create_database(txn, name)?;
-                let metas = || opener.create_database(txn, Some("meta"));
+                let metas = || opener.create_database(txn, Some(METAS));
                 let metas = part.has_metas().then(metas).transpose()?;
                 Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit((values, metas)))
             });
@@ -82,7 +82,7 @@ impl LmdbStore {
         let find =
             |name: &str| databases::find(&environment.env, name).map_err(|e| environment.failed(e));
         let values = find(&part.name)?.expect("it is among the databases");
-        let metas = if part.has_metas() { find("meta")? } else { None };
+        let metas = if part.has_metas() { find(METAS)? } else { None };
         Ok(Self { environment, part, values, metas, turn: Mutex::new(()), joined })
     }
 
@@ -249,6 +249,10 @@ impl Store for LmdbStore {
         self.part.report(DATABASE, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        Ok(self.part.others(DATABASE, &databases::sizes(&self.environment)?))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {

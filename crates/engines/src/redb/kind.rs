@@ -46,7 +46,7 @@ pub(super) type Bytes = &'static [u8];
 
 impl KeyType for Bytes {
     const VALUES: Definition<Bytes> = TableDefinition::new("names");
-    const METAS: Option<Definition<Bytes>> = Some(TableDefinition::new("meta"));
+    const METAS: Option<Definition<Bytes>> = Some(TableDefinition::new(crate::part::METAS));
 
     #[inline]
     fn to_stored<'k>(key: &Key<'k>) -> Result<&'k [u8]> {

@@ -138,10 +138,6 @@ impl Blobs for RocksDb {
         })
     }
 
-    fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
-        store::other_contents(location)
-    }
-
     fn repair(&self, location: &Path) -> Option<String> {
         let repaired = StoreName::intern(location).at_work(|| store::repair(location));
         repaired.ok().map(|()| "rocksdb::RepairDB".to_owned())

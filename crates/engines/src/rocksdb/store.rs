@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    Access, Durability, Error, ErrorKind, Key, KeyKind, Maintenance, OpenOptions, Result, Session,
-    Settings, Store, TableFacts,
+    Access, Durability, Entry, Error, ErrorKind, Key, KeyKind, Maintenance, OpenOptions, Result,
+    Session, Settings, Store, TableFacts,
 };
 use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, Env, Options, SnapshotWithThreadMode, WriteBatch,
@@ -116,14 +116,6 @@ fn sizes_in(database: &DB, path: &Path, columns: Vec<String>) -> Vec<Size> {
         Size { name, values, how: "about ", bytes }
     };
     columns.into_iter().map(size).collect()
-}
-
-/// Lists the column families other than the dataset's.
-pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
-    let mut others = columns(path)?;
-    let own = KeyKind::ALL.map(KeyKind::as_str);
-    others.retain(|name| name != DEFAULT_COLUMN_FAMILY_NAME && !own.contains(&&**name));
-    Ok(others.into_iter().map(|name| format!("the column family {name}")).collect())
 }
 
 impl RocksStore {
@@ -271,6 +263,11 @@ impl Store for RocksStore {
         self.shared.part.report(FAMILY, &mut settings);
         let class = DECLARATION.class_of(&settings);
         Ok((settings, class))
+    }
+
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        let sizes = sizes_in(&self.database, &self.path, columns(&self.path)?);
+        Ok(self.shared.part.others(FAMILY, &sizes))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {

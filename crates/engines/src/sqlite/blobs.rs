@@ -96,6 +96,10 @@ impl Blobs for Sqlite {
         read_schema(copied.location, |db| users::replace_by_paths(db, copied))
     }
 
+    fn reads_unguarded(&self, location: &Path) -> bool {
+        database::opening(location, Access::Read) == Open::Immutable
+    }
+
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         inspect::other_contents(location)
     }

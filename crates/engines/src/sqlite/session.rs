@@ -147,9 +147,15 @@ impl SqliteSession {
         let table = Arc::clone(&self.table);
         let Some(users) = &table.users else { return self.run_put(key, value, put) };
         users.check_put(put.how)?;
-        // No index of the user's refuses a key that is there.
-        if !users.is_unique && put.how == How::Insert && self.length(key)?.is_some() {
-            return Ok(false);
+        // No index of the user's refuses a key that is there, or gives it to one row alone.
+        if !users.is_unique && put.how != How::Update {
+            let rows = self.count_rows(key)?;
+            if rows > 1 {
+                return Err(users.repeated(key));
+            }
+            if rows == 1 && put.how == How::Insert {
+                return Ok(false);
+            }
         }
         let changed = self.run_put(key, value, put).map_err(|error| users.failed(key, error))?;
         let may_change_nothing = match put.how {
@@ -159,6 +165,17 @@ impl SqliteSession {
             How::Upsert => false,
         };
         if may_change_nothing { Ok(changed) } else { Err(users.ignored(key)) }
+    }
+
+    /// Returns how many rows have this key.
+    fn count_rows(&mut self, key: Key<'_>) -> Result<u64> {
+        let Self { length, table, room, .. } = self;
+        let mut count = 0;
+        length.rows(table.key_columns.values(key, room)?.iter(), |_| {
+            count += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
     }
 
     fn run_put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {

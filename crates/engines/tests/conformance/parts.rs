@@ -173,3 +173,38 @@ fn a_store_of_storemarks_own_needs_no_name() {
         assert!(store.session().unwrap().value(&OwnedKey::Name((*b"1/1").into())).is_some());
     }
 }
+
+#[test]
+fn the_other_parts_of_a_store_are_left_out_by_name() {
+    let left_out = |name: &str, path: &Path, pairs: &[(&str, &str)]| {
+        let store = case(name, pairs).open(path, Access::Read).unwrap();
+        let entries = store.left_out().unwrap().into_iter();
+        let names: Vec<_> = entries.map(|of| String::from_utf8(of.name).unwrap()).collect();
+        (names, store.table().unwrap().is_some())
+    };
+    let place = StoreFolder::new().unwrap();
+    let none = DatabaseFlags::empty();
+    let (own, photos) = (["names", "meta"].map(|name| (name, none, &[][..])), &["a"][..]);
+    environment(&place.path, &[own[0], own[1], ("empty", none, &[]), ("photos", none, photos)]);
+    let others = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(left_out("lmdb", &place.path, &[]), (others(&["database photos"]), false));
+    assert_eq!(left_out("lmdb", &place.path, &[("database", "photos")]), (Vec::new(), true));
+
+    let place = StoreFolder::new().unwrap();
+    case("fjall", &[]).create_filled(&place.path, 3).unwrap();
+    assert_eq!(left_out("fjall", &place.path, &[]), (Vec::new(), false));
+    let database = fjall::Database::builder(&place.path).open().unwrap();
+    drop(database.keyspace("notes", fjall::KeyspaceCreateOptions::default).unwrap());
+    drop(database);
+    assert_eq!(left_out("fjall", &place.path, &[]), (others(&["keyspace notes"]), false));
+    let (names, is_users) = left_out("fjall", &place.path, &[("keyspace", "notes")]);
+    assert!(is_users && names == others(&["keyspace names"]), "{names:?}");
+
+    let place = StoreFolder::new().unwrap();
+    case("rocksdb", &[]).create_filled(&place.path, 3).unwrap();
+    assert_eq!(left_out("rocksdb", &place.path, &[]), (Vec::new(), false));
+    let columns = ["default", "names"];
+    let database = rocksdb::DB::open_cf(&rocksdb::Options::default(), &place.path, columns);
+    database.unwrap().put("b", "value").unwrap();
+    assert_eq!(left_out("rocksdb", &place.path, &[]), (others(&["family default"]), false));
+}

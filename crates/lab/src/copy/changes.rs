@@ -12,9 +12,10 @@ use model::{Error, Result, Shown, units::show_count};
 use super::StoreLocation;
 use crate::host;
 
-/// The files of a store whose scan does not show one moment, and what the system reports of each.
+/// The files of a store whose scan does not show one moment, and what the system reports of each; none if
+/// the scan does.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct FileStates(BTreeMap<PathBuf, FileState>);
+pub(super) struct FileStates(Option<BTreeMap<PathBuf, FileState>>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct FileState {
@@ -26,44 +27,30 @@ struct FileState {
 }
 
 impl FileStates {
-    /// Reads the states of all files of the store at `place`; none if its engine reads one moment.
+    /// Reads the states of all files of the store at `place`, before it is opened.
     pub(super) fn read(place: &StoreLocation) -> Result<Self> {
         let can = place.engine.capabilities();
-        let mut states = BTreeMap::new();
-        if can.snapshots || !can.persistent {
-            return Ok(Self(states));
-        }
-        for file in place.engine.files(&place.path) {
-            host::walk(&file, &mut |path, meta| {
-                if meta.is_file() {
-                    let state = FileState {
-                        length: meta.len(),
-                        modified: meta.modified().ok(),
-                        identity: host::identity(meta),
-                        readonly: meta.permissions().readonly(),
-                    };
-                    states.insert(path.to_owned(), state);
-                }
-                Ok(())
-            })?;
-        }
-        Ok(Self(states))
+        let shows_one_moment = can.snapshots && !place.engine.reads_unguarded(&place.path);
+        let states = (can.persistent && !shows_one_moment).then(|| all(place));
+        Ok(Self(states.transpose()?))
     }
 
-    /// Fails with the names of files that were added, removed or changed since.
+    /// Fails with the names of files that were added, removed or changed since. What was added does not show
+    /// in a snapshot.
     pub(super) fn check_unchanged(&self, place: &StoreLocation) -> Result<()> {
-        let now = Self::read(place)?;
-        let without = |one: &Self, other: &Self| -> Vec<PathBuf> {
-            one.0.keys().filter(|path| !other.0.contains_key(*path)).cloned().collect()
+        let Some(before) = &self.0 else { return Ok(()) };
+        let now = all(place)?;
+        let without = |one: &BTreeMap<_, _>, other: &BTreeMap<_, _>| -> Vec<PathBuf> {
+            one.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
         };
         let differs = |(path, state): &(&PathBuf, &FileState)| {
-            now.0.get(*path).is_some_and(|other| other != *state)
+            now.get(*path).is_some_and(|other| other != *state)
         };
-        let changed = self.0.iter().filter(differs).map(|(path, _)| path.clone()).collect();
+        let has_snapshot = place.engine.capabilities().snapshots;
         let lists = [
-            ("added", without(&now, self)),
-            ("removed", without(self, &now)),
-            ("changed", changed),
+            ("added", if has_snapshot { Vec::new() } else { without(&now, before) }),
+            ("removed", without(before, &now)),
+            ("changed", before.iter().filter(differs).map(|(path, _)| path.clone()).collect()),
         ];
         let shown = lists.iter().filter(|(_, paths)| !paths.is_empty());
         let shown: Vec<_> = shown.map(|(what, paths)| show(what, paths, &place.path)).collect();
@@ -73,6 +60,26 @@ impl FileStates {
         let store = place.path.display();
         Err(Error::failed(format!("changed while it was copied: {}", shown.join("; "))).at(&store))
     }
+}
+
+/// Returns the states of all files of a store.
+fn all(place: &StoreLocation) -> Result<BTreeMap<PathBuf, FileState>> {
+    let mut states = BTreeMap::new();
+    for file in place.engine.files(&place.path).into_iter().filter(|file| file.exists()) {
+        host::walk(&file, &mut |path, meta| {
+            if meta.is_file() {
+                let state = FileState {
+                    length: meta.len(),
+                    modified: meta.modified().ok(),
+                    identity: host::identity(meta),
+                    readonly: meta.permissions().readonly(),
+                };
+                states.insert(path.to_owned(), state);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(states)
 }
 
 /// Formats names: `2 files added: a, b`, the first ten.

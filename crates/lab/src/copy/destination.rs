@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{Access, Error, ErrorKind, KeyKind, Result};
+use model::{Access, EntryKind, Error, ErrorKind, KeyKind, Result, Shown};
 
 use super::{
     CopyJob,
@@ -121,21 +121,33 @@ fn check_replaceable(to: &StoreLocation) -> Result<()> {
     if !to.engine.recognises(&to.path) {
         return not(format!("it is not a {} store", to.engine.name()));
     }
-    let keys = to.open_plain(&to.path, Access::Read, KeyKind::Integers).and_then(|store| {
+    let looked = to.open_plain(&to.path, Access::Read, KeyKind::Integers).and_then(|store| {
+        // If it has the files alone, nothing else shows it.
+        let is_users = store.table()?.is_some_and(|table| !table.shares_files);
         let keys = store.keys();
-        store.close().map(|()| keys)
+        let further = store.left_out()?.into_iter().filter(|of| of.kind == EntryKind::Further);
+        let further: Vec<_> = further.map(|of| Shown(&of.name).to_string()).collect();
+        store.close().map(|()| (keys, is_users, further))
     });
-    match keys {
+    let (keys, is_users, further) = match looked {
         Err(error) => return not(error.to_string()),
+        Ok(looked) => looked,
+    };
+    match keys {
         // Nobody can say that storemark made it: it may be anybody's folder.
-        Ok(KeyKind::Names) if to.engine.capabilities().paths => {
+        KeyKind::Names if to.engine.capabilities().paths => {
             let why =
                 "it is a folder of files with names of their own; remove it, or name another place";
             return not(why.to_owned());
         }
-        Ok(_) => {}
+        _ => {}
     }
-    match to.engine.other_contents(&to.path)?.as_slice() {
+    let mut others = to.engine.other_contents(&to.path)?;
+    // SQLite's are found with and without opening the store.
+    let more: Vec<_> = further.into_iter().filter(|name| !others.contains(name)).collect();
+    others.extend(more);
+    match &others[..] {
+        [] if is_users => not("another program made it".to_owned()),
         [] => Ok(()),
         others => not(format!("it also holds {}", others.join(", "))),
     }

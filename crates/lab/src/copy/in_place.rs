@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use model::{Access, Error, ErrorKind, How, Mode, Put, Result, Scan, Session, Store};
 
-use super::{Copied, CopyJob, StoreLocation, destination, suffixed::Suffixed, survey};
+use super::{
+    Copied, CopyJob, StoreLocation, changes::FileStates, destination, suffixed::Suffixed, survey,
+};
 use crate::{Progress, Stop, progress::tick};
 
 /// Copies the values of a store into an existing one. A key that is there is an error, unless
@@ -31,6 +33,7 @@ fn add_all(
     from: &StoreLocation,
     (progress, stop): (&dyn Progress, &Stop),
 ) -> Result<Copied> {
+    let before = FileStates::read(from)?;
     let store = from.open()?;
     let suffixed = job.key_suffix.as_ref().map(|suffix| Suffixed { store: &*store, suffix });
     let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
@@ -49,6 +52,7 @@ fn add_all(
         let mut session = to.session()?;
         session.begin(Mode::Write)?;
         put_all(source, &mut *session, job.force, &mut copied, (progress, stop))?;
+        before.check_unchanged(from)?;
         session.commit()
     };
     put().map_err(|error: Error| error.reworded(|said| format!("{said}; nothing was written")))?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lab::{CopyJob, Progress, Stop};
-use model::ErrorKind;
+use model::{ErrorKind, Key};
 
 use crate::common::*;
 
@@ -83,4 +83,52 @@ fn a_source_that_nobody_changes_is_copied_and_a_replaced_store_stays() {
     assert_eq!(entries(&folder.path().join("to")).len(), 3);
     run(&CopyJob { resume: true, ..job }).unwrap();
     assert_equal(&from, &to);
+}
+
+#[test]
+fn a_database_that_nobody_had_open_must_not_be_written_meanwhile() {
+    for (engine, setting, file) in [("sqlite", "?journal=wal", ""), ("lmdb", "", "data.mdb")] {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = [(engine, "from"), ("pack", "to")].map(|(e, n)| at(e, folder.path(), n));
+        let from = format!("{from}{setting}");
+        integers(&from, 5);
+        // Another program opens it, writes and closes it: SQLite then puts its log into the database. LMDB
+        // would not let this one do it.
+        let listener = At("copying", &|| match engine {
+            "sqlite" => put(&from, Key::Int(2), b"other"),
+            _ => {
+                let data = fs::File::open(folder.path().join("from").join(file)).unwrap();
+                data.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            }
+        });
+        let (kind, line) = complaint(lab::copy(&job(&from, &to), &listener, &Stop::new()));
+        assert_eq!(kind, ErrorKind::Failed, "{line}");
+        assert!(line.contains("changed while it was copied: 1 file changed: "), "{line}");
+        assert!(line.contains(file) && !folder.path().join("to").exists(), "{line}");
+        resume(&from, &to).unwrap();
+        assert_equal(&from, &to);
+    }
+}
+
+#[test]
+fn what_is_put_into_a_table_must_not_change_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = [("files", "from"), ("sqlite", "to")].map(|(e, n)| at(e, folder.path(), n));
+    names(&from);
+    integers(&to, 1);
+    let made = "CREATE TABLE photos(name TEXT PRIMARY KEY, data BLOB)";
+    let shell =
+        std::process::Command::new("sqlite3").arg(folder.path().join("to")).arg(made).status();
+    if !shell.is_ok_and(|status| status.success()) {
+        return println!("skipped: no sqlite3 shell");
+    }
+    let to = format!("{to}?table=photos");
+    let source = folder.path().join("from");
+    let listener = At("copying", &|| fs::write(source.join("a/b"), "other").unwrap());
+    let copied = lab::copy_in_place(&job(&from, &to), &listener, &Stop::new());
+    let (kind, line) = complaint(copied);
+    assert_eq!(kind, ErrorKind::Failed, "{line}");
+    assert!(line.ends_with("1 file changed: a/b; nothing was written"), "{line}");
+    assert_eq!(verify(&to, &from).totals[0].values, 0, "{line}");
+    lab::copy_in_place(&job(&from, &to), &lab::Silent, &Stop::new()).unwrap();
 }

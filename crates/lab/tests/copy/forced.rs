@@ -130,6 +130,38 @@ fn a_database_that_holds_more_is_not_replaced() {
 }
 
 #[test]
+fn a_store_that_another_program_made_is_not_replaced() {
+    let (folder, source) = source(10);
+    for (engine, word) in [("lmdb", "database"), ("fjall", "keyspace")] {
+        let to = at(engine, folder.path(), "store");
+        names(&format!("{to}?{word}=photos"));
+        let (kind, line) = complaint(force(&source, &to));
+        assert_eq!(kind, ErrorKind::Exists, "{line}");
+        assert!(line.ends_with("store is not replaced: another program made it"), "{line}");
+        assert_equal(&format!("{to}?{word}=photos"), &to);
+        fs::remove_dir_all(folder.path().join("store")).unwrap();
+    }
+}
+
+#[test]
+fn a_folder_with_files_of_others_is_not_replaced() {
+    let (folder, source) = source(10);
+    for engine in ["lmdb", "hybrid"] {
+        let to = at(engine, folder.path(), "store");
+        integers(&to, 3);
+        fs::write(folder.path().join("store/notes.txt"), "mine").unwrap();
+        let before = contents(folder.path());
+        let (kind, line) = complaint(force(&source, &to));
+        assert_eq!(kind, ErrorKind::Exists, "{line}");
+        assert!(line.ends_with("it also holds the file notes.txt"), "{line}");
+        assert_eq!(contents(folder.path()), before);
+        fs::remove_file(folder.path().join("store/notes.txt")).unwrap();
+        force(&source, &to).unwrap();
+        fs::remove_dir_all(folder.path().join("store")).unwrap();
+    }
+}
+
+#[test]
 fn an_unmerged_log_of_the_old_database_does_not_reach_the_new_one() {
     let (folder, source) = source(10);
     let to = at("sqlite", folder.path(), "db");

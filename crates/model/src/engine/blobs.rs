@@ -85,6 +85,12 @@ pub trait Blobs: Engine {
         Ok(None)
     }
 
+    /// Returns whether the store at `location` is read without the locks that show a writer which comes
+    /// meanwhile: it may change the files that are read.
+    fn reads_unguarded(&self, _location: &Path) -> bool {
+        false
+    }
+
     /// Returns the statements that replace the values in a store of another program by the paths of their
     /// copies; `None` if the store is of the engine's own form.
     ///

@@ -22,8 +22,8 @@ use kit::{
     refusal,
 };
 use model::{
-    Access, Durability, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session, Settings,
-    Store, TableFacts,
+    Access, Durability, Entry, Error, Key, KeyKind, Maintenance, OpenOptions, Result, Session,
+    Settings, Store, TableFacts,
 };
 use redb::{
     BackendError, Builder, CompactionError, ConcurrencyMode, Database, ReadOnlyDatabase,
@@ -209,6 +209,16 @@ impl RedbStore {
         sizes().map_err(|e: redb::Error| to_error(path, e))
     }
 
+    fn all_sizes(&self) -> Result<Vec<Size>> {
+        tables::sizes(&self.read()?).map_err(|e| self.to_error(e))
+    }
+
+    /// Returns the table with the values.
+    fn part(&self) -> Part {
+        let name = self.user.as_ref().map_or(self.keys.as_str(), |table| &table.name);
+        Part { name: name.to_owned(), keys: self.keys, is_users: self.user.is_some() }
+    }
+
     pub(super) fn read(&self) -> Result<ReadTransaction> {
         lock::read(&self.handle).read().map_err(|e| self.to_error(e))
     }
@@ -324,11 +334,12 @@ impl Store for RedbStore {
         Ok((self.settings.clone(), DECLARATION.class_of(&self.settings)))
     }
 
+    fn left_out(&self) -> Result<Vec<Entry>> {
+        Ok(self.part().others(TABLE, &self.all_sizes()?))
+    }
+
     fn table(&self) -> Result<Option<TableFacts>> {
-        let Some(UserTable { name, .. }) = &self.user else { return Ok(None) };
-        let part = Part { name: name.clone(), keys: self.keys, is_users: true };
-        let sizes = tables::sizes(&self.read()?).map_err(|e| self.to_error(e))?;
-        Ok(part.facts(&sizes))
+        Ok(self.part().facts(&self.all_sizes()?))
     }
 
     fn flush_writes(&self) -> Result<()> {

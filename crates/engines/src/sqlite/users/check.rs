@@ -37,6 +37,12 @@ impl UsersTable {
         })
     }
 
+    /// Returns the error of a key that several rows have.
+    #[cold]
+    pub(in crate::sqlite) fn repeated(&self, key: Key<'_>) -> Error {
+        self.refused(&own_table::repeated(self.setting(KEY), key))
+    }
+
     /// Adds the table and the key to the error of a write.
     #[cold]
     pub(in crate::sqlite) fn failed(&self, key: Key<'_>, error: Error) -> Error {
@@ -97,7 +103,7 @@ impl<'t> RowCheck<'t> {
         }
         if !self.table.is_unique {
             if self.last.as_ref().is_some_and(|last| last.as_key() == item.key) {
-                return Err(self.table.refused(&own_table::repeated(key, item.key)));
+                return Err(self.table.repeated(item.key));
             }
             self.last = Some(item.key.into());
         }

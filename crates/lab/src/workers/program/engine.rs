@@ -237,6 +237,10 @@ impl Blobs for ProgramEngine {
         self.engine.find_values(location, &without_worker(asked))
     }
 
+    fn reads_unguarded(&self, location: &Path) -> bool {
+        self.engine.reads_unguarded(location)
+    }
+
     fn other_contents(&self, location: &Path) -> Result<Vec<String>> {
         self.engine.other_contents(location)
     }

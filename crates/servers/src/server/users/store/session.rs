@@ -273,21 +273,28 @@ impl<D: Catalog> Session for UsersSession<'_, D> {
 
     fn length(&mut self, key: Key<'_>) -> Result<Option<u64>> {
         let Self { store, worker, room, length, .. } = self;
-        let values = store.table.key_columns.values::<SqlValue<'_>>(key, room)?;
-        let mut found = None;
-        worker
-            .visit_rows(length, values.as_slice(), &mut |row| {
-                found = row.int(0).map(i64::unsigned_abs);
-                Ok(ControlFlow::Continue(()))
-            })
-            .map(|_| found)
+        let table = &store.table;
+        let values = table.key_columns.values::<SqlValue<'_>>(key, room)?;
+        let (mut rows, mut found) = (0, None);
+        let mut read = |row: &D::Row| -> Visit {
+            rows += 1;
+            found = row.int(0).map(i64::unsigned_abs);
+            if rows > 1 { Err(repeated(table, key)) } else { Ok(ControlFlow::Continue(())) }
+        };
+        worker.visit_rows(length, values.as_slice(), &mut read).map(|_| found)
     }
 
     fn put(&mut self, key: Key<'_>, value: &[u8], put: &Put) -> Result<bool> {
         match put.how {
             How::Insert => self.insert(key, value),
             How::Update => self.update(key, value),
-            How::Upsert => Ok(self.update(key, value)? || self.insert(key, value)?),
+            How::Upsert => {
+                // One value would replace those of all rows that have the key.
+                if !self.store.table.is_unique {
+                    self.length(key)?;
+                }
+                Ok(self.update(key, value)? || self.insert(key, value)?)
+            }
         }
     }
 
