@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Case, Sample, record::Record};
+use model::{BlobsData, Case, Sample, record::Record};
 use stats::FIRST_LOOK;
 
 use crate::Series;
@@ -48,19 +48,24 @@ pub fn lacks_state(record: &Record) -> bool {
 /// touched all, or as many as were asked for.
 pub fn keys_touched(record: &Record, case: Case) -> Option<f64> {
     let parts = parts_of(record, case)?;
-    let blobs = record.header.plan.experiment.blobs();
-    let drawn = blobs.and_then(|blobs| Some(blobs.drawn? as f64 / blobs.available as f64));
-    Some(parts_touched(record, case) as f64 / parts as f64 * drawn.unwrap_or(1.0))
+    let drawn = record.header.plan.experiment.blobs().map_or(1.0, drawn_share);
+    Some(parts_touched(record, case) as f64 / parts as f64 * drawn)
 }
 
 /// Reports whether one value has as many bytes as a part of the keys on average, and not all parts were
 /// touched: without that value, rounds agree on another ratio.
 pub(crate) fn lacks_a_large_value(record: &Record, case: Case) -> bool {
-    let plan = &record.header.plan;
-    let largest = plan.experiment.blobs().map(|blobs| (blobs.summary.largest, blobs.summary.bytes));
-    parts_of(record, case).zip(largest).is_some_and(|(parts, (largest, bytes))| {
-        largest.saturating_mul(parts) > bytes && parts_touched(record, case) < parts
+    let Some(blobs) = record.header.plan.experiment.blobs() else { return false };
+    // The parts are of the keys that were drawn.
+    let bytes = blobs.summary.bytes as f64 * drawn_share(blobs);
+    parts_of(record, case).is_some_and(|parts| {
+        blobs.summary.largest as f64 * parts as f64 > bytes && parts_touched(record, case) < parts
     })
+}
+
+/// Returns the share of all keys that were drawn to be measured.
+fn drawn_share(blobs: &BlobsData) -> f64 {
+    blobs.drawn.map_or(1.0, |drawn| drawn as f64 / blobs.available as f64)
 }
 
 /// Returns how many parts the rounds of a case take in turn.

@@ -9,7 +9,7 @@ use std::{
 
 use model::{Error, Result};
 
-use crate::os;
+use crate::{Stop, os};
 
 /// Returns device and inode, if the system has such numbers.
 pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
@@ -78,6 +78,9 @@ pub fn check_writable(folder: &Path) -> io::Result<()> {
 
 const BUFFER: usize = 1 << 20;
 
+/// The bytes that are copied before the next look at whether to stop.
+const BETWEEN_CHECKS: u64 = 16 << 20;
+
 /// Copies the bytes, times and mode of the file `from` to `to`, which must not exist; returns the
 /// number of bytes. After a failure there is nothing at `to`.
 ///
@@ -86,30 +89,49 @@ const BUFFER: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// Fails if `from` cannot be read, or `to` exists or cannot be written.
-pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
+/// Fails if `from` cannot be read, `to` exists or cannot be written, or the work has to stop.
+pub fn copy_file(from: &Path, to: &Path, stop: &Stop) -> Result<u64> {
     let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
-    fill(&mut source, &mut copy).map_err(|cause| {
+    let failed =
+        |cause| Error::io(format!("cannot copy {} to {}", from.display(), to.display()), cause);
+    let filled = fill(&mut source, &mut copy, stop, failed);
+    let done = filled.and_then(|bytes| finish(&source, &copy).map(|()| bytes).map_err(failed));
+    if done.is_err() {
         // The first failure is the one to report.
         let _ = fs::remove_file(to);
-        Error::io(format!("cannot copy {} to {}", from.display(), to.display()), cause)
-    })
+    }
+    done
 }
 
-fn fill(source: &mut File, copy: &mut File) -> io::Result<u64> {
-    let meta = source.metadata()?;
+fn fill(
+    source: &mut File,
+    copy: &mut File,
+    stop: &Stop,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<u64> {
     // The plain reader hides from std that it is a file, so that std does not use
     // `copy_file_range`.
     let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
-    let bytes = io::copy(&mut source, copy)?;
+    let mut all = 0;
+    loop {
+        stop.check()?;
+        match io::copy(&mut source.by_ref().take(BETWEEN_CHECKS), copy).map_err(&failed)? {
+            0 => return Ok(all),
+            bytes => all += bytes,
+        }
+    }
+}
+
+/// Gives the copy the times and mode of its source.
+fn finish(source: &File, copy: &File) -> io::Result<()> {
+    let meta = source.metadata()?;
     copy.set_times(FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?))?;
     if cfg!(windows) && meta.permissions().readonly() {
         // Nobody can flush it any more afterwards.
         copy.sync_all()?;
     }
-    copy.set_permissions(meta.permissions())?;
-    Ok(bytes)
+    copy.set_permissions(meta.permissions())
 }
 
 /// Renames `from` to `to`, which must not exist. Both must be on one file system.
@@ -176,7 +198,7 @@ mod copy_tests {
         permissions.set_readonly(true);
         fs::set_permissions(&from, permissions.clone()).unwrap();
 
-        assert_eq!(copy_file(&from, &to).unwrap(), bytes.len() as u64);
+        assert_eq!(copy_file(&from, &to, &Stop::new()).unwrap(), bytes.len() as u64);
         assert_eq!(fs::read(&to).unwrap(), bytes);
         assert_eq!(fs::metadata(&to).unwrap().modified().unwrap(), then);
         assert_eq!(fs::metadata(&to).unwrap().permissions(), permissions);
@@ -188,9 +210,14 @@ mod copy_tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("a"), "a").unwrap();
         fs::write(at("b"), "b").unwrap();
-        assert_eq!(copy_file(&at("a"), &at("b")).unwrap_err().kind(), model::ErrorKind::Exists);
+        let copy = |from: &Path, to: &str| copy_file(from, &at(to), &Stop::new());
+        assert_eq!(copy(&at("a"), "b").unwrap_err().kind(), model::ErrorKind::Exists);
         assert_eq!(fs::read(at("b")).unwrap(), b"b");
-        assert!(copy_file(folder.path(), &at("c")).is_err());
+        assert!(copy(folder.path(), "c").is_err());
+        let stop = Stop::new();
+        stop.set();
+        let stopped = copy_file(&at("a"), &at("c"), &stop).unwrap_err();
+        assert_eq!(stopped.kind(), model::ErrorKind::Interrupted);
         assert!(!at("c").exists());
     }
 }

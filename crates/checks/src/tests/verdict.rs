@@ -345,6 +345,12 @@ fn there_is_no_verdict_before_the_largest_value_was_read() {
         let interval = figures(&few)[1].ratio.is_some();
         assert_eq!(interval, expected.0 == Verdict::Faster);
     }
+    // Of the keys that were drawn, a tenth of all, it has a quarter of the bytes.
+    set_largest(&mut record, 40);
+    let model::Experiment::Blobs(blobs) = &mut record.header.plan.experiment else { panic!() };
+    blobs.drawn = Some(blobs.available / 10);
+    record.samples.retain(|own| part(own) != 3);
+    assert_eq!(judged(&record), (Verdict::TooFewRounds, 1));
 }
 
 #[test]

@@ -73,6 +73,15 @@ fn stores_are_filled_with_all_though_the_lengths_of_some_values_are_known() {
 }
 
 #[test]
+fn a_sample_may_be_of_one_value() {
+    let world = made();
+    for options in ["--sample 1", "--sample 2 --threads 3"] {
+        let ran = world.run(&format!("run --data many sqlite: files: {options} --read --rounds 8"));
+        assert_eq!(ran.code, Some(0), "{options}: {}", ran.err);
+    }
+}
+
+#[test]
 fn a_sample_is_one_of_the_values_whose_lengths_are_known() {
     let world = made();
     // Each run writes to a store of its own, filled with the same sample.

@@ -267,7 +267,7 @@ fn clone(from: &Path, to: &Path, stop: &Stop) -> Result<()> {
     let wrong = |e| Error::io(from.display(), e);
     let kind = fs::symlink_metadata(from).map_err(wrong)?.file_type();
     if kind.is_file() {
-        host::copy_file(from, to)?;
+        host::copy_file(from, to, stop)?;
         // A copy of a read-only file is read-only too; a scratch copy must not be.
         let mut permissions = fs::metadata(to).map_err(wrong)?.permissions();
         if permissions.readonly() {

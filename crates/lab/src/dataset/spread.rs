@@ -22,9 +22,14 @@ impl Part {
     /// The part with all keys.
     pub(crate) const ALL: Self = Self { number: 0, of: 1 };
 
-    /// Returns the part of a round, out of `of` parts in turn.
+    /// Returns the part of a round, out of `of` parts in turn. Each time that all had their turn they begin
+    /// with another one, so that no part always meets the rounds of half a sample, each fourth, or those of one
+    /// length of slices, each third.
     pub(crate) fn in_round(round: u32, of: u64) -> Self {
-        Self { number: u64::from(round) % of.max(1), of: of.max(1) }
+        let (round, of) = (u64::from(round), of.max(1));
+        let is_apart = |ahead: &u64| [2, 3].iter().all(|step| !(of - ahead).is_multiple_of(*step));
+        let ahead = (0..of).find(is_apart).unwrap_or(0);
+        Self { number: (round + round / of * ahead) % of, of }
     }
 
     /// Returns the entries of the part, out of `entries`: parts differ by one entry at most.
@@ -162,6 +167,22 @@ mod tests {
         assert!(keys(&set).iter().all(|key| seen.contains(key)));
         set.arrange(Order::Asc, None, Part::ALL, 0);
         assert_eq!(set.round_entries().len(), 1003);
+    }
+
+    #[test]
+    fn each_part_meets_rounds_of_all_kinds() {
+        for of in 1..=100_u32 {
+            let mut met = BTreeSet::new();
+            for round in 0..40 * of {
+                let part = Part::in_round(round, of.into()).number;
+                met.extend([(part, 3, round % 3), (part, 4, round % 4)]);
+            }
+            // Of two, one has all rounds of half a sample.
+            let missing = if of == 2 { 4 } else { 0 };
+            assert_eq!(met.len() + missing, of as usize * 7, "{of}");
+            let first: BTreeSet<_> = (0..of).map(|n| Part::in_round(n, of.into()).number).collect();
+            assert_eq!(first.len(), of as usize);
+        }
     }
 
     #[test]

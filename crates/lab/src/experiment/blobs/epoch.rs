@@ -203,7 +203,10 @@ impl Blobs<'_> {
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
         let before = self.bring_into_memory(trial, &stores, output, looks)?;
         let start = Instant::now();
-        let warm = before.iter().map(|before| before.is_none_or(|seen| seen.shows(Cache::Warm)));
+        // What does not fit into memory is not brought there whole.
+        let warm = before.iter().zip(&stores).map(|(before, ready)| {
+            !ready.as_found.get() && before.is_none_or(|seen| seen.shows(Cache::Warm))
+        });
         let warm_up =
             |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
         let warm_ups: Vec<_> = trial.targets.iter().zip(warm).map(warm_up).collect();

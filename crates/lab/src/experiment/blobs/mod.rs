@@ -185,7 +185,8 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
         let keys = part.all.count;
         stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
     }
-    stores.half = sampled.filter(|_| job.draws_keys()).map(|_| stores.dataset.first_half());
+    let has_half = job.draws_keys() && stores.dataset.entries().len() > 1;
+    stores.half = sampled.filter(|_| has_half).map(|_| stores.dataset.first_half());
     Ok((source, stores))
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use model::{Error, Memory, Operation, Result, units::show_size};
 
-use super::{BlobTarget, Job};
+use super::{BlobTarget, Job, listing::KEPT};
 use crate::{Amount, dataset::Entry};
 
 /// The room on a file system.
@@ -59,7 +59,8 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
         engine.retains && !engine.persistent && !engine.remote
     };
     let stores = job.part.targets.iter().filter(held).count() * operations.len();
-    let keys = amount.count.saturating_mul(size_of::<Entry>() as u64);
+    let kept = if job.touches_all() { amount.count } else { amount.count.min(KEPT as u64) };
+    let keys = kept.saturating_mul(size_of::<Entry>() as u64);
     let needed = amount.bytes.saturating_mul(stores as u64).saturating_add(keys);
     let Memory { available_bytes, swap_bytes, .. } = host::memory();
     let free = available_bytes.map(|bytes| bytes.saturating_add(swap_bytes.unwrap_or(0)));
