@@ -3,6 +3,8 @@
 
 use std::{fs::File, process::Command};
 
+use model::FindingKind;
+
 use crate::world::{Ran, World};
 
 /// The bytes of a large value.
@@ -82,6 +84,27 @@ fn a_value_that_decides_is_among_those_that_are_read() {
     assert_eq!(drawn(), Some(500_000));
     world.sqlite3(&["a.db", "UPDATE kv SET v = zeroblob(5000000) WHERE k = 1000"]);
     assert_eq!(drawn(), None, "all keys");
+}
+
+#[test]
+fn a_value_that_decides_and_is_in_no_sample_is_named() {
+    let world = World::new();
+    for number in 1..=200 {
+        world.write(&format!("in/{number:06}"), "a value");
+    }
+    world.write("in/000100", [7; 100_000]);
+    let missed = (1..=4).filter(|seed| {
+        let options = format!("--sample 20 --seed {seed} --read --rounds 1 -q --json r.json");
+        world.ok(&format!("run --data in sqlite: files: {options}"));
+        let record = world.record("r.json");
+        let is_named = record.findings.iter().any(|found| {
+            matches!(found.kind, FindingKind::LargeValueNotRead { bytes: 100_000, .. })
+        });
+        let largest = record.header.plan.experiment.blobs().unwrap().summary.largest;
+        assert_eq!(is_named, largest < 100_000, "{largest}");
+        is_named
+    });
+    assert!(missed.count() > 0);
 }
 
 /// An environment of LMDB with a map of the usual size does not fit into so few addresses.

@@ -24,8 +24,8 @@ mod warming;
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use model::{
-    BlobWork, Cache, Case, Environment, Error, ErrorKind, Filesystem, Finding, FindingKind,
-    Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
+    BlobWork, Cache, Case, DatasetSummary, Environment, Error, ErrorKind, Filesystem, Finding,
+    FindingKind, Operation, Plan, Result, Sample, Server, Work, Workload, record::Line,
 };
 
 use super::{
@@ -98,8 +98,8 @@ impl ExperimentPart for BlobsRequest {
 }
 
 /// Lists the keys of `source`, where not all of them have to be read, and makes it a sample if filling
-/// stores with all would take too long.
-fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<Sampled>)> {
+/// stores with all would take too long. Also returns what was listed before that.
+fn listed(job: Job<'_>, source: &mut Source) -> Result<Listed> {
     if matches!(job.part.data, Data::Generated(_)) {
         // What fits nowhere is not worth listing.
         let wanted = job.part.coverage.amount(source.amount(job.stop)?);
@@ -107,14 +107,19 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<(Option<Listing>, Option<
     }
     if job.touches_all() {
         let all = source.amount(job.stop)?;
-        return Ok((None, fit::choose_sample(job, source, all, None)?));
+        return Ok((None, fit::choose_sample(job, source, all, None)?, None));
     }
     let within = job.share(shares::LISTING).filter(|_| job.draws_keys());
     let listing = source.list(job, within)?;
     let sampled = fit::choose_sample(job, source, listing.all, Some(&listing))?;
-    let listing = if sampled.is_some() { source.list(job, None)? } else { listing };
-    Ok((Some(listing), sampled))
+    if sampled.is_none() {
+        return Ok((Some(listing), None, None));
+    }
+    let before = listing.dataset.summary();
+    Ok((Some(source.list(job, None)?), sampled, Some(before)))
 }
+
+type Listed = (Option<Listing>, Option<Sampled>, Option<DatasetSummary>);
 
 /// Makes the stores ready that an earlier run has not left in `cache`, and finds out how long a round
 /// takes.
@@ -171,9 +176,9 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
     if job.fills_stores() {
         source.fetch(job)?;
     }
-    let (listing, sampled) = match &kept {
-        Some(kept) if listed_part.is_some() => (None, kept.sampled),
-        Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?),
+    let (listing, sampled, before) = match &kept {
+        Some(kept) if listed_part.is_some() => (None, kept.sampled, None),
+        Some(kept) => (None, fit::repeat_sample(kept, &mut source, job.stop)?, None),
         None => listed(job, &mut source)?,
     };
     let chosen = listing.as_ref().filter(|_| sampled.is_some());
@@ -184,6 +189,9 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
     if let Some(part) = listed_part.filter(|part| !part.is_whole) {
         let keys = part.all.count;
         stores.findings.push(Finding::run(FindingKind::KeysNotListed { keys }));
+    }
+    if let Some(before) = before {
+        stores.findings.extend(prepare::missed_value(&before, &stores.dataset.summary()));
     }
     let has_half = job.draws_keys() && stores.dataset.entries().len() > 1;
     stores.half = sampled.filter(|_| has_half).map(|_| stores.dataset.first_half());

@@ -78,8 +78,7 @@ pub(super) fn stores(
         // Operations are drawn over keys in their order.
         stores.dataset.arrange(Order::Asc, None, Part::ALL, 0);
     }
-    let decisive = listed.filter(has_decisive_value);
-    let missed = decisive.and_then(|listed| missed_value(&listed, &stores.dataset.summary()));
+    let missed = listed.and_then(|listed| missed_value(&listed, &stores.dataset.summary()));
     stores.findings.extend(missed);
     Ok(stores)
 }
@@ -136,10 +135,10 @@ fn has_decisive_value(listed: &DatasetSummary) -> bool {
     listed.count > 1 && listed.largest.saturating_mul(DECISIVE) > listed.bytes
 }
 
-/// Returns the finding that the largest of the `listed` values is not among the `measured` ones.
-fn missed_value(listed: &DatasetSummary, measured: &DatasetSummary) -> Option<Finding> {
+/// Returns the finding that the largest of the `listed` values, which decides, is not among the `measured` ones.
+pub(super) fn missed_value(listed: &DatasetSummary, measured: &DatasetSummary) -> Option<Finding> {
     let share = listed.largest as f64 / listed.bytes.max(1) as f64;
-    (measured.largest < listed.largest)
+    (has_decisive_value(listed) && measured.largest < listed.largest)
         .then(|| Finding::run(FindingKind::LargeValueNotRead { bytes: listed.largest, share }))
 }
 
