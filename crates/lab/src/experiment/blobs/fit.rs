@@ -95,22 +95,27 @@ pub(super) fn choose_sample(
         source.choose(None);
         return Ok(None);
     }
-    if let Some(mut sample) = sample {
+    count = count.min(most);
+    // What was listed is not listed again: asking a million files takes seconds.
+    if let Some(mut sample) = sample.or_else(|| known.map(|known| mixed(job, &known.dataset))) {
         sample.truncate(usize::try_from(count).unwrap_or(usize::MAX));
         sample.arrange(Order::Asc, None, Part::ALL, 0);
         source.choose(Some(&sample));
     } else {
-        // What was listed is not listed again: asking a million files takes seconds.
-        source.choose(known.map(|listing| &listing.dataset));
-        count = count.min(most);
         source.sample(count, job.request.seed, job.stop)?;
     }
     let from = SampledFrom { count: all.count, bytes: all.bytes };
     Ok(Some(Sampled { from, count, listed, seed: job.request.seed, seconds }))
 }
 
-/// Reads values of `listed` for so long, and makes `source` those. Returns them in an order of which any first
-/// part is stratified by size. So they are in memory when stores are filled with them, however far apart they lie
+/// Returns what is listed in an order of which any first part is stratified by size.
+fn mixed(job: Job<'_>, listed: &Dataset) -> Dataset {
+    let mut mixed = listed.clone();
+    mixed.mix(true, derive(job.request.seed, Use::Sample, 0));
+    mixed
+}
+
+/// Reads values of `listed` for so long, and makes `source` those. Returns them as [`mixed`] does. So they are in memory when stores are filled with them, however far apart they lie
 /// on the device.
 fn read_sample(
     job: Job<'_>,
@@ -118,8 +123,7 @@ fn read_sample(
     listed: &Dataset,
     limit: Duration,
 ) -> Result<Dataset> {
-    let mut sample = listed.clone();
-    sample.mix(true, derive(job.request.seed, Use::Sample, 0));
+    let mut sample = mixed(job, listed);
     sample.truncate(MOST);
     source.choose(Some(&sample));
     job.progress.stage("reading a sample", None);
