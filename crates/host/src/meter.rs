@@ -38,7 +38,7 @@ pub struct Measured {
     pub own: Usage,
     /// The work of the others that count: the workers' as they report it ([`add_usage`](crate::add_usage)),
     /// without what it takes to ask them, and everything that their descendants do. `None` if the system does
-    /// not report it.
+    /// not report it; where it reports no other process, workers' reports are all of their work.
     pub others: Option<Usage>,
     /// The work of other processes on the machine.
     pub load: Load,
@@ -83,6 +83,8 @@ impl Meter {
             (now.usage_since(&then), now_apart.usage_since(&apart))
         });
         let all = others.map_or_else(Cost::default, |(all, _)| all.plus(own).cost);
+        let only_workers = self.roots == self.workers;
+        let apart = others.map(|(_, apart)| apart).or(only_workers.then_some(Usage::NONE));
         let reported = reported_usage().combine(self.reported, u64::saturating_sub);
         let ticks = self.ticks.zip(Ticks::now());
         let [cpu_pressure, io_pressure, memory_pressure] =
@@ -96,7 +98,7 @@ impl Meter {
             mhz: processor::mhz(),
             ..ticks.map_or_else(Load::default, |(then, now)| now.load_since(&then, wall, all))
         };
-        Measured { own, others: others.map(|(_, apart)| apart.plus(reported)), load }
+        Measured { own, others: apart.map(|apart| apart.plus(reported)), load }
     }
 }
 
@@ -189,6 +191,21 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::add_usage;
+
+    /// Other systems than Linux report no other process.
+    #[test]
+    fn what_workers_report_is_kept_where_the_system_reports_no_process() {
+        let unseen = |servers, workers| {
+            let meter = Meter { processes: None, ..Meter::start(servers, workers) };
+            add_usage(Usage { cost: Cost { user_ns: 70, ..Usage::NONE.cost }, ..Usage::NONE });
+            meter.stop()
+        };
+        let workers = unseen(&[], &[1]);
+        assert_eq!(workers.with(Usage::NONE).cost.user_ns, 70);
+        // A server reports nothing, so that what workers report is not all.
+        assert_eq!(unseen(&[1], &[2]).others, None);
+    }
 
     #[test]
     #[cfg(target_os = "linux")]
