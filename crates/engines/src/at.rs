@@ -118,6 +118,25 @@ pub(crate) fn flush_folder_of(path: &Path) -> Result<()> {
     flush_folder(parent.unwrap_or(Path::new(".")))
 }
 
+/// Flushes the name of a file to the device.
+#[cfg(unix)]
+pub(crate) fn flush_name(path: &Path) -> Result<()> {
+    flush_folder_of(path)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn flush_name(path: &Path) -> Result<()> {
+    flush_renamed(path).map_err(|e| Error::io(path.display(), e))
+}
+
+/// Flushes a file that was renamed: Windows flushes no folder, and a name with its file. "The file system metadata
+/// is always cached […] to store any metadata changes to disk, the file must either be flushed or be opened with
+/// `FILE_FLAG_WRITE_THROUGH`" (<https://learn.microsoft.com/en-us/windows/win32/fileio/file-caching>).
+#[cfg(not(unix))]
+pub(crate) fn flush_renamed(path: &Path) -> io::Result<()> {
+    File::options().write(true).open(path)?.sync_all()
+}
+
 #[cfg(unix)]
 pub(crate) fn read(file: &File, into: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, offset)

@@ -162,7 +162,7 @@ impl<F: Form> RowFile for Lines<F> {
 
     fn create(path: &Path, settings: &Settings) -> Result<()> {
         File::create_new(path).map_err(|e| Error::io(path.display(), e))?;
-        if syncs(settings) { at::flush_folder_of(path) } else { Ok(()) }
+        if syncs(settings) { at::flush_name(path) } else { Ok(()) }
     }
 
     fn session(path: &Path, settings: &Settings) -> Result<Box<dyn RowSession>> {
@@ -228,7 +228,7 @@ impl<F: Form> RowSession for LineSession<F> {
         drop(file);
         fs::rename(&second, &self.path).map_err(self.failed())?;
         if self.sync {
-            at::flush_folder_of(&self.path)?;
+            at::flush_name(&self.path)?;
         }
         Ok(changed)
     }

@@ -169,7 +169,7 @@ impl FilesFolder {
     fn new(path: &Path, layout: Layout, access: Access, sync: Sync) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            root: Root::open(path).map_err(|e| Error::io(path.display(), e))?,
+            root: Root::open(path, sync).map_err(|e| Error::io(path.display(), e))?,
             layout,
             access,
             write: WriteMethod::default(),

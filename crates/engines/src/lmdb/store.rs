@@ -271,9 +271,9 @@ impl Store for LmdbStore {
         let path = self.environment.path.clone();
         let copy = self.environment.copy_without_free_pages()?;
         self.close()?;
-        let renamed = fs::rename(&copy, data_file(&path));
-        renamed.map_err(|e| Error::io(copy.display(), e))?;
-        at::flush_folder_of(&copy)
+        let data = data_file(&path);
+        fs::rename(&copy, &data).map_err(|e| Error::io(copy.display(), e))?;
+        at::flush_name(&data)
     }
 
     /// Closes the store; the last one of an environment closes that.

@@ -8,19 +8,23 @@ use std::{
 
 use model::{EntryKind, How, Meta, unix_time};
 
-use super::{Facts, WriteMethod};
+use super::{Facts, Sync, WriteMethod};
+use crate::at;
 
 /// The folder of a store, by its path.
-pub(in crate::files) struct Root(PathBuf);
+pub(in crate::files) struct Root {
+    path: PathBuf,
+    sync: Sync,
+}
 
 impl Root {
-    pub(in crate::files) fn open(path: &Path) -> io::Result<Self> {
+    pub(in crate::files) fn open(path: &Path, sync: Sync) -> io::Result<Self> {
         fs::read_dir(path)?;
-        Ok(Self(path.to_owned()))
+        Ok(Self { path: path.to_owned(), sync })
     }
 
     fn path_of(&self, name: &[u8]) -> PathBuf {
-        self.0.join(path(name.strip_suffix(&[0]).unwrap_or(name)))
+        self.path.join(path(name.strip_suffix(&[0]).unwrap_or(name)))
     }
 
     pub(in crate::files) fn read(&self, name: &[u8]) -> io::Result<Option<(File, Facts)>> {
@@ -57,8 +61,11 @@ impl Root {
         Ok(Some(Facts { length: found.len(), meta }))
     }
 
+    /// Renames a file, and flushes the new name if folders are to be flushed, as none can be here.
     pub(in crate::files) fn rename(&self, from: &[u8], to: &[u8]) -> io::Result<()> {
-        fs::rename(self.path_of(from), self.path_of(to))
+        let to = self.path_of(to);
+        fs::rename(self.path_of(from), &to)?;
+        if self.sync == Sync::Full { at::flush_renamed(&to) } else { Ok(()) }
     }
 
     pub(in crate::files) fn remove(&self, name: &[u8]) -> io::Result<()> {

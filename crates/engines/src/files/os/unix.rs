@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Facts, WriteMethod};
+use super::{Facts, Sync, WriteMethod};
 
 /// The flags for opening a plain file: a pipe or a link in its place must neither block nor lead
 /// elsewhere.
@@ -31,7 +31,8 @@ const FRONT: Option<std::num::NonZeroU64> = std::num::NonZeroU64::new(128 << 10)
 pub(in crate::files) struct Root(OwnedFd);
 
 impl Root {
-    pub(in crate::files) fn open(path: &Path) -> io::Result<Self> {
+    /// Opens a folder, which is flushed by its session.
+    pub(in crate::files) fn open(path: &Path, _: Sync) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(fs::open(path, flags, Mode::empty())?))
     }
