@@ -1,8 +1,9 @@
-//! A folder through the standard library, with what every system has: no modes.
+//! A folder through the standard library, as Windows has it: no modes.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io::{self, ErrorKind},
+    os::windows::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -10,6 +11,10 @@ use model::{EntryKind, How, Meta, unix_time};
 
 use super::{Facts, Sync, WriteMethod};
 use crate::at;
+
+/// Values of Windows (`CreateFileW`, `GetFileAttributesW`).
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x0000_0400;
 
 /// The folder of a store, by its path.
 pub(in crate::files) struct Root {
@@ -27,11 +32,23 @@ impl Root {
         self.path.join(path(name.strip_suffix(&[0]).unwrap_or(name)))
     }
 
+    /// Opens a regular file for reading, once, and no link in its place; returns `None` if there is none.
     pub(in crate::files) fn read(&self, name: &[u8]) -> io::Result<Option<(File, Facts)>> {
-        match self.facts(name)? {
-            Some(facts) => Ok(Some((File::open(self.path_of(name))?, facts))),
-            None => Ok(None),
-        }
+        let path = self.path_of(name);
+        let mut options = File::options();
+        let file = match options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(&path) {
+            // A folder cannot be opened so.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied && self.facts(name)?.is_none() => {
+                None
+            }
+            opened => or_absent(opened, &ABSENT)?,
+        };
+        let Some(file) = file else { return Ok(None) };
+        let found = file.metadata()?;
+        let Some(facts) = facts(&found)? else { return Ok(None) };
+        // A file that a driver keeps elsewhere, as one in the cloud, has no bytes when it is opened so.
+        let is_plain = found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT == 0;
+        Ok(Some((if is_plain { file } else { File::open(path)? }, facts)))
     }
 
     /// Does nothing: the standard library has no such request.
@@ -54,11 +71,7 @@ impl Root {
 
     pub(in crate::files) fn facts(&self, name: &[u8]) -> io::Result<Option<Facts>> {
         let found = fs::symlink_metadata(self.path_of(name));
-        let found = or_absent(found, &[ErrorKind::NotFound, ErrorKind::NotADirectory])?;
-        let Some(found) = found.filter(fs::Metadata::is_file) else { return Ok(None) };
-        let (seconds, nanoseconds) = unix_time(found.modified()?);
-        let meta = Meta { mode: 0o100_644, seconds, nanoseconds };
-        Ok(Some(Facts { length: found.len(), meta }))
+        or_absent(found, &ABSENT)?.map_or(Ok(None), |found| facts(&found))
     }
 
     /// Renames a file, and flushes the new name if folders are to be flushed, as none can be here.
@@ -72,6 +85,19 @@ impl Root {
         fs::remove_file(self.path_of(name))
     }
 }
+
+/// Returns the facts of a regular file; `None` if it is something else.
+fn facts(found: &Metadata) -> io::Result<Option<Facts>> {
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let (seconds, nanoseconds) = unix_time(found.modified()?);
+    let meta = Meta { mode: 0o100_644, seconds, nanoseconds };
+    Ok(Some(Facts { length: found.len(), meta }))
+}
+
+/// The errors of opening a file that is not there.
+const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 fn or_absent<T>(done: io::Result<T>, absent: &[ErrorKind]) -> io::Result<Option<T>> {
     match done {
