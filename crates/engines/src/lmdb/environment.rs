@@ -57,6 +57,13 @@ impl Environment {
             && location.canonicalize().is_ok_and(|location| location == self.env.path())
     }
 
+    /// Flushes the drive's cache after a durable commit on macOS, where `O_DSYNC` leaves the page in that cache that
+    /// makes the commit's pages current.
+    pub(super) fn flush_drive(&self) -> heed::Result<()> {
+        let is_durable = self.settings.get("sync").is_none_or(|sync| sync == "full");
+        if cfg!(target_vendor = "apple") && is_durable { self.env.force_sync() } else { Ok(()) }
+    }
+
     /// Makes the file as long as its pages. Pages that are used and freed within one batch are
     /// never written, and the file may end before them: lengthened, it passes for whole.
     pub(super) fn make_whole(&self) -> Result<()> {

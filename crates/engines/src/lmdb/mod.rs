@@ -73,7 +73,8 @@ static DECLARATION: Declaration = Declaration {
         Durability::Durable.kept_by(
             &[("sync", "full")],
             "fdatasync(2) of the pages, then the page that makes them current is written through a \
-             descriptor opened with O_DSYNC, before the commit returns",
+             descriptor opened with O_DSYNC, before the commit returns; on macOS F_FULLFSYNC of \
+             both",
         ),
     ],
     limitations: &[

@@ -187,7 +187,8 @@ impl<'s> Library for &'s LmdbStore {
     }
 
     fn commit(&self, WriteTurn { txn, _turn }: WriteTurn<'_>) -> Result<()> {
-        txn.commit().map_err(|e| self.failed(e))
+        let flushed = txn.commit().and_then(|()| self.environment.flush_drive());
+        flushed.map_err(|e| self.failed(e))
     }
 
     #[inline]
