@@ -6,7 +6,7 @@ use std::{
     mem::MaybeUninit,
     os::{
         fd::{AsFd, AsRawFd},
-        unix::{fs::FileExt, net::UnixStream},
+        unix::{ffi::OsStrExt, fs::FileExt, net::UnixStream},
     },
     path::{Path, PathBuf},
 };
@@ -64,10 +64,20 @@ impl ThreadFile {
 }
 
 /// Returns the emulator that plays this processor: QEMU translates each program alone, and passes on
-/// what the kernel says of the real processor.
+/// what the kernel says of the real processor. Newer ones make up what ARM programs read of it.
 pub(crate) fn emulator() -> Option<String> {
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    is_of_another(std::env::consts::ARCH, &cpuinfo).then(|| "QEMU".to_owned())
+    let is_another = || {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo");
+        cpuinfo.is_ok_and(|cpuinfo| is_of_another(std::env::consts::ARCH, &cpuinfo))
+    };
+    // QEMU answers for `/proc/self/exe` itself, and not for this name.
+    let is_emulated = std::fs::read_link("/proc/thread-self/exe").is_ok_and(|exe| is_qemu(&exe));
+    (is_emulated || is_another()).then(|| "QEMU".to_owned())
+}
+
+/// Returns whether a program is QEMU for single programs, as `qemu-aarch64`.
+fn is_qemu(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name.as_bytes().starts_with(b"qemu-"))
 }
 
 /// Returns whether `/proc/cpuinfo` describes another kind of processor than `arch`.
@@ -263,5 +273,15 @@ mod tests {
             assert!(!is_of_another(arch, cpuinfo), "{arch}");
         }
         assert_eq!(emulator(), None);
+    }
+
+    #[test]
+    fn the_program_that_the_kernel_runs_shows_qemu() {
+        for qemu in ["/usr/bin/qemu-aarch64", "/usr/bin/qemu-arm-static (deleted)"] {
+            assert!(is_qemu(Path::new(qemu)), "{qemu}");
+        }
+        for program in ["/usr/bin/storemark", "/home/me/qemu-builds/storemark", "/"] {
+            assert!(!is_qemu(Path::new(program)), "{program}");
+        }
     }
 }
