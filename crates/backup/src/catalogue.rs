@@ -103,6 +103,10 @@ pub enum Operation {
 /// The function that a scan shows the rest of each key and its record to.
 type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'v;
 
+/// The function that gets the rest of each key, and what is read from its record, or why that is
+/// damaged.
+type VisitRecord<'v, T> = dyn FnMut(&[u8], Result<T>) -> Result<()> + 'v;
+
 /// Runs the work of a store, and adds its time to `spent`.
 pub(crate) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
@@ -266,52 +270,71 @@ impl<'s> Catalogue<'s> {
         }
     }
 
-    /// Visits all records whose keys start with `prefix`, read by `read` from the rest of the key
-    /// and the record.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a record is damaged.
+    /// Visits all records whose keys start with `prefix`: the rest of the key, and what `read` makes of
+    /// it and the record, or why the record is damaged.
     fn visit_records<T>(
         &mut self,
         prefix: &[u8],
         read: impl Fn(&[u8], &[u8]) -> Option<T>,
-        each: &mut dyn FnMut(T) -> Result<()>,
+        each: &mut VisitRecord<'_, T>,
     ) -> Result<()> {
         self.scan(prefix, &mut |rest, value| {
             let key = [prefix, rest].concat();
-            each(read(rest, opened(&key, value)?).ok_or_else(|| damaged(&key))?)
+            let record = opened(&key, value);
+            each(rest, record.and_then(|record| read(rest, record).ok_or_else(|| damaged(&key))))
         })
     }
 
     /// Returns the entries of a folder as they were in the snapshot `version`, by their names in
     /// order, without those that are gone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is damaged.
     pub(crate) fn children(&mut self, folder: u32, version: u32) -> Result<Vec<(Vec<u8>, Entry)>> {
-        let mut found: Vec<(Vec<u8>, Entry)> = Vec::new();
+        let found = self.readable_children(folder, version)?.into_iter();
+        found.map(|(name, entry)| Ok((name, entry?))).collect()
+    }
+
+    /// Returns what [`Catalogue::children`] does, and for a damaged record the error in place of the
+    /// entry: an older version of that path is not what was there.
+    pub(crate) fn readable_children(
+        &mut self,
+        folder: u32,
+        version: u32,
+    ) -> Result<Vec<(Vec<u8>, Result<Entry>)>> {
+        let mut found: Vec<(Vec<u8>, Result<Entry>)> = Vec::new();
         let prefix = format!("f/{folder:08x}/");
         let read = |rest: &[u8], record: &[u8]| {
-            let (name, since) = versioned(rest)?;
-            Some((name.to_vec(), since, Entry::from_bytes(record)?))
+            versioned(rest)?;
+            Entry::from_bytes(record)
         };
-        self.visit_records(prefix.as_bytes(), read, &mut |(name, since, entry)| {
+        self.visit_records(prefix.as_bytes(), read, &mut |rest, entry| {
+            let (name, since) = versioned(rest).unwrap_or((rest, 0));
             if since <= version {
                 // Versions of a name follow each other in their order.
-                found.pop_if(|(last, _)| *last == name);
-                found.push((name, entry));
+                found.pop_if(|(last, _)| last == name);
+                found.push((name.to_vec(), entry));
             }
             Ok(())
         })?;
-        found.retain(|(_, entry)| entry.stat.kind != Kind::Gone);
+        let is_gone =
+            |entry: &Result<Entry>| entry.as_ref().is_ok_and(|entry| entry.stat.kind == Kind::Gone);
+        found.retain(|(_, entry)| !is_gone(entry));
         Ok(found)
     }
 
     /// Visits every version of every path.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is damaged.
     pub(crate) fn entries(&mut self, each: &mut dyn FnMut(Entry) -> Result<()>) -> Result<()> {
         let read = |rest: &[u8], record: &[u8]| {
             let (name, _) = versioned(rest.get(FOLDER..)?)?;
             Entry::from_bytes(record).filter(|_| os::is_name(name))
         };
-        self.visit_records(b"f/", read, each)
+        self.visit_records(b"f/", read, &mut |_, entry| each(entry?))
     }
 
     pub(crate) fn put_entry(
@@ -357,24 +380,24 @@ impl<'s> Catalogue<'s> {
         self.put(block_key(hash).as_bytes(), &block.to_bytes())
     }
 
-    /// Visits every block.
+    /// Visits every block, or why its record is damaged.
     pub(crate) fn blocks(
         &mut self,
-        each: &mut dyn FnMut((Hash, Block)) -> Result<()>,
+        each: &mut dyn FnMut(Result<(Hash, Block)>) -> Result<()>,
     ) -> Result<()> {
         let read = |rest: &[u8], record: &[u8]| {
             let hash = SUMS.decode(rest).ok()?.try_into().ok()?;
             Some((hash, Block::from_bytes(record)?))
         };
-        self.visit_records(b"b/", read, each)
+        self.visit_records(b"b/", read, &mut |_, block| each(block))
     }
 
     pub(crate) fn packs(&mut self) -> Result<Vec<(u32, u64)>> {
         let read =
             |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, RecordReader(record).u64()?));
         let mut found = Vec::new();
-        self.visit_records(b"k/", read, &mut |pack| {
-            found.push(pack);
+        self.visit_records(b"k/", read, &mut |_, pack| {
+            found.push(pack?);
             Ok(())
         })?;
         Ok(found)
@@ -385,7 +408,17 @@ impl<'s> Catalogue<'s> {
     }
 
     /// Returns all backups, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a record is damaged.
     pub(crate) fn snapshots(&mut self) -> Result<Vec<Snapshot>> {
+        self.readable_snapshots()?.into_iter().collect()
+    }
+
+    /// Returns all backups, the oldest first, and for a damaged record the error in place of the
+    /// backup.
+    pub(crate) fn readable_snapshots(&mut self) -> Result<Vec<Result<Snapshot>>> {
         let read = |rest: &[u8], record: &[u8]| {
             let (version, mut from) = (hexadecimal(rest)?, RecordReader(record));
             let (seconds, entries, bytes) = (from.u64()?, from.u64()?, from.u64()?);
@@ -393,7 +426,7 @@ impl<'s> Catalogue<'s> {
             Some(Snapshot { version, seconds, entries, bytes, next_folder, folder })
         };
         let mut found = Vec::new();
-        self.visit_records(b"s/", read, &mut |snapshot| {
+        self.visit_records(b"s/", read, &mut |_, snapshot| {
             found.push(snapshot);
             Ok(())
         })?;

@@ -59,7 +59,8 @@ pub(crate) fn stats_with(catalogue: &mut Catalogue<'_>) -> Result<Stats> {
         stats.entries += 1;
         Ok(())
     })?;
-    catalogue.blocks(&mut |(_, block)| {
+    catalogue.blocks(&mut |block| {
+        let (_, block) = block?;
         stats.blocks += 1;
         stats.bytes += u64::from(block.place.length);
         stats.references += block.references;
@@ -106,7 +107,11 @@ pub fn check(repository: &Repository, stop: StopCheck<'_>) -> Result<Checked> {
         found
     });
     let (blocks, packs) = found.unwrap_or_else(|error| {
-        checked.problems.push(error.to_string());
+        // The same record may have been named above.
+        let what = error.to_string();
+        if !checked.problems.contains(&what) {
+            checked.problems.push(what);
+        }
         Default::default()
     });
     for problem in &mut checked.problems {
@@ -133,7 +138,8 @@ pub(crate) fn content(
     problems: &mut Vec<String>,
 ) -> Result<(Vec<(BlockPlace, Hash)>, Packs)> {
     let mut blocks: HashMap<Hash, (Block, u64)> = HashMap::new();
-    catalogue.blocks(&mut |(hash, block)| {
+    catalogue.blocks(&mut |block| {
+        let (hash, block) = block?;
         blocks.insert(hash, (block, 0));
         Ok(())
     })?;

@@ -27,7 +27,7 @@ pub use self::{
     compare::differences,
     kept::{About, KeptRepository},
     replay::{Replay, repeat},
-    repository::{Repository, StopCheck},
+    repository::{Listed, Repository, StopCheck},
     restore::{Restored, restore},
     save::{Problem, Saved, save},
     tree::{Copied, copy_tree},

@@ -1,6 +1,7 @@
 //! A repository: a folder of packs, and a store with the catalogue.
 
 use std::{
+    collections::BTreeSet,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
@@ -20,6 +21,22 @@ pub(crate) struct Identity {
 
 /// A function that fails if the user asked to stop.
 pub type StopCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
+
+/// The content of a catalogue as far as it can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The backups, the oldest first.
+    pub snapshots: Vec<Snapshot>,
+    /// What is damaged, a sentence for each record and for a catalogue that is not the one that wrote
+    /// all backups.
+    pub damage: BTreeSet<String>,
+}
+
+impl Listed {
+    pub(crate) fn add_damage(&mut self, error: &Error) {
+        self.damage.insert(error.to_string());
+    }
+}
 
 /// An open repository.
 pub struct Repository {
@@ -54,17 +71,37 @@ impl Repository {
         Self { packs, store, identity }
     }
 
-    /// Returns why the catalogue is not the one that wrote all backups of this repository; `None`
-    /// if it is.
+    /// Lists the backups that can be read, and what is wrong with the catalogue.
     ///
     /// # Errors
     ///
     /// Fails if the catalogue cannot be read.
-    pub fn disagreement(&self) -> Result<Option<String>> {
-        self.disagrees(&mut self.catalogue(Mode::Read)?)
+    pub fn list(&self) -> Result<Listed> {
+        self.list_in(&mut self.catalogue(Mode::Read)?)
     }
 
+    pub(crate) fn list_in(&self, catalogue: &mut Catalogue<'_>) -> Result<Listed> {
+        let damage = self.disagrees(catalogue)?.into_iter().collect();
+        let mut listed = Listed { snapshots: Vec::new(), damage };
+        for snapshot in catalogue.readable_snapshots()? {
+            match snapshot {
+                Ok(snapshot) => listed.snapshots.push(snapshot),
+                Err(error) => listed.add_damage(&error),
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Returns why the catalogue is not the one that wrote all backups of this repository, or which of
+    /// the records that this is known by is damaged; `None` if it is whole.
     pub(crate) fn disagrees(&self, catalogue: &mut Catalogue<'_>) -> Result<Option<String>> {
+        match self.difference(catalogue) {
+            Err(error) if error.kind() == model::ErrorKind::Corrupt => Ok(Some(error.to_string())),
+            found => found,
+        }
+    }
+
+    fn difference(&self, catalogue: &mut Catalogue<'_>) -> Result<Option<String>> {
         let Some(Identity { id, backups }) = self.identity else { return Ok(None) };
         let Some(inventory) = catalogue.inventory()? else {
             let what = "catalogue: is empty, or not that of this repository: the repository's number \
@@ -100,15 +137,6 @@ impl Repository {
     /// Fails if the store cannot write its last data.
     pub fn close(self) -> Result<()> {
         self.store.close()
-    }
-
-    /// Returns all backups, the oldest first.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the catalogue cannot be read or is damaged.
-    pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        self.catalogue(Mode::Read)?.snapshots()
     }
 
     /// Uses the store once, so that what it reads of its own first is in the page cache: a server's

@@ -23,7 +23,7 @@ use crate::{
     entry::{BlockPlace, Content, Entry, Hash, Stat},
     os,
     packs::PackReader,
-    repository::{Repository, StopCheck, workers},
+    repository::{Listed, Repository, StopCheck, workers},
     save::Problem,
 };
 
@@ -54,21 +54,10 @@ pub fn restore(
     stop: StopCheck<'_>,
 ) -> Result<Restored> {
     let mut catalogue = repository.catalogue(Mode::Read)?;
-    let disagreement = repository.disagrees(&mut catalogue)?;
-    let snapshots = catalogue.snapshots()?;
-    let is_it = |number: u32| version.is_none_or(|version| version == number);
-    let snapshot = snapshots.iter().rev().find(|snapshot| is_it(snapshot.version));
-    let missing = || match &disagreement {
-        Some(what) => Error::corrupt(what.clone()),
-        None => missing(version, snapshots.len()),
-    };
-    let snapshot = snapshot.ok_or_else(missing)?;
-    let root = root_of(&mut catalogue, snapshot)?;
-    let mut places = HashMap::new();
-    catalogue.blocks(&mut |(hash, block)| {
-        places.insert(hash, block.place);
-        Ok(())
-    })?;
+    let mut listed = repository.list_in(&mut catalogue)?;
+    let snapshot = find_snapshot(&listed, version)?;
+    let root = root_of(&mut catalogue, &snapshot)?;
+    let places = block_places(&mut catalogue, &mut listed)?;
     create(to)?;
     let (later, mut restored) = thread::scope(|scope| {
         let (out, inbox) = sync_channel(workers());
@@ -92,19 +81,53 @@ pub fn restore(
         planned.map(|()| (later, restored))
     })?;
     stop()?;
-    let lost = missing_paths(&mut catalogue, snapshot, &later)?.or(disagreement);
+    listed.damage.extend(missing_paths(&mut catalogue, &snapshot, &later)?);
     restored.finish(later)?;
-    restored.problems.extend(lost.map(|what| Problem { path: to.to_owned(), what }));
+    let named = listed.damage.into_iter().map(|what| Problem { path: to.to_owned(), what });
+    restored.problems.extend(named);
     restored.problems.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(Restored { catalogue: catalogue.spent(), ..restored })
+}
+
+/// Returns the snapshot `version`, or the last one.
+fn find_snapshot(listed: &Listed, version: Option<u32>) -> Result<Snapshot> {
+    let Listed { snapshots, damage } = listed;
+    let is_it = |found: &&Snapshot| version.is_none_or(|version| version == found.version);
+    let missing = || match damage.first() {
+        Some(what) => Error::corrupt(what.clone()),
+        None => missing(version, snapshots.len()),
+    };
+    snapshots.iter().rev().find(is_it).cloned().ok_or_else(missing)
+}
+
+/// Returns where the blocks are whose records can be read, and adds the others to the damage. A file
+/// with one of these is named when it is written.
+fn block_places(
+    catalogue: &mut Catalogue<'_>,
+    listed: &mut Listed,
+) -> Result<HashMap<Hash, BlockPlace>> {
+    let mut places = HashMap::new();
+    let visited = catalogue.blocks(&mut |block| {
+        match block {
+            Ok((hash, block)) => drop(places.insert(hash, block.place)),
+            Err(error) => listed.add_damage(&error),
+        }
+        Ok(())
+    });
+    match visited {
+        // The store itself is damaged from here on.
+        Err(error) if error.kind() == ErrorKind::Corrupt => listed.add_damage(&error),
+        visited => visited?,
+    }
+    Ok(places)
 }
 
 /// Returns the folder that was backed up: what its system reported, with its mode, and its number.
 fn root_of(catalogue: &mut Catalogue<'_>, snapshot: &Snapshot) -> Result<(Stat, u32)> {
     let root = root_name(&snapshot.folder);
-    let roots = catalogue.children(ROOT, snapshot.version)?;
+    let roots = catalogue.readable_children(ROOT, snapshot.version)?;
     let found = roots.into_iter().find(|(name, _)| *name == root).map(|(_, entry)| entry);
-    match found {
+    match found.transpose()? {
         Some(Entry { stat, mode, content: Content::Folder(number) }) => {
             Ok((Stat { mode, ..stat }, number))
         }
@@ -119,7 +142,12 @@ fn missing_paths(
     snapshot: &Snapshot,
     later: &Later,
 ) -> Result<Option<String>> {
-    let exact = catalogue.inventory()?.is_some_and(|found| found.exact_from <= snapshot.version);
+    let inventory = match catalogue.inventory() {
+        // The record was named before.
+        Err(error) if error.kind() == ErrorKind::Corrupt => None,
+        inventory => inventory?,
+    };
+    let exact = inventory.is_some_and(|found| found.exact_from <= snapshot.version);
     let (found, had) = (later.found, snapshot.entries);
     let fewer = exact && later.complete && found < had;
     Ok(fewer.then(|| format!("catalogue: has lost records: it has {found} of {had} paths")))
@@ -278,7 +306,7 @@ impl<'a, 's> Plan<'a, 's> {
 
     /// Restores what is in a folder, and returns the folders in it.
     fn folder(&mut self, path: &Path, number: u32) -> Result<Vec<(PathBuf, u32)>> {
-        let children = match self.catalogue.children(number, self.version) {
+        let children = match self.catalogue.readable_children(number, self.version) {
             Err(error) if !error.is_stopped() => {
                 self.problem(path.to_owned(), format!("what is in it is lost: {error}"));
                 return Ok(Vec::new());
@@ -289,8 +317,7 @@ impl<'a, 's> Plan<'a, 's> {
         // Files whose blocks are in the same frames follow each other, as in a backup: those in folders
         // come later.
         let mut folders = Vec::new();
-        for (name, Entry { stat, mode, content }) in children {
-            let stat = Stat { mode, ..stat };
+        for (name, entry) in children {
             if !os::is_name(&name) {
                 let what = format!("catalogue: a name that leads elsewhere: {}", Shown(&name));
                 self.problem(path.to_owned(), what);
@@ -304,6 +331,14 @@ impl<'a, 's> Plan<'a, 's> {
                 continue;
             }
             let path = path.join(os::name(&name));
+            let Entry { stat, mode, content } = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.problem(path, error.to_string());
+                    continue;
+                }
+            };
+            let stat = Stat { mode, ..stat };
             match content {
                 Content::Folder(number) => folders.extend(self.new_folder(path, stat, number)?),
                 Content::Blocks(blocks) => self.file(path, stat, blocks)?,

@@ -17,7 +17,7 @@ use model::{
     Access, Error, Item, Key, KeyKind, Mode, OpenOptions, Put, Result, Scan, Session, Settings,
 };
 use storemark_backup::{
-    About, KeptRepository, Replay, Saved, check, differences, repeat, restore, save, stats,
+    About, KeptRepository, Problem, Replay, Saved, check, differences, repeat, restore, save, stats,
 };
 
 const GO_ON: &(dyn Fn() -> Result<()> + Sync) = &|| Ok(());
@@ -221,7 +221,7 @@ fn a_backup_that_is_stopped_anywhere_leaves_what_was_there() {
             assert!(steps > 3, "it is asked often");
             break;
         }
-        let snapshots = place.open().unwrap().repository().snapshots().unwrap();
+        let snapshots = place.open().unwrap().repository().list().unwrap().snapshots;
         assert_eq!(snapshots, vec![]);
         assert_eq!(place.names_in("packs"), Vec::<String>::new(), "it removes what it wrote");
     }
@@ -278,6 +278,50 @@ fn what_is_damaged_is_named_and_the_rest_is_restored() {
         assert_eq!(fs::read(to.join(path)).unwrap(), fs::read(whole.join(path)).unwrap(), "{path}");
     }
     assert!(!to.join("a/late").exists(), "no half file is left");
+}
+
+/// A byte of one record of each kind is flipped: what needs it is named, everything else is restored.
+#[test]
+fn one_damaged_record_costs_only_what_it_describes() {
+    let place = Place::new("sqlite");
+    place.save();
+    fs::write(place.tree().join("late"), b"in the second backup").unwrap();
+    place.save();
+    let whole = place.restored(None);
+    let all = place.records();
+    for (kind, name, lost) in [
+        ("b/", "", 1..=3),
+        ("k/", "", 0..=0),
+        ("s/", "", 0..=0),
+        ("i", "", 0..=0),
+        ("f/", "/late/", 1..=1),
+        ("f/", "/large/", 1..=1),
+    ] {
+        let is_it = |key: &str| key.starts_with(kind) && key.contains(name);
+        let mut records = all.iter().map(|(key, value)| (String::from_utf8_lossy(key), key, value));
+        let (shown, key, value) = records.find(|(shown, ..)| is_it(shown)).unwrap();
+        let mut damaged = value.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        let put = |value: &[u8]| {
+            place.change_catalogue(|session| {
+                session.put(Key::Name(key), value, &Put::default()).unwrap();
+            });
+        };
+        put(&damaged);
+        let to = place.folder.path().join(format!("rest of {shown}").replace('/', "-"));
+        let restored = restore(place.open().unwrap().repository(), None, &to, GO_ON).unwrap();
+        let is_named =
+            |problem: &Problem| problem.what == format!("catalogue: record {shown} is damaged");
+        assert!(restored.problems.iter().any(is_named), "{:?}", restored.problems);
+        let missing = differences(&whole, &to, GO_ON).unwrap();
+        let found = place.open().unwrap().repository().list().unwrap();
+        assert_eq!(found.snapshots.len(), if kind == "s/" { 1 } else { 2 });
+        assert_eq!(found.damage.is_empty(), matches!(kind, "b/" | "f/"), "{:?}", found.damage);
+        assert_eq!(place.problems().len(), 1, "{:?}", place.problems());
+        assert!(lost.contains(&missing.len()), "{shown}: {missing:?}");
+        put(value);
+    }
+    place.assert_whole();
 }
 
 /// The catalogue is small: every page of it is in use.

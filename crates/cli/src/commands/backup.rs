@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
-use backup::{About, KeptRepository, Problem, Saved};
+use backup::{About, KeptRepository, Listed, Problem, Saved};
 use clap::{Args, Subcommand};
 use engines::registry;
 use lab::Stop;
@@ -116,8 +116,7 @@ fn print_line(text: &str) -> Result<()> {
 
 fn list(folder: &Path) -> Result<(), Failure> {
     let kept = open(folder, KeptRepository::open)?;
-    let disagreement = kept.repository().disagreement()?;
-    let snapshots = kept.repository().snapshots()?;
+    let Listed { snapshots, mut damage } = kept.repository().list()?;
     kept.close()?;
     let line = |of: &backup::Snapshot| {
         let (date, entries, bytes) = (utc(of.seconds), show_count(of.entries), show_size(of.bytes));
@@ -125,10 +124,12 @@ fn list(folder: &Path) -> Result<(), Failure> {
         format!("{:>4}  {date}  {entries} entries  {bytes}  {folder}", of.version)
     };
     snapshots.iter().map(line).try_for_each(|line| print_line(&line))?;
-    match disagreement {
-        None => Ok(()),
-        Some(what) => Err(Failure::PartWay(Error::corrupt(what).at(folder.display()))),
+    let named = |what: String| Error::corrupt(what).at(folder.display());
+    let Some(last) = damage.pop_last() else { return Ok(()) };
+    for what in damage {
+        output::say(&named(what).to_string());
     }
+    Err(Failure::PartWay(named(last)))
 }
 
 fn restore(

@@ -71,6 +71,27 @@ fn a_kept_repository_is_listed_checked_and_restored() {
     assert_eq!(fs::read_dir(world.path("rest")).unwrap().count(), 50 - named);
 }
 
+/// The backup whose record is damaged is named, and the others are listed and restored.
+#[test]
+fn a_damaged_record_of_a_backup_costs_no_other_backup() {
+    let world = World::new();
+    world.write("src/file", "x");
+    for _ in 0..2 {
+        world.ok("backup src --keep kept");
+    }
+    let zero = "UPDATE sqlar SET data = zeroblob(length(data)) WHERE name = 's/00000001'";
+    world.sqlite3(&["kept/catalogue/store", zero]);
+    let listed = world.run("backup list kept");
+    assert_eq!((listed.code, listed.out.lines().count()), (Some(2), 1), "{}", listed.err);
+    assert!(listed.out.trim_start().starts_with("2 "), "{}", listed.out);
+    let says = "storemark: kept: catalogue: record s/00000001 is damaged\n";
+    assert_eq!(listed.err, says);
+    let restored = world.run("backup restore kept restored");
+    assert_eq!(restored.code, Some(2), "{}", restored.err);
+    assert!(restored.err.contains("record s/00000001 is damaged"), "{}", restored.err);
+    assert_eq!(fs::read(world.path("restored/file")).unwrap(), b"x");
+}
+
 #[test]
 fn bad_input_is_refused_in_one_line() {
     let world = World::new();
