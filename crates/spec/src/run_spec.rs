@@ -243,7 +243,7 @@ impl RunSpec {
     }
 
     /// Returns the options that are given. Bytes of a name that are not UTF-8 are replaced.
-    pub(crate) fn given_options(&self) -> Options {
+    pub fn given_options(&self) -> Options {
         let mut options = self.to_options();
         options.remove(COMMAND);
         options.retain(|_, value| !is_unset(value));

@@ -14,7 +14,7 @@ use model::{
     Blobs, Durability, Error, Facet, LIBRARY, Result, Settings, harmless,
     units::{show_count, show_duration, show_size},
 };
-use spec::{BackupSpec, Name, RunSpec};
+use spec::{BackupSpec, Name, RunSpec, given_value};
 
 use super::measure;
 use crate::{exit::Failure, output};
@@ -27,7 +27,8 @@ pub(crate) struct BackupOptions {
     #[command(flatten)]
     spec: BackupSpec,
     /// Back up the folder itself, once, into the repository in the folder DIR, which stays; a new one
-    /// is made if there is none. Without it backups are measured, and nothing is kept
+    /// is made if there is none. It takes one store, --durability and --quiet. Without --keep, backups
+    /// are measured, and nothing is kept
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     keep: Option<PathBuf>,
 }
@@ -102,10 +103,15 @@ fn open(folder: &Path, opening: Opening) -> Result<KeptRepository> {
     open_as(folder, &about, opening)
 }
 
-fn open_as(folder: &Path, about: &About, opening: Opening) -> Result<KeptRepository> {
+/// Returns the engine of a repository's catalogue, and its settings.
+fn engine(about: &About) -> Result<(&'static dyn Blobs, Settings)> {
     let engine = registry::blobs(&about.engine)?;
     let own = about.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let settings = Settings::check(engine.settings(Facet::Blobs), own)?;
+    Ok((engine, Settings::check(engine.settings(Facet::Blobs), own)?))
+}
+
+fn open_as(folder: &Path, about: &About, opening: Opening) -> Result<KeptRepository> {
+    let (engine, settings) = engine(about)?;
     opening(folder, engine, &settings).map_err(|e| e.context(folder.display()))
 }
 
@@ -184,8 +190,24 @@ fn check(folder: &Path, stop: &'static Stop) -> Result<(), Failure> {
     Err(Failure::PartWay(Error::corrupt(why)))
 }
 
+/// The options that `--keep` takes.
+const TAKEN: [&str; 3] = ["targets", "durability", "quiet"];
+
+/// Refuses an option that only a measurement has.
+fn check_options(spec: &BackupSpec) -> Result<()> {
+    let given = RunSpec::Backup(Box::new(spec.clone())).given_options();
+    match given.keys().find(|name| !TAKEN.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Error::usage(format!(
+            "--{name}: is for measuring backups; --keep takes a folder, one store, --durability and \
+             --quiet"
+        ))),
+    }
+}
+
 /// Backs up the user's folder into a repository that stays.
 fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failure> {
+    check_options(spec)?;
     let (folder, stores) = spec.folder_and_stores();
     let folder = folder.map(Name::path).ok_or_else(|| {
         Error::usage("--keep: name the folder to back up, as in storemark backup FOLDER --keep DIR")
@@ -194,6 +216,7 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
     host::create_private();
     let mut kept = if let Some(mut about) = About::read(keep)? {
         about.settings.extend(check_same(stores, &about, keep)?);
+        check_class(given_value(&spec.durability), &about, keep)?;
         open_as(keep, &about, KeptRepository::open_to_save)?
     } else {
         let (engine, settings) = catalogue(stores, spec.durability())?;
@@ -203,7 +226,9 @@ fn save(spec: &BackupSpec, keep: &Path, stop: &'static Stop) -> Result<(), Failu
     let saved = kept.save(folder, &|| stop.check())?;
     kept.close().map_err(Failure::PartWay)?;
     print_line(&summary(&saved, start.elapsed().as_secs_f64()))?;
-    say_left_out(&saved, keep);
+    if !spec.shown.talk.quiet {
+        say_left_out(&saved, keep);
+    }
     say_all(&saved.problems, "paths that were not backed up as they are")
 }
 
@@ -239,13 +264,32 @@ fn check_same(stores: &[Name], about: &About, keep: &Path) -> Result<Option<(Str
         let library = asked.settings.get(LIBRARY);
         return Ok(library.map(|library| (LIBRARY.to_owned(), library.to_owned())));
     }
-    let settings = about.settings.iter().map(|(name, value)| format!("{name}={value}"));
-    let settings = settings.collect::<Vec<_>>().join("&");
     Err(Error::usage(format!(
-        "--keep {}: its catalogue is in {}:?{settings}; leave out the store",
+        "--keep {}: its catalogue is in {}; leave out the store",
         keep.display(),
-        about.engine
+        shown_catalogue(about)
     )))
+}
+
+/// Refuses a durability class that is not the one of a repository's catalogue.
+fn check_class(class: Option<Durability>, about: &About, keep: &Path) -> Result<()> {
+    let Some(class) = class else { return Ok(()) };
+    let (engine, settings) = engine(about)?;
+    let gives_less = engine.unreached(class, &settings).is_some();
+    if !gives_less && engine.declaration().class_of(&settings) <= class {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "--durability {class}: the catalogue of {} is in {}; leave it out",
+        keep.display(),
+        shown_catalogue(about)
+    )))
+}
+
+/// Returns the target that a repository has its catalogue in.
+fn shown_catalogue(about: &About) -> String {
+    let settings = about.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    format!("{}:?{}", about.engine, settings.collect::<Vec<_>>().join("&"))
 }
 
 /// Fails if the repository is inside the folder, which would be backed up into itself.

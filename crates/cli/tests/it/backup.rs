@@ -110,6 +110,13 @@ fn bad_input_is_refused_in_one_line() {
         ("backup src sqlite:?journal=delete", "durable: with its own settings it gives consistent"),
         ("backup src sqlite: sqlite:?sync=off --replay", "gives none; leave it out"),
         ("backup src sqlite: lmdb: --keep kept", "takes one store"),
+        (
+            "backup src --keep kept --json log.json",
+            "--json: is for measuring backups; --keep takes",
+        ),
+        ("backup src --keep kept --rounds 2", "--rounds: is for"),
+        ("backup src --keep kept --verbose", "--verbose: is for"),
+        ("backup src --keep kept --scratch src", "--scratch: is for"),
     ] {
         let ran = world.run(line);
         assert_eq!(ran.code, Some(1), "{line}: {}", ran.err);

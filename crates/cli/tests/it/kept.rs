@@ -215,6 +215,8 @@ fn an_access_list_opens_nothing_to_the_group() {
     }
     assert_eq!(mode(&world.path("src/file")), 0o660, "as the system reports it");
     let saved = world.ok("backup src --keep kept");
+    let quiet = world.ok("backup src --keep another --quiet");
+    assert!(quiet.out.starts_with("backup 1: ") && quiet.err.is_empty(), "{}", quiet.err);
     assert!(saved.err.contains("access list (ACL), which is not backed up: 3"), "{}", saved.err);
     world.ok("backup restore kept restored");
     let modes = ["file", "both", "folder", "folder/in"]
@@ -392,8 +394,13 @@ fn a_backup_is_added_with_the_store_that_the_repository_has() {
         ("backup src redb: --keep kept", "its catalogue is in lmdb:?"),
         ("backup src lmdb:?sync=data --keep kept", "leave out the store"),
         ("backup src lmdb: lmdb: --keep kept", "leave out the store"),
+        (
+            "backup src --keep kept --durability none",
+            "--durability none: the catalogue of kept is in",
+        ),
     ]);
-    assert_eq!(world.ok("backup list kept").out.lines().count(), 3);
+    world.ok("backup src --keep kept --durability durable");
+    assert_eq!(world.ok("backup list kept").out.lines().count(), 4);
 }
 
 /// A library would run as whoever reads the repository.
