@@ -138,6 +138,9 @@ const NEEDS: [(&str, &str); 5] = [
     ("inconclusive", "fail-above"),
 ];
 
+/// The options of several subcommands of which only `run` measures each value, see [`RunSpec::points`].
+const ONE_UNLESS_RUN: [&str; 3] = ["image-size", "rounds", "seed"];
+
 /// The rounds in which counts must repeat, if nothing else decides how many there are.
 const ROUNDS_OF_COUNTS: u32 = 3;
 
@@ -278,7 +281,8 @@ impl RunSpec {
         Self::from_options(self.command(), &options)
     }
 
-    /// Checks that options are not 0 if they must not be, and that they go together.
+    /// Checks that options are not 0 if they must not be, have no value that nothing measures, and go
+    /// together.
     ///
     /// # Errors
     ///
@@ -291,6 +295,7 @@ impl RunSpec {
         if let Some(name) = NOT_ZERO.iter().find(zero) {
             return Err(Error::usage(format!("--{name} 0: accepted is 1 or more")));
         }
+        self.check_lists(&given)?;
         let has = |name: &str| given.contains_key(name);
         for (name, others) in CONFLICTS.iter().filter(|(name, _)| has(name)) {
             if let Some(other) = others.split(' ').find(|other| has(other)) {
@@ -301,6 +306,24 @@ impl RunSpec {
             None => Ok(()),
             Some((name, other)) => Err(Error::usage(format!("--{name} needs --{other}"))),
         }
+    }
+
+    /// Fails if an option has several values of which one would count.
+    fn check_lists(&self, given: &Options) -> Result<()> {
+        if let Self::Run(_) = self {
+            return Ok(());
+        }
+        for name in ONE_UNLESS_RUN {
+            let all = given.get(name).map_or(&[][..], values);
+            if all.len() > 1 {
+                let shown = all.iter().map(text).collect::<Vec<_>>().join(",");
+                return Err(Error::usage(format!(
+                    "--{name} {shown}: {} takes one value; only run compares several",
+                    self.command()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the part that is kept in a record or a saved plan: no passwords, and no options on
@@ -495,6 +518,31 @@ mod tests {
             (serde_json::json!({ "image-size": 5 }), "--image-size needs --on"),
         ] {
             assert!(spec(&options).check().unwrap_err().to_string().contains(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn several_values_of_which_one_would_count_are_refused() {
+        let options = serde_json::json!({ "rounds": [3, 5], "seed": [1, 2] });
+        for command in RunSpec::COMMANDS {
+            let spec = RunSpec::from_options(command, options.as_object().unwrap()).unwrap();
+            let said = spec.check().err().map(|error| error.to_string());
+            let refused =
+                format!("--rounds 3,5: {command} takes one value; only run compares several");
+            assert_eq!(said, (*command != "run").then_some(refused));
+        }
+    }
+
+    /// An option of another subcommand that takes several values has a use for each of them.
+    #[test]
+    fn every_list_of_one_value_is_known() {
+        for command in RunSpec::COMMANDS.iter().filter(|command| **command != "run") {
+            let options = RunSpec::default_options(command).unwrap();
+            let lists = options.iter().filter(|(_, unset)| unset.is_array());
+            let lists: Vec<_> = lists.map(|(name, _)| name.as_str()).collect();
+            let used = ["ages", "cache", "fail-on", "on", "processes", "style", "targets"];
+            let is_known = |name: &&str| used.contains(name) || ONE_UNLESS_RUN.contains(name);
+            assert!(lists.iter().all(is_known), "{command}: {lists:?}");
         }
     }
 
