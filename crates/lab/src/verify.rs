@@ -54,13 +54,16 @@ pub struct Verified {
     /// the length of the value, the BLAKE3 hash of the value, and its type unless that is bytes.
     /// Lengths are 8 bytes; numbers are little-endian.
     pub digests: [String; 2],
+    /// The damage that ended the comparison, with its store; nothing else is known then.
+    pub damage: Option<String>,
 }
 
 impl Verified {
     /// Reports whether both stores have the same keys and bytes.
     pub fn is_equal(&self) -> bool {
-        let Self { missing, extra, different, other_meta, .. } = self;
-        [missing, extra, different, other_meta].iter().all(|found| found.count == 0)
+        let Self { missing, extra, different, other_meta, damage, .. } = self;
+        damage.is_none()
+            && [missing, extra, different, other_meta].iter().all(|found| found.count == 0)
     }
 }
 
@@ -89,6 +92,11 @@ impl Differences {
 /// times where both keep them; then what they hold besides values.
 /// The keys of the first count with `key_suffix` at their ends, as a copy with that ending has them.
 /// A store that reading would change is read as a copy, in `scratch` (default: next to it).
+///
+/// # Errors
+///
+/// Fails if a store cannot be opened or read, or the user stops the comparison. Damage that is found while
+/// a store is read is returned.
 pub fn verify(
     [a, b]: [&StoreLocation; 2],
     key_suffix: Option<&str>,
@@ -98,22 +106,30 @@ pub fn verify(
 ) -> Result<Verified> {
     let [first, second] =
         [readable(a, scratch, progress, stop)?, readable(b, scratch, progress, stop)?];
-    let verified = verify_readable(
+    let names = |error| first.names(second.names(error));
+    let stores = [first.place.open().map_err(names)?, second.place.open().map_err(names)?];
+    let verified = verify_open(
         [&first.place, &second.place],
+        stores,
         [&a.shown(), &b.shown()],
         key_suffix,
         (progress, stop),
     );
-    verified.map_err(|error| first.names(second.names(error)))
+    match verified.map_err(names) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Ok(Verified { damage: Some(error.to_string()), ..Verified::default() })
+        }
+        verified => verified,
+    }
 }
 
-fn verify_readable(
+fn verify_open(
     places: [&StoreLocation; 2],
+    stores: [Box<dyn Store>; 2],
     shown: [&str; 2],
     key_suffix: Option<&str>,
     (progress, stop): (&dyn Progress, &Stop),
 ) -> Result<Verified> {
-    let stores = [places[0].open()?, places[1].open()?];
     let suffixed = key_suffix.map(|suffix| Suffixed { store: &*stores[0], suffix });
     let first = suffixed.as_ref().map_or(&*stores[0], |first| first as &dyn Store);
     let [kind, other] = [first.keys(), stores[1].keys()];
@@ -362,7 +378,7 @@ impl Reader<'_> {
             show(rows);
         };
         let longest = if self.store.has_parts() { LARGE } else { u64::MAX };
-        self.store.session()?.scan(Scan { longest, ..Scan::ALL }, &mut |item| {
+        let read = self.store.session()?.scan(Scan { longest, ..Scan::ALL }, &mut |item| {
             self.stop.check()?;
             let (length, digest) = self.digest(&item)?;
             let print = Print { length, digest, of: item.value_type, meta: item.meta };
@@ -378,6 +394,10 @@ impl Reader<'_> {
                 show(rows.drain(..ROWS).collect());
             }
             Ok(ControlFlow::Continue(()))
+        });
+        read.map_err(|error| match error.kind() {
+            ErrorKind::Corrupt => error.within(self.shown),
+            _ => error,
         })?;
         if !self.in_order {
             rows.sort_unstable_by(|(key, _), (other, _)| key.cmp(other));

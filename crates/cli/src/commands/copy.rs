@@ -396,6 +396,9 @@ fn compare_or_check(options: &VerifyOptions, stop: &Stop) -> Result<(), Failure>
         lab::verify([&a, &other], options.key_suffix.as_deref(), scratch, listener, stop)
     };
     let verified = Listener::during(options.reading.talk, verify)?;
+    if let Some(damage) = verified.damage {
+        return Err(report_damage(&[damage])?);
+    }
     let names = [&options.a, b].map(|name| name.display().to_string());
     output::print_lines(&show(&verified, &names))?;
     if verified.is_equal() { Ok(()) } else { Err(Failure::GATE) }

@@ -43,6 +43,20 @@ for form, method in dict(stored=zipfile.ZIP_STORED, deflated=zipfile.ZIP_DEFLATE
     world
 }
 
+/// A value that cannot be read is not the same as another one.
+#[test]
+fn a_damaged_value_is_a_difference() {
+    let world = World::new();
+    world.write("in/name", "the damaged value");
+    world.ok("copy in zip:d.zip");
+    world.flip("d.zip", b"the damaged value");
+    for line in ["verify d.zip in", "verify in d.zip", "verify d.zip"] {
+        let ran = world.run(line);
+        assert_eq!((ran.code, &*ran.err), (Some(3), ""), "{line}");
+        assert!(ran.out.starts_with("damaged: d.zip: the value of name: "), "{line}: {}", ran.out);
+    }
+}
+
 #[test]
 fn archives_of_python_are_copied_and_left_as_they_are() {
     let world = made();

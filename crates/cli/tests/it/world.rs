@@ -130,6 +130,14 @@ impl World {
         fs::write(path, bytes).unwrap();
     }
 
+    /// Flips a bit of the first byte of `bytes` in a file that has them once.
+    pub(crate) fn flip(&self, name: &str, bytes: &[u8]) {
+        let mut all = fs::read(self.path(name)).unwrap();
+        let at = all.windows(bytes.len()).position(|window| window == bytes).unwrap();
+        all[at] ^= 1;
+        fs::write(self.path(name), all).unwrap();
+    }
+
     /// The names in a folder, in order.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();

@@ -13,7 +13,10 @@ mod suffixed;
 mod survey;
 mod value_room;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
 
 use model::{
     Access, Entry, Error, Fill, OpenOptions, Result, Store,
@@ -109,7 +112,9 @@ impl CopyJob {
             let suffix = self.key_suffix.as_ref();
             let suffixed = suffix.map(|suffix| Suffixed { store: &*store, suffix });
             let source = suffixed.as_ref().map_or(&*store, |source| source as &dyn Store);
-            let copied = copy(&from.place, &Copier { job: self, source, before, progress, stop })?;
+            let has_put = AtomicBool::new(false);
+            let work = Copier { job: self, source, before, progress, stop, has_put };
+            let copied = copy(&from.place, &work)?;
             store.close()?;
             Ok(copied)
         };
@@ -124,6 +129,8 @@ struct Copier<'a> {
     before: FileStates,
     progress: &'a dyn Progress,
     stop: &'a Stop,
+    /// Whether a value was put.
+    has_put: AtomicBool,
 }
 
 impl Copier<'_> {

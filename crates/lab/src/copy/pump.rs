@@ -179,6 +179,7 @@ impl Copier<'_> {
         };
         let parts = Parts { length: item.length, write: &mut parts };
         let is_new = session.put_parts(item.key, parts, put);
+        self.note_put(&is_new);
         match (failed, is_new) {
             (Some(error), _) => Err(error),
             (None, Ok(false)) => Err(taken(item.key)),
@@ -197,7 +198,16 @@ impl Copier<'_> {
                 return Err(Error::new(ErrorKind::Exists, what));
             }
         }
-        if session.put(item.key, item.value, put)? { Ok(true) } else { Err(taken(item.key)) }
+        let is_new = session.put(item.key, item.value, put);
+        self.note_put(&is_new);
+        if is_new? { Ok(true) } else { Err(taken(item.key)) }
+    }
+
+    /// Notes that a value is there from now on, if it is.
+    fn note_put(&self, put: &Result<bool>) {
+        if matches!(put, Ok(true)) && !self.has_put.load(Relaxed) {
+            self.has_put.store(true, Relaxed);
+        }
     }
 
     /// Writes what arrives until the reader ends. After a failure the uncommitted batch is lost.

@@ -2,6 +2,8 @@
 //! and an interrupted copy is continued by what is missing. Or to a server with transactions, where it gets
 //! its name only when it is whole.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use model::{Access, Action, Error, ErrorKind, Result, Store};
 
 use super::{Copied, Copier, CopyJob, StoreLocation, inventory::Inventory, survey};
@@ -28,7 +30,7 @@ fn put_all(from: &StoreLocation, work: &Copier<'_>) -> Result<Copied> {
     let copied = work
         .move_all(&*to, inventory, writers)
         .and_then(|copied| work.before.check_unchanged(from).map(|()| copied))
-        .map_err(|error| explain(error, job))?;
+        .map_err(|error| explain(error, job, work.has_put.load(Relaxed)))?;
     to.close()?;
     work.with_left_out(copied)
 }
@@ -66,14 +68,16 @@ fn is_transactional(job: &CopyJob) -> bool {
     job.to.engine.capabilities().snapshots
 }
 
-/// Returns an error that says that what was copied stays, if it does.
-fn explain(error: Error, job: &CopyJob) -> Error {
+/// Returns an error that says that what was copied stays, if it does. Wrong input that shows when values
+/// were put is a failure part-way.
+fn explain(error: Error, job: &CopyJob, has_put: bool) -> Error {
     if is_transactional(job) {
         return error;
     }
     let kept = format!("{} is not complete; --resume continues", job.to.shown());
     match error.kind() {
         ErrorKind::Interrupted => Error::new(ErrorKind::Interrupted, kept),
+        _ if has_put && !error.is_stopped() => error.with_kind(ErrorKind::Failed).context(kept),
         _ => error.context(kept),
     }
 }
