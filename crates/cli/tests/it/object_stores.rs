@@ -58,6 +58,17 @@ impl<'w> Bucket<'w> {
         at(self.port, path)
     }
 
+    /// Deletes an object as another program does: the server may not see at once what its folder lacks.
+    pub(crate) fn delete(&self, path: &str) {
+        let deleted = Command::new(rclone())
+            .args(["deletefile", "--config=", &format!(":s3:{path}")])
+            .env("RCLONE_S3_PROVIDER", "Other")
+            .env("RCLONE_S3_ENDPOINT", format!("http://127.0.0.1:{}", self.port))
+            .envs([("RCLONE_S3_ACCESS_KEY_ID", KEY.1), ("RCLONE_S3_SECRET_ACCESS_KEY", SECRET.1)])
+            .status();
+        assert!(deleted.unwrap().success(), "{path}");
+    }
+
     /// Files in the bucket.
     pub(crate) fn objects(&self) -> Vec<PathBuf> {
         let served = self.world.path("served");

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use model::{Error, How, Item, Meta, OwnedKey, Result, Scan, Store, ValueType};
+use model::{Error, How, Item, Key, Meta, OwnedKey, Result, Scan, Store, ValueType};
 
 use crate::{Stop, dataset::push_sorted};
 
@@ -71,19 +71,25 @@ impl Inventory {
         Ok(Self { there: rows })
     }
 
-    /// Returns the keys that are there, in key order.
-    pub(super) fn keys(self) -> Vec<OwnedKey> {
-        self.there.into_iter().map(|(key, _)| key).collect()
+    /// Notes that the source has a key, and returns its mark; `None` if the key is not there.
+    fn note(&mut self, key: Key<'_>) -> Option<&Mark> {
+        let place = self.there.binary_search_by(|(there, _)| there.as_key().cmp(&key)).ok()?;
+        let (_, (mark, is_in_source)) = &mut self.there[place];
+        *is_in_source = true;
+        Some(mark)
+    }
+
+    /// Notes that the source has a key, and returns whether it is there.
+    pub(super) fn has(&mut self, key: Key<'_>) -> bool {
+        self.note(key).is_some()
     }
 
     /// Returns how an item of the source has to be put; `None` if it is already copied.
     pub(super) fn how(&mut self, item: &Item<'_>) -> Option<How> {
-        let Ok(place) = self.there.binary_search_by(|(key, _)| key.as_key().cmp(&item.key)) else {
-            return Some(How::Insert);
-        };
-        let (_, (mark, is_in_source)) = &mut self.there[place];
-        *is_in_source = true;
-        (!mark.matches(item)).then_some(How::Upsert)
+        match self.note(item.key) {
+            None => Some(How::Insert),
+            Some(mark) => (!mark.matches(item)).then_some(How::Upsert),
+        }
     }
 
     /// Returns the keys that the source does not have. Call it once all of the source was compared.

@@ -108,15 +108,18 @@ impl Copier<'_> {
 
     /// Reads only the values that an interrupted copy did not copy, because each read is charged for.
     fn read_missing(&self, mut reader: Reader<'_>, to: &dyn Store) -> Result<(Copied, Inventory)> {
-        let there = std::mem::take(&mut reader.inventory).keys();
-        let mut wanted = Vec::new();
+        let (mut wanted, mut there) = (Vec::new(), Vec::new());
         let mut source = self.source.session()?;
         source.scan(Scan::LENGTHS, &mut |item| {
             self.stop.check()?;
-            wanted.push((OwnedKey::from(item.key), item.length));
+            let key = (OwnedKey::from(item.key), item.length);
+            if reader.inventory.has(item.key) {
+                there.push(key.clone());
+            }
+            wanted.push(key);
             Ok(ControlFlow::Continue(()))
         })?;
-        let same = self.same(&wanted, &there, to)?;
+        let same = self.same(&there, to)?;
         reader.copied.count += same.len() as u64;
         reader.copied.resumed = same.len() as u64;
         reader.copied.bytes += same.values().sum::<u64>();
@@ -129,20 +132,13 @@ impl Copier<'_> {
         Ok((reader.copied, reader.inventory))
     }
 
-    /// Returns the keys among `wanted`, with the lengths of their values, that `to` has with the same
-    /// value as the source.
-    fn same(
-        &self,
-        wanted: &[(OwnedKey, u64)],
-        there: &[OwnedKey],
-        to: &dyn Store,
-    ) -> Result<BTreeMap<OwnedKey, u64>> {
-        let is_there = |key: &OwnedKey| there.binary_search(key).is_ok();
-        let shared: Vec<_> = wanted.iter().filter(|(key, _)| is_there(key)).collect();
-        let compare = |part: &[&(OwnedKey, u64)]| -> Result<Vec<(OwnedKey, u64)>> {
+    /// Returns the keys among those of both stores, with the lengths of their values, that `to` has with
+    /// the same value as the source.
+    fn same(&self, shared: &[(OwnedKey, u64)], to: &dyn Store) -> Result<BTreeMap<OwnedKey, u64>> {
+        let compare = |part: &[(OwnedKey, u64)]| -> Result<Vec<(OwnedKey, u64)>> {
             let (mut source, mut copy) = (self.source.session()?, to.session()?);
             let (mut value, mut same) = (Vec::new(), Vec::new());
-            for (key, length) in part.iter().copied() {
+            for (key, length) in part {
                 self.stop.check()?;
                 value.resize(usize::try_from(*length).unwrap_or(usize::MAX), 0);
                 let found = copy.get(key.as_key(), &mut value)?;
