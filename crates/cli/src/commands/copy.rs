@@ -231,7 +231,11 @@ pub(crate) fn init(options: &InitOptions, stop: &Stop) -> Result<(), Failure> {
     let InitOptions { count, size, variance, .. } = *options;
     let from = lab::generated(Generated { seed, count, size, variance, random_percent: 100 })?;
     let to = new_database(&options.database, options.pagesize.as_deref())?;
-    carry_out(from, to, None, &options.flags, stop)
+    carry_out(from, to, None, &options.flags, stop)?;
+    if options.seed.is_none() {
+        output::print(&format!("--seed {seed} makes the same bytes again\n"))?;
+    }
+    Ok(())
 }
 
 /// Returns the SQLite database to make, or the store of the engine that is named.

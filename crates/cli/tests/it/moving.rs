@@ -571,3 +571,13 @@ fn a_store_of_another_kind_is_named() {
     let said = world.refused("run thums.db");
     assert!(said.ends_with("thums.db: no such file or folder\n"), "{said}");
 }
+
+#[test]
+fn generated_values_are_made_again_by_the_seed_that_is_printed() {
+    let world = World::new();
+    let out = world.ok("init a.db --count 3 --size 100").out;
+    let seed = out.lines().last().unwrap().strip_suffix(" makes the same bytes again").unwrap();
+    let again = world.ok(&format!("init b.db --count 3 --size 100 {seed}")).out;
+    assert!(!again.contains("--seed"), "{again}");
+    world.ok("verify a.db b.db");
+}
