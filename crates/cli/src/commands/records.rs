@@ -120,6 +120,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 }
 
 pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
+    check_parts(options)?;
     let all: Vec<Vec<Record>> =
         options.records.iter().map(|path| read_with(path, options.quiet)).collect::<Result<_>>()?;
     let mut taken = Taken::measured(all.iter().flatten().flat_map(measured));
@@ -137,6 +138,22 @@ pub(crate) fn report(options: &ReportOptions) -> Result<(), Failure> {
         return Ok(page.write(&report::html(&machines.collect::<Vec<_>>())?)?);
     }
     Ok(print(all, options)?)
+}
+
+/// Refuses an option that adds to tables if the form has none.
+fn check_parts(options: &ReportOptions) -> Result<()> {
+    let form = match () {
+        () if options.form.csv => "--csv",
+        () if options.page.html.is_some() => "--html",
+        () => return Ok(()),
+    };
+    let parts = [("--explain", options.details.explain), ("--over-time", options.over_time)];
+    match parts.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((part, _)) => Err(Error::usage(format!(
+            "{part}: adds to tables, and {form} has none; leave it out, or use --markdown"
+        ))),
+    }
 }
 
 /// Fails if a record is given twice: it would look like two machines that agree.
@@ -168,7 +185,7 @@ fn print(all: Vec<Vec<Record>>, options: &ReportOptions) -> Result<()> {
         let out = BufWriter::new(output::Quietly(io::stdout().lock()));
         return report::csv(&runs, out);
     }
-    let detail = pages::Detail { all: true, ..Default::default() };
+    let detail = pages::Detail { all: true, explain: details.explain, over_time: *over_time };
     output::print(&pages::records(&runs, detail).markdown())
 }
 
@@ -225,7 +242,7 @@ pub(crate) struct CompareOptions {
     pub(crate) new: Option<PathBuf>,
     /// Find where times change for good, or creep, in a folder of records over weeks: from 8 records of one
     /// machine, data and conditions on
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["old", "fail_above", "fail_on"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["old", "fail_above", "fail_on", "verbose"])]
     pub(crate) history: Option<PathBuf>,
     /// Divide times by those of this target in the same rounds, so that what the machine does to both
     /// cancels: its name in the tables; default: the baseline of the new record

@@ -112,3 +112,18 @@ fn an_output_that_cannot_be_written_is_said() {
         assert!(said.contains("No space left"), "{form}: {said}");
     }
 }
+
+/// What adds to tables is in Markdown, and refused for forms without tables.
+#[test]
+fn parts_of_tables_are_in_markdown_and_not_dropped_elsewhere() {
+    let world = recorded("run files: memory: --read --keys 5 --size 1k --rounds 1");
+    let plain = world.ok("report run.json --markdown").out;
+    for part in ["--explain", "--over-time"] {
+        let more = world.ok(&format!("report run.json --markdown {part}")).out;
+        assert!(more.len() > plain.len(), "{part}: {more}");
+        for form in ["--csv", "--html page.html"] {
+            let said = world.refused(&format!("report run.json {form} {part}"));
+            assert!(said.contains(&format!("{part}: adds to tables, and")), "{said}");
+        }
+    }
+}

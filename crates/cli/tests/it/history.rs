@@ -110,6 +110,7 @@ fn what_is_no_history_is_refused() {
         ("compare --history run.json", "run.json: is not a folder"),
         ("compare --history records run.json run.json", "cannot be used"),
         ("compare --history records --fail-above 5%", "cannot be used"),
+        ("compare --history records --verbose", "cannot be used with '--verbose'"),
         ("compare run.json run.json --html page.html", "--html shows a history: add --history DIR"),
         ("compare --history records --control redb", "not in any record (accepted: files, pack)"),
         ("compare --history records --control fles", "not in any record: did you mean files?"),
