@@ -148,9 +148,11 @@ fn verify_open(
     }
     let count = sizes[0].amount.count;
     progress.stage(&format!("comparing {} with {}", shown[0], shown[1]), Some(count));
+    let [nanoseconds, of_other] = [sizes[0].nanoseconds, sizes[1].nanoseconds];
+    let in_order = suffixed.is_none();
     let readers = [
-        Reader { store: first, shown: shown[0], in_order: suffixed.is_none(), stop },
-        Reader { store: &*stores[1], shown: shown[1], in_order: true, stop },
+        Reader { store: first, shown: shown[0], in_order, nanoseconds, stop },
+        Reader { store: &*stores[1], shown: shown[1], in_order: true, nanoseconds: of_other, stop },
     ];
     let is_large = sizes.iter().any(|size| size.longest > LARGE);
     let mut verified =
@@ -177,22 +179,26 @@ struct Size {
     amount: Amount,
     /// The length of the longest value that memory has as a whole.
     longest: u64,
+    /// Whether the list shows nanoseconds of any time: then 0 of them are 0.
+    nanoseconds: bool,
 }
 
 impl Size {
     /// Lists a store. Fails with the first value that has no room in memory.
     fn measure(store: &dyn Store, stop: &Stop) -> Result<Self> {
         let (mut amount, mut longest, memory) = (Amount::default(), 0, ValueRoom::measure());
+        let mut nanoseconds = false;
         store.session()?.scan(Scan::LENGTHS, &mut |item| {
             stop.check()?;
             amount.add(&item);
+            nanoseconds |= item.meta.is_some_and(|meta| meta.nanoseconds > 0);
             if !store.has_parts() {
                 memory.check(&item)?;
                 longest = longest.max(item.length);
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(Self { amount, longest })
+        Ok(Self { amount, longest, nanoseconds })
     }
 }
 
@@ -273,13 +279,14 @@ fn check_readable(
         let damage = damage.iter().map(|what| format!("{shown}: {what}")).collect();
         return Ok(Checked { totals: StoreTotals::default(), damage, digest: None });
     }
-    let Size { amount, .. } = Size::measure(&*store, stop).map_err(|error| error.within(shown))?;
+    let Size { amount, nanoseconds, .. } =
+        Size::measure(&*store, stop).map_err(|error| error.within(shown))?;
     place.say_reads(amount, progress);
     let count = amount.count;
     progress.stage(&format!("reading {shown}"), Some(count));
     let (sender, receiver) = sync_channel::<Vec<Row>>(4);
     let (totals, digest) = thread::scope(|scope| {
-        let reader = Reader { store: &*store, shown, in_order: true, stop };
+        let reader = Reader { store: &*store, shown, in_order: true, nanoseconds, stop };
         // The rows end with the sender, which ends with the thread.
         let reader = scope.spawn(move || reader.send(&sender));
         let rows = receiver.into_iter().flatten();
@@ -321,6 +328,8 @@ struct Print {
     digest: blake3::Hash,
     of: ValueType,
     meta: Option<Meta>,
+    /// Whether its time may have lost nanoseconds.
+    whole_seconds: bool,
 }
 
 impl Print {
@@ -332,7 +341,7 @@ impl Print {
     /// Reports whether modes and times agree. Some engines keep none, others whole seconds.
     fn same_meta(&self, other: &Self) -> bool {
         let (Some(a), Some(b)) = (self.meta, other.meta) else { return true };
-        let whole = a.nanoseconds == 0 || b.nanoseconds == 0;
+        let whole = self.whole_seconds || other.whole_seconds;
         (a.mode, a.seconds) == (b.mode, b.seconds) && (whole || a.nanoseconds == b.nanoseconds)
     }
 }
@@ -347,6 +356,8 @@ struct Reader<'s> {
     shown: &'s str,
     /// Whether it shows its keys in their order. Otherwise all prints are sorted in memory.
     in_order: bool,
+    /// Whether it keeps nanoseconds of times.
+    nanoseconds: bool,
     stop: &'s Stop,
 }
 
@@ -381,7 +392,10 @@ impl Reader<'_> {
         let read = self.store.session()?.scan(Scan { longest, ..Scan::ALL }, &mut |item| {
             self.stop.check()?;
             let (length, digest) = self.digest(&item)?;
-            let print = Print { length, digest, of: item.value_type, meta: item.meta };
+            let whole_seconds =
+                !self.nanoseconds && item.meta.is_some_and(|meta| meta.nanoseconds == 0);
+            let meta = item.meta;
+            let print = Print { length, digest, of: item.value_type, meta, whole_seconds };
             totals.values += 1;
             totals.bytes += length;
             if !self.in_order {

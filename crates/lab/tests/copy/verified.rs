@@ -103,3 +103,24 @@ fn a_damaged_store_is_named_and_equals_no_other() {
     let damage = verified.damage.unwrap();
     assert!(damage.starts_with(&*path.to_string_lossy()), "{damage}");
 }
+
+/// A whole second is a time like any other where other times have nanoseconds.
+#[test]
+fn nanoseconds_count_where_both_stores_keep_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, c] = [("files", "a"), ("files", "b"), ("sqlite", "c")]
+        .map(|(engine, name)| at(engine, folder.path(), name));
+    names(&a);
+    names(&b);
+    copy(&a, &c).unwrap();
+    let file = std::fs::File::open(folder.path().join("b/a b")).unwrap();
+    let time = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(time - std::time::Duration::from_nanos(123_456_789)).unwrap();
+    for (one, other) in [(&a, &b), (&b, &a)] {
+        let verified = verify(one, other);
+        assert_eq!((verified.other_meta.count, &*verified.other_meta.first[0]), (1, "a b"));
+    }
+    // That one keeps whole seconds.
+    assert_equal(&a, &c);
+    assert_equal(&b, &c);
+}
