@@ -92,7 +92,7 @@ fn a_value_that_decides_and_is_in_no_sample_is_named() {
     for number in 1..=200 {
         world.write(&format!("in/{number:06}"), "a value");
     }
-    world.write("in/000100", [7; 100_000]);
+    world.write("in/000100", vec![7; 100_000]);
     let missed = (1..=4).filter(|seed| {
         let options = format!("--sample 20 --seed {seed} --read --rounds 1 -q --json r.json");
         world.ok(&format!("run --data in sqlite: files: {options}"));
