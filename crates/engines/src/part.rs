@@ -96,7 +96,7 @@ impl Part {
 
     /// Returns the other parts that have values, among all parts of the store, as what a copy leaves out;
     /// `word` names a part.
-    pub(crate) fn others(&self, word: &str, all: &[Size]) -> Vec<Entry> {
+    pub(crate) fn left_out(&self, word: &str, all: &[Size]) -> Vec<Entry> {
         let is_own = |name: &str| name == self.name || self.has_metas() && name == METAS;
         let others = all.iter().filter(|size| !is_own(&size.name) && size.values != Some(0));
         let entry = |size: &Size| Entry {

@@ -207,7 +207,7 @@ impl Store for FjallStore {
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        Ok(self.shared.part.others(KEYSPACE, &self.sizes()))
+        Ok(self.shared.part.left_out(KEYSPACE, &self.sizes()))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {

@@ -253,7 +253,7 @@ impl Store for LmdbStore {
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        Ok(self.part.others(DATABASE, &databases::sizes(&self.environment)?))
+        Ok(self.part.left_out(DATABASE, &databases::sizes(&self.environment)?))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {

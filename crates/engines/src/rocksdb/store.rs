@@ -267,7 +267,7 @@ impl Store for RocksStore {
 
     fn left_out(&self) -> Result<Vec<Entry>> {
         let sizes = sizes_in(&self.database, &self.path, columns(&self.path)?);
-        Ok(self.shared.part.others(FAMILY, &sizes))
+        Ok(self.shared.part.left_out(FAMILY, &sizes))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {

@@ -31,7 +31,7 @@ impl FileStates {
     pub(super) fn read(place: &StoreLocation) -> Result<Self> {
         let can = place.engine.capabilities();
         let shows_one_moment = can.snapshots && !place.engine.reads_unguarded(&place.path);
-        let states = (can.persistent && !shows_one_moment).then(|| all(place));
+        let states = (can.persistent && !shows_one_moment).then(|| states(place));
         Ok(Self(states.transpose()?))
     }
 
@@ -39,7 +39,7 @@ impl FileStates {
     /// in a snapshot.
     pub(super) fn check_unchanged(&self, place: &StoreLocation) -> Result<()> {
         let Some(before) = &self.0 else { return Ok(()) };
-        let now = all(place)?;
+        let now = states(place)?;
         let without = |one: &BTreeMap<_, _>, other: &BTreeMap<_, _>| -> Vec<PathBuf> {
             one.keys().filter(|path| !other.contains_key(*path)).cloned().collect()
         };
@@ -63,8 +63,8 @@ impl FileStates {
 }
 
 /// Returns the states of all files of a store.
-fn all(place: &StoreLocation) -> Result<BTreeMap<PathBuf, FileState>> {
-    let mut states = BTreeMap::new();
+fn states(place: &StoreLocation) -> Result<BTreeMap<PathBuf, FileState>> {
+    let mut found = BTreeMap::new();
     for file in place.engine.files(&place.path).into_iter().filter(|file| file.exists()) {
         host::walk(&file, &mut |path, meta| {
             if meta.is_file() {
@@ -74,12 +74,12 @@ fn all(place: &StoreLocation) -> Result<BTreeMap<PathBuf, FileState>> {
                     identity: host::identity(meta),
                     readonly: meta.permissions().readonly(),
                 };
-                states.insert(path.to_owned(), state);
+                found.insert(path.to_owned(), state);
             }
             Ok(())
         })?;
     }
-    Ok(states)
+    Ok(found)
 }
 
 /// Formats names: `2 files added: a, b`, the first ten.

@@ -335,7 +335,7 @@ impl Store for RedbStore {
     }
 
     fn left_out(&self) -> Result<Vec<Entry>> {
-        Ok(self.part().others(TABLE, &self.all_sizes()?))
+        Ok(self.part().left_out(TABLE, &self.all_sizes()?))
     }
 
     fn table(&self) -> Result<Option<TableFacts>> {
