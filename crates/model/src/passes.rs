@@ -25,7 +25,7 @@ pub struct Passes {
     /// The part of the keys that was touched, from 0 on, if each round touches one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u64>,
-    /// Whether only keys of the first half of a sample were touched: the figures of all data are
+    /// Whether only half of a sample's keys were touched: the figures of all data are
     /// extrapolated from the two sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub half: bool,

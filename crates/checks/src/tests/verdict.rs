@@ -234,7 +234,12 @@ fn waiting_for_a_processor_is_not_the_stores_time() {
 /// A run on a sample of one in sixteen values, of which every fourth round touches half: there the target
 /// takes so many thousandths of the baseline's time, on the whole sample 700.
 fn sampled(on_half: u64) -> Record {
-    let mut record = run(20, &[(700, 5)]);
+    sampled_with(on_half, 5)
+}
+
+/// The same with a noise of so many thousandths.
+fn sampled_with(on_half: u64, noise: u64) -> Record {
+    let mut record = run(20, &[(700, noise)]);
     if let model::Experiment::Blobs(model::BlobsData { sampled_from, .. }) =
         &mut record.header.plan.experiment
     {
@@ -279,6 +284,16 @@ fn a_ratio_that_moves_with_the_sample_is_extrapolated_or_open() {
     assert!(row.ratio.unwrap().high > 1.4, "{row:?}");
     assert_eq!(row.verdict, Verdict::Inconclusive);
     assert!(moves(&record).is_some());
+}
+
+#[test]
+fn little_for_each_doubling_is_added_up() {
+    // By 1.7 %, which half of the sample does not show, and by 7 % on all of the data.
+    let record = sampled_with(686, 60);
+    let ratio = figures(&record)[1].ratio.unwrap();
+    let without = figures(&sampled_with(700, 60))[1].ratio.unwrap();
+    assert_eq!(moves(&record), None);
+    assert!((1.05..1.09).contains(&(ratio.high / without.high)), "{ratio:?} {without:?}");
 }
 
 #[test]

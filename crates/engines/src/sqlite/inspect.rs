@@ -104,7 +104,7 @@ pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<Ta
     Ok(Some(TableFacts { values, texts, ..space }))
 }
 
-/// Lists what is not the dataset's: other tables, views and the like, other columns of `kv`, and
+/// Lists what is not the dataset's: other tables, views and the like, other columns, and
 /// what an archive contains in addition to files. SQLite's own tables are not among them.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
@@ -134,11 +134,13 @@ fn further(db: &Connection, table: &SqlTable) -> Result<Vec<String>> {
         table.name
     );
     let mut further = db.column(&others, 0)?;
-    if table.keys == KeyKind::Integers {
-        let mut columns = db.column("PRAGMA table_info(kv)", 1)?;
-        columns.retain(|name| name != "k" && name != "v");
-        further.extend(columns.into_iter().map(|name| format!("column {name}")));
-    }
+    let own: &[&str] = match table.keys {
+        KeyKind::Integers => &["k", "v"],
+        KeyKind::Names => &["name", "mode", "mtime", "sz", "data"],
+    };
+    let mut columns = db.column(&format!("PRAGMA table_info({})", table.name), 1)?;
+    columns.retain(|name| !own.contains(&&**name));
+    further.extend(columns.into_iter().map(|name| format!("column {name}")));
     Ok(further)
 }
 

@@ -67,13 +67,21 @@ impl Dataset {
         self.entries = ranks.filter_map(entry).collect();
     }
 
-    /// Returns the first half of the keys in key order, in the order of the entries here.
-    pub(crate) fn first_half(&self) -> Self {
+    /// Returns half of the keys, in the order of the entries here: every second one of some rows of neighbours
+    /// in key order. So they share as many pages as all of half as many values do, and have sizes in the same
+    /// proportion if these grow or shrink with the keys.
+    pub(crate) fn half(&self) -> Self {
+        /// The largest number of rows of neighbours.
+        const ROWS: usize = 64;
         let mut half = self.clone();
         half.round = None;
         let mut ids: Vec<i64> = self.entries.iter().map(|entry| entry.id).collect();
-        let (_, middle, _) = ids.select_nth_unstable(self.entries.len() / 2);
-        half.entries.retain(|entry| entry.id < *middle);
+        ids.sort_unstable();
+        let rows = ids.len().min(ROWS);
+        half.entries.retain(|entry| {
+            let place = ids.partition_point(|id| *id < entry.id);
+            (place * rows / ids.len()).is_multiple_of(2)
+        });
         half
     }
 
@@ -186,13 +194,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_half_has_the_smaller_keys() {
-        let mut set = dataset(0..1001);
+    fn half_of_the_keys_are_neighbours_of_all_sizes() {
+        let mut set = dataset(0..6400);
         set.mix(true, 4);
-        let half = set.first_half();
+        let half = set.half();
         let mut keys: Vec<i64> = keys(&half).iter().map(|key| key.parse().unwrap()).collect();
         keys.sort_unstable();
-        assert_eq!(keys, (0..500).collect::<Vec<_>>());
+        assert_eq!(keys, (0..6400).filter(|key| key / 100 % 2 == 0).collect::<Vec<_>>());
+        let mean = |set: &Dataset| set.summary().bytes as f64 / set.entries().len() as f64;
+        assert!((0.97..1.03).contains(&(mean(&half) / mean(&set))));
+        for (count, expected) in [(1, 1), (2, 1), (3, 2), (65, 33)] {
+            assert_eq!(dataset(0..count).half().entries().len(), expected, "{count}");
+        }
     }
 
     #[test]

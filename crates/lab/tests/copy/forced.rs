@@ -130,6 +130,18 @@ fn a_database_that_holds_more_is_not_replaced() {
 }
 
 #[test]
+fn an_archive_with_a_column_of_the_users_is_not_replaced() {
+    let (folder, source) = source(10);
+    let to = at("sqlite", folder.path(), "db");
+    names(&to);
+    if sql(&folder.path().join("db"), "ALTER TABLE sqlar ADD COLUMN note") {
+        let (kind, line) = complaint(force(&source, &to));
+        assert_eq!(kind, ErrorKind::Exists, "{line}");
+        assert!(line.ends_with("it also holds column note"), "{line}");
+    }
+}
+
+#[test]
 fn a_store_that_another_program_made_is_not_replaced() {
     let (folder, source) = source(10);
     for (engine, word) in [("lmdb", "database"), ("fjall", "keyspace")] {

@@ -194,7 +194,7 @@ fn with_stores(job: Job<'_>, cache: &mut StoreCache) -> Result<(Source, Stores)>
         stores.findings.extend(prepare::missed_value(&before, &stores.dataset.summary()));
     }
     let has_half = job.draws_keys() && stores.dataset.entries().len() > 1;
-    stores.half = sampled.filter(|_| has_half).map(|_| stores.dataset.first_half());
+    stores.half = sampled.filter(|_| has_half).map(|_| stores.dataset.half());
     Ok((source, stores))
 }
 

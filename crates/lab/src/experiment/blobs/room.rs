@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use model::{Error, Memory, Operation, Result, units::show_size};
 
-use super::{BlobTarget, Job, listing::KEPT};
+use super::{BlobTarget, Data, Job, listing::KEPT};
 use crate::{Amount, dataset::Entry};
 
 /// The room on a file system.
@@ -59,7 +59,9 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
         engine.retains && !engine.persistent && !engine.remote
     };
     let stores = job.part.targets.iter().filter(held).count() * operations.len();
-    let kept = if job.touches_all() { amount.count } else { amount.count.min(KEPT as u64) };
+    // So many generated values are a mistake.
+    let keeps_all = job.touches_all() || matches!(job.part.data, Data::Generated(_));
+    let kept = if keeps_all { amount.count } else { amount.count.min(KEPT as u64) };
     let keys = kept.saturating_mul(size_of::<Entry>() as u64);
     let needed = amount.bytes.saturating_mul(stores as u64).saturating_add(keys);
     let Memory { available_bytes, swap_bytes, .. } = host::memory();
