@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, FileTimes, Metadata},
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, ErrorKind, Read, Write},
     path::Path,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
@@ -78,9 +78,6 @@ pub fn check_writable(folder: &Path) -> io::Result<()> {
 
 const BUFFER: usize = 1 << 20;
 
-/// The bytes that are copied before the next look at whether to stop.
-const BETWEEN_CHECKS: u64 = 16 << 20;
-
 /// Copies the bytes, times and mode of the file `from` to `to`, which must not exist; returns the
 /// number of bytes. After a failure there is nothing at `to`.
 ///
@@ -91,12 +88,15 @@ const BETWEEN_CHECKS: u64 = 16 << 20;
 ///
 /// Fails if `from` cannot be read, `to` exists or cannot be written, or the work has to stop.
 pub fn copy_file(from: &Path, to: &Path, stop: &Stop) -> Result<u64> {
-    let mut source = File::open(from).map_err(|cause| Error::io(from.display(), cause))?;
+    let read = |cause| Error::io(from.display(), cause);
+    let mut source = File::open(from).map_err(read)?;
+    // Reading it may change when it was last read.
+    let meta = source.metadata().map_err(read)?;
     let mut copy = File::create_new(to).map_err(|cause| Error::io(to.display(), cause))?;
     let failed =
         |cause| Error::io(format!("cannot copy {} to {}", from.display(), to.display()), cause);
     let filled = fill(&mut source, &mut copy, stop, failed);
-    let done = filled.and_then(|bytes| finish(&source, &copy).map(|()| bytes).map_err(failed));
+    let done = filled.and_then(|bytes| finish(&copy, &meta).map(|()| bytes).map_err(failed));
     if done.is_err() {
         // The first failure is the one to report.
         let _ = fs::remove_file(to);
@@ -110,22 +110,23 @@ fn fill(
     stop: &Stop,
     failed: impl Fn(io::Error) -> Error,
 ) -> Result<u64> {
-    // The plain reader hides from std that it is a file, so that std does not use
-    // `copy_file_range`.
-    let mut source = BufReader::with_capacity(BUFFER, source as &mut dyn Read);
-    let mut all = 0;
+    let (mut buffer, mut all) = (vec![0; BUFFER], 0);
     loop {
         stop.check()?;
-        match io::copy(&mut source.by_ref().take(BETWEEN_CHECKS), copy).map_err(&failed)? {
-            0 => return Ok(all),
-            bytes => all += bytes,
+        match source.read(&mut buffer) {
+            Ok(0) => return Ok(all),
+            Ok(length) => {
+                copy.write_all(&buffer[..length]).map_err(&failed)?;
+                all += length as u64;
+            }
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(failed(cause)),
         }
     }
 }
 
 /// Gives the copy the times and mode of its source.
-fn finish(source: &File, copy: &File) -> io::Result<()> {
-    let meta = source.metadata()?;
+fn finish(copy: &File, meta: &Metadata) -> io::Result<()> {
     copy.set_times(FileTimes::new().set_accessed(meta.accessed()?).set_modified(meta.modified()?))?;
     if cfg!(windows) && meta.permissions().readonly() {
         // Nobody can flush it any more afterwards.
@@ -192,15 +193,17 @@ mod copy_tests {
         let bytes: Vec<u8> = (0..=250).cycle().take(BUFFER * 2 + 7).collect();
         fs::write(&from, &bytes).unwrap();
         let then = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_000_000);
-        let times = FileTimes::new().set_modified(then);
+        let times = FileTimes::new().set_modified(then).set_accessed(then);
         File::options().write(true).open(&from).unwrap().set_times(times).unwrap();
         let mut permissions = fs::metadata(&from).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&from, permissions.clone()).unwrap();
 
         assert_eq!(copy_file(&from, &to, &Stop::new()).unwrap(), bytes.len() as u64);
+        // Before it is read.
+        let copied = fs::metadata(&to).unwrap();
         assert_eq!(fs::read(&to).unwrap(), bytes);
-        assert_eq!(fs::metadata(&to).unwrap().modified().unwrap(), then);
+        assert_eq!([copied.modified().unwrap(), copied.accessed().unwrap()], [then, then]);
         assert_eq!(fs::metadata(&to).unwrap().permissions(), permissions);
     }
 
