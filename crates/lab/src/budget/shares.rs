@@ -7,6 +7,9 @@ use std::time::Duration;
 /// Listing the keys of stores that need not be filled. Keys drawn at random show nearly as much as
 /// all, so what takes longer is not worth its time.
 pub(crate) const LISTING: f64 = 0.1;
+/// Listing keys again, without the lengths of their values, where none can be drawn: nothing is measured
+/// without keys, and what follows needs the rest of the time.
+pub(crate) const LISTING_AGAIN: f64 = 0.4;
 /// Comparing all keys of the user's stores. The values that are measured are compared in any case.
 pub(crate) const COMPARING: f64 = 0.1;
 /// Filling scratch stores: less than half, as they are checked, copied and measured too.

@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Blobs, Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result,
-    SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor,
+    SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor, units::show_duration,
 };
 
 use rand_core::SeedableRng;
@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     Amount, Progress, ResolvedTarget, Stop, StoreLocation,
+    budget::shares::LISTING_AGAIN,
     copy::{Readable, generated},
     dataset::{Dataset, Entry, Sampler, Use, below, check_type, derive, value_size},
     host,
@@ -353,12 +354,27 @@ impl Source {
                 return Ok(drawn);
             }
         }
-        let listing = self.list_all(Scan::KEYS, job)?;
+        let limit = job.request.time().map(|time| time.mul_f64(LISTING_AGAIN));
+        let listing = job.within(limit, || self.list_all(Scan::KEYS, job))?;
+        let listing = listing.ok_or_else(|| Self::takes_too_long(job, limit))?;
         // The store had the lengths at hand.
         if listing.all.bytes > 0 {
             return Ok(listing);
         }
         self.with(|store| draw::lengths(&mut *store.session()?, listing, job, within))
+    }
+
+    /// Returns the error that keys cannot be listed in the time `limit`. The first of them alone would not show
+    /// what the others do.
+    fn takes_too_long(job: Job<'_>, limit: Option<Duration>) -> Error {
+        let limit = show_duration(limit.unwrap_or_default());
+        let [time, _] = job.request.limits;
+        let place = job.part.data.location(&job.part.targets);
+        let name = place.map_or_else(|| "the data".to_owned(), |place| place.shown());
+        Error::failed(format!(
+            "listing its keys takes more than {limit}, their share of the time; use more {time}"
+        ))
+        .at(name)
     }
 
     /// Reports whether values are files of a folder.
