@@ -542,7 +542,7 @@ findings! {
         bytes: u64 as show_size = "The largest value.",
         share: f64 as percent = "Its share of the bytes of all values.",
     } => "figures are for the other values: one of {bytes}, {share} of all bytes, was not among those \
-        that were drawn and checked in the time that there was; more --time reads it";
+        that were drawn and checked; more --time may read it, `run --asc` reads all";
 
     [Warning, worst ("", share.abs())] SampleMoves {
         share: f64 = "By how much the ratio is larger on the whole sample than on half of it.",

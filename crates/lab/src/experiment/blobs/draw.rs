@@ -77,7 +77,7 @@ fn drawn(
     for (key, length) in lengths {
         dataset.push_sized(Key::Int(key), length)?;
     }
-    Ok(Some(Listing { dataset, all, took: Duration::ZERO, is_drawn: true }))
+    Ok(Some(Listing { dataset, all, took: Duration::ZERO, is_drawn: true, largest: None }))
 }
 
 /// Asks for the lengths of all listed keys, on each processor those of a part in their order, in which files
@@ -110,7 +110,7 @@ pub(super) fn all_lengths<'s>(
         size.map_or(Ok(()), |size| dataset.push_sized(listed.key(entry), size))?;
     }
     let all = Amount { count: dataset.entries().len() as u64, bytes: dataset.summary().bytes };
-    Ok(Listing { dataset, all, took: listing.took, is_drawn: false })
+    Ok(Listing { dataset, all, took: listing.took, is_drawn: false, largest: None })
 }
 
 /// Asks for the lengths of listed keys for so long, in a random order, and leaves out the others.
@@ -141,7 +141,7 @@ pub(super) fn lengths(
     dataset.arrange(Order::Asc, None, Part::ALL, 0);
     let bytes = u128::from(dataset.summary().bytes) * u128::from(all.count);
     all.bytes = u64::try_from(bytes / asked.max(1) as u128).unwrap_or(u64::MAX);
-    Ok(Listing { dataset, all, took, is_drawn })
+    Ok(Listing { dataset, all, took, is_drawn, largest: None })
 }
 
 /// The smallest number of keys whose lengths are asked for, however long that takes.
@@ -238,6 +238,11 @@ mod tests {
         Keys(keys.into_iter().map(|key| (key, key.unsigned_abs() % 100)).collect())
     }
 
+    /// Returns the listing of keys without their lengths.
+    fn listed(dataset: Dataset, all: Amount) -> Listing {
+        Listing { dataset, all, took: Duration::ZERO, is_drawn: false, largest: Some(0) }
+    }
+
     /// Calls `draw` with a job that reads.
     fn with_job<T>(draw: impl FnOnce(Job<'_>) -> T) -> T {
         let rounds = Rounds::within(1.0);
@@ -261,11 +266,11 @@ mod tests {
                 dataset.push_sized(Key::Int(*key), 0).unwrap();
             }
             let all = Amount { count: 10_000, bytes: 0 };
-            let listing = Listing { dataset, all, took: Duration::ZERO, is_drawn: true };
+            let listing = listed(dataset, all);
             let drawn = with_job(|job| lengths(session, listing, job, within)).unwrap();
             let entries = drawn.dataset.entries();
             assert_eq!((entries.len(), drawn.all.count), (asked, 10_000));
-            assert_eq!(drawn.is_drawn, asked < 10_000);
+            assert_eq!((drawn.is_drawn, drawn.largest), (asked < 10_000, None));
             let key = |place: usize| drawn.dataset.key(&entries[place]);
             assert!((1..entries.len()).all(|place| key(place - 1) < key(place)), "in key order");
             let ratio = drawn.all.bytes as f64 / truth as f64;
@@ -278,7 +283,7 @@ mod tests {
         let mut dataset = Dataset::new(KeyKind::Integers);
         (0..300).for_each(|key| dataset.push_sized(Key::Int(key), 0).unwrap());
         let all = Amount { count: 300, bytes: 0 };
-        let listing = Listing { dataset, all, took: Duration::ZERO, is_drawn: false };
+        let listing = listed(dataset, all);
         let session = || Ok(Box::new(keys(100..300)) as Box<dyn Session>);
         let found = with_job(|job| all_lengths(&session, &listing, job)).unwrap();
         assert!(found.is_whole() && !found.is_drawn);

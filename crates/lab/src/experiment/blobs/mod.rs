@@ -115,7 +115,7 @@ fn listed(job: Job<'_>, source: &mut Source) -> Result<Listed> {
     if sampled.is_none() {
         return Ok((Some(listing), None, None));
     }
-    let before = listing.dataset.summary();
+    let before = listing.summary();
     Ok((Some(source.list(job, None)?), sampled, Some(before)))
 }
 

@@ -37,8 +37,9 @@ pub(super) fn stores(
     let Job { request, part, stop, .. } = job;
     let amount = listing.as_ref().map_or_else(|| source.amount(stop), |listing| Ok(listing.all))?;
     room::check_room(job, &job.missing(kept.is_some()), amount)?;
-    let (is_listed, first) = (listing.is_some(), job.first_operations(kept.is_some()));
+    let first = job.first_operations(kept.is_some());
     let is_whole = listing.as_ref().is_some_and(Listing::is_whole);
+    let listed = listing.as_ref().map(Listing::summary);
     let mut stores = kept.map_or_else(|| read(job, source, listing, amount), Ok)?;
     let mut kept = std::mem::take(&mut stores.targets).into_iter();
     let mut prepared = Vec::new();
@@ -52,12 +53,11 @@ pub(super) fn stores(
         prepared.push(job.tolerable_failure(target, own)?);
     }
     limit(&mut stores.dataset, part.max_key)?;
-    let whole = (is_listed && !job.draws_keys()).then(|| stores.dataset.clone());
-    let listed = (is_listed && job.draws_keys()).then(|| stores.dataset.summary());
-    if is_listed {
+    let whole = (listed.is_some() && !job.draws_keys()).then(|| stores.dataset.clone());
+    if let Some(listed) = &listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
         stores.dataset.mix(is_whole, derive(request.seed, Use::Sample, 0));
-        if let Some(listed) = &listed {
+        if job.draws_keys() {
             stores.dataset.truncate(enough_keys(listed));
         }
         warm_all(job, amount, &mut prepared)?;

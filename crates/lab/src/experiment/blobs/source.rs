@@ -12,12 +12,9 @@ use model::{
     SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor, units::show_duration,
 };
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::{
     Data, Job, draw,
-    listing::{KEPT, Listing},
+    listing::{KEPT, Lister, Listing},
     refusals::{names_have_no_max, no_key_is_that_small},
     sample::stratified,
     stores::{Sampled, keep_layout},
@@ -26,7 +23,7 @@ use crate::{
     Amount, Progress, ResolvedTarget, Stop, StoreLocation,
     budget::shares::LISTING_AGAIN,
     copy::{Readable, generated},
-    dataset::{Dataset, Entry, Sampler, Use, below, check_type, derive, value_size},
+    dataset::{Dataset, Entry, Sampler, Use, check_type, derive},
     host,
     progress::tick,
     store::check,
@@ -385,28 +382,17 @@ impl Source {
         }
     }
 
-    /// Lists all keys, and keeps a random half of them as often as they become too many.
+    /// Lists all keys, of which a random part is kept if they are too many.
     fn list_all(&self, scan: Scan<'_>, job: Job<'_>) -> Result<Listing> {
         job.progress.stage("listing the keys", None);
-        let (mut dataset, mut all) = (Dataset::new(self.keys), Amount::default());
-        let random =
-            &mut Xoshiro256PlusPlus::seed_from_u64(derive(job.request.seed, Use::Sample, 1));
-        let mut halvings = 0;
+        let mut lister = Lister::new(self.keys, KEPT, derive(job.request.seed, Use::Sample, 1));
         self.scan_keys(scan, &mut |item| {
             job.stop.check()?;
             self.check_type(&item)?;
-            all.add(&item);
-            if below(random, 1 << halvings) == 0 {
-                let length = usize::try_from(item.length).unwrap_or(usize::MAX);
-                dataset.push_sized(item.key, value_size(item.key, length)?)?;
-            }
-            if dataset.entries().len() > KEPT {
-                dataset.halve(random);
-                halvings += 1;
-            }
+            lister.add(&item)?;
             Ok(Continue(()))
         })?;
-        Ok(Listing { dataset, all, took: Duration::ZERO, is_drawn: false })
+        Ok(lister.finish())
     }
 
     /// Visits every key in key order, with the length of its value if it is known or wanted.
