@@ -61,9 +61,7 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
     let stores = job.part.targets.iter().filter(held).count() * operations.len();
     // So many generated values are a mistake.
     let keeps_all = job.touches_all() || matches!(job.part.data, Data::Generated(_));
-    let kept = if keeps_all { amount.count } else { amount.count.min(KEPT as u64) };
-    let keys = kept.saturating_mul(size_of::<Entry>() as u64);
-    let needed = amount.bytes.saturating_mul(stores as u64).saturating_add(keys);
+    let needed = needed_memory(amount, keeps_all, stores as u64);
     let Memory { available_bytes, swap_bytes, .. } = host::memory();
     let free = available_bytes.map(|bytes| bytes.saturating_add(swap_bytes.unwrap_or(0)));
     match free.filter(|free| *free < needed) {
@@ -74,5 +72,47 @@ pub(super) fn check_room(job: Job<'_>, operations: &[Operation], amount: Amount)
             show_size(needed),
             show_size(free)
         ))),
+    }
+}
+
+/// Returns the bytes that the keys take of which all are kept, or as many as a listing keeps, and the values
+/// in so many stores in memory.
+fn needed_memory(amount: Amount, keeps_all: bool, stores: u64) -> u64 {
+    let kept = if keeps_all { amount.count } else { amount.count.min(KEPT as u64) };
+    let keys = kept.saturating_mul(size_of::<Entry>() as u64);
+    amount.bytes.saturating_mul(stores).saturating_add(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Rounds;
+
+    use super::*;
+    use crate::{BlobsRequest, Request, Silent, Stop};
+
+    #[test]
+    fn keys_that_are_not_kept_need_no_memory() {
+        let many = Amount { count: 500_000_000, bytes: 50_000_000_000 };
+        assert_eq!(needed_memory(many, false, 0), 64 << 20);
+        assert_eq!(needed_memory(many, true, 0), 8_000_000_000);
+        assert_eq!(needed_memory(many, false, 2), 100_000_000_000 + (64 << 20));
+        let few = Amount { count: 1000, bytes: 5000 };
+        assert_eq!(needed_memory(few, false, 0), 16_000);
+        let most = Amount { count: u64::MAX, bytes: u64::MAX };
+        assert_eq!(needed_memory(most, true, 2), u64::MAX);
+    }
+
+    #[test]
+    fn more_keys_than_memory_has_are_refused_only_where_all_are_kept() {
+        let many = Amount { count: 1 << 60, bytes: 1 << 60 };
+        let request = Request::reading(Data::Targets, Vec::new(), Rounds::within(1.0), 1);
+        let listed = request.blobs().expect("it reads values");
+        let stop = Stop::new();
+        let check = |part: &BlobsRequest| {
+            check_room(Job::new(&request, part, &Silent, &stop), &[Operation::Read], many)
+        };
+        check(listed).unwrap();
+        let error = check(&BlobsRequest { count: Some(1), ..listed.clone() }).unwrap_err();
+        assert!(error.to_string().contains("keys and stores in memory take"), "{error}");
     }
 }
