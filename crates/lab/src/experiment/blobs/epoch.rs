@@ -203,10 +203,8 @@ impl Blobs<'_> {
         let part = parts.map(|parts| Part::in_round(output.round, parts).number);
         let before = self.bring_into_memory(trial, &stores, output, looks)?;
         let start = Instant::now();
-        // What does not fit into memory is not brought there whole.
-        let warm = before.iter().zip(&stores).map(|(before, ready)| {
-            !ready.as_found.get() && before.is_none_or(|seen| seen.shows(Cache::Warm))
-        });
+        let warm = before.iter().zip(&stores);
+        let warm = warm.map(|(before, ready)| is_in_memory(ready.as_found.get(), *before));
         let warm_up =
             |(target, in_memory): (&usize, bool)| self.warm_up(*target, &workload, in_memory);
         let warm_ups: Vec<_> = trial.targets.iter().zip(warm).map(warm_up).collect();
@@ -514,9 +512,25 @@ fn sample(
     })
 }
 
+/// Reports whether a store of which these pages were seen before an epoch may be brought into memory as a whole:
+/// one that was left `as_found` does not fit there, whether or not it was examined.
+fn is_in_memory(as_found: bool, before: Option<Residency>) -> bool {
+    !as_found && before.is_none_or(|seen| seen.shows(Cache::Warm))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_that_was_left_as_found_is_not_brought_into_memory() {
+        let seen = |resident| Some(Residency { pages: 1000, resident, ..Residency::default() });
+        assert!(is_in_memory(false, None) && is_in_memory(false, seen(1000)));
+        assert!(!is_in_memory(false, seen(900)), "the kernel moved pages out");
+        for before in [None, Some(Residency::default()), seen(1000), seen(10)] {
+            assert!(!is_in_memory(true, before), "{before:?}");
+        }
+    }
 
     #[test]
     fn epochs_are_of_whole_passes_and_shorter_where_reads_wait() {

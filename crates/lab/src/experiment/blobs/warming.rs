@@ -99,8 +99,13 @@ const IN_MEMORY: f64 = 0.8;
 const FEW_MISSING: f64 = 0.5;
 
 fn fits_in_memory(bytes: u64) -> bool {
-    let memory = host::memory().available_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
-    bytes as f64 <= memory * IN_MEMORY
+    fits(bytes, host::memory().available_bytes)
+}
+
+/// Reports whether a store of so many bytes can be measured in memory of which so many are free, if that is
+/// known.
+fn fits(bytes: u64, free: Option<u64>) -> bool {
+    free.is_none_or(|free| bytes as f64 <= free as f64 * IN_MEMORY)
 }
 
 impl Job<'_> {
@@ -138,5 +143,18 @@ impl Job<'_> {
             () if missing > 0.0 => Warming::Missing,
             () => Warming::There,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_fits_into_the_memory_that_is_free_if_it_leaves_some() {
+        assert!(fits(800, Some(1000)));
+        assert!(!fits(801, Some(1000)));
+        assert!(fits(0, Some(0)) && !fits(1, Some(0)));
+        assert!(fits(u64::MAX, None), "the system does not report it");
     }
 }
