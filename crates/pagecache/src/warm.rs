@@ -6,7 +6,9 @@ use std::{
     path::Path,
 };
 
-use crate::{Span, names::open, pages::pages, residency_map};
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+use crate::names::open;
+use crate::{Span, pages::pages, residency_map};
 
 /// The bytes of the buffer that fills the cache: one size for every file of every store.
 pub const BUFFER: usize = 1 << 20;

@@ -22,9 +22,10 @@ fn family(kind: &str) -> Family {
     match kind {
         "nfs" | "nfs4" => Family::Nfs,
         "cifs" | "smb3" => Family::Smb,
-        "ceph" | "afs" | "lustre" | "beegfs" => Family::Network,
+        // The last three are macOS's.
+        "ceph" | "afs" | "lustre" | "beegfs" | "smbfs" | "afpfs" | "webdav" => Family::Network,
         "9p" | "virtiofs" => Family::Host,
-        "fuse" => Family::Fuse,
+        "fuse" | "macfuse" | "osxfuse" => Family::Fuse,
         "overlay" => Family::Overlay,
         _ if kind.starts_with("fuse.") => Family::Fuse,
         _ => Family::Other,
@@ -142,16 +143,21 @@ mod tests {
         says("smb3", "rw,nostrictsync,actimeo=0", &["of its server", "nostrictsync"]);
         says("9p", "rw,trans=virtio", &["of the host"]);
         says("virtiofs", "rw", &["of the host"]);
-        for kind in ["fuse", "fuse.sshfs", "fuse.rclone", "fuse.juicefs", "fuse.bindfs"] {
+        for kind in ["fuse", "fuse.sshfs", "fuse.rclone", "fuse.juicefs", "fuse.bindfs", "macfuse"]
+        {
             says(kind, "rw,user_id=0,group_id=0", &["of its program", "has no fsync"]);
         }
-        says("ceph", "rw", &["of its server"]);
+        for kind in ["ceph", "smbfs", "webdav"] {
+            says(kind, "rw", &["of its server"]);
+        }
         says("overlay", "rw,lowerdir=/l,upperdir=/u,workdir=/w,volatile", &["volatile"]);
     }
 
     #[test]
     fn a_disks_own_file_system_has_none() {
-        for kind in ["ext4", "xfs", "btrfs", "fuseblk", "tmpfs", "overlay", ""] {
+        for kind in
+            ["ext4", "xfs", "btrfs", "fuseblk", "tmpfs", "overlay", "apfs", "hfs", "NTFS", ""]
+        {
             says(kind, "rw,relatime", &[]);
         }
     }
