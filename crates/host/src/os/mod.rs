@@ -2,9 +2,10 @@
 //! each. A figure that a system does not report is absent there.
 //!
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
-//! place; both re-export `posix`. `windows` re-exports `other`, the functions for users, modes and
+//! place; both re-export `posix`, and `unix` what `macos` has in addition. `windows` re-exports `other`, the functions for users, modes and
 //! swaps of names that Windows has no like of. `absent` has what only Linux reports, for `unix` and
-//! `windows`. `flush_calls` counts flushes on Linux. Tests compile all of them but `windows` on Linux.
+//! `windows`. `flush_calls` counts flushes on Linux. Tests compile all of them but `macos` and
+//! `windows` on Linux.
 
 #![allow(
     clippy::unnecessary_wraps,
@@ -36,6 +37,9 @@ pub(crate) use linux::*;
 mod unix;
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) use unix::*;
+
+#[cfg(target_os = "macos")]
+mod macos;
 
 #[cfg(any(test, windows))]
 #[cfg_attr(unix, allow(dead_code, reason = "tests only compile it"))]

@@ -12,7 +12,9 @@ use std::{
     thread,
 };
 
-use model::{Cost, Io, Memory};
+#[cfg(not(target_os = "macos"))]
+use model::Memory;
+use model::{Cost, Io};
 use nix::sys::{
     resource::{UsageWho, getrusage},
     time::{TimeVal, TimeValLike},
@@ -160,13 +162,21 @@ pub(crate) fn io() -> Option<Io> {
     None
 }
 
-/// Returns nothing: what these systems report is read in `memory.rs`.
+/// Returns nothing: what Linux reports is read in `memory.rs`.
+#[cfg(not(target_os = "macos"))]
 pub(crate) fn memory() -> Memory {
     Memory::default()
 }
 
-/// Returns nothing, as above.
+/// Returns nothing: what Linux reports is read in `processor.rs`.
+#[cfg(not(target_os = "macos"))]
 pub(crate) fn processor_name() -> Option<String> {
+    None
+}
+
+/// Returns nothing: what Linux reports is read in `processes.rs`.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn own_bytes() -> Option<u64> {
     None
 }
 

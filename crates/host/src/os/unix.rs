@@ -6,6 +6,8 @@ use std::{io, path::Path};
 
 use model::{Cost, Filesystem};
 
+#[cfg(target_os = "macos")]
+pub(crate) use super::macos::*;
 pub(crate) use super::posix::*;
 
 /// Returns what the whole process spent, as these systems do not report it for a thread.
@@ -41,6 +43,16 @@ fn text(field: &[c_char]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Returns the number that a value of the system is, by its length.
+#[cfg(any(test, target_os = "macos"))]
+pub(super) fn native_number(value: &[u8]) -> Option<u64> {
+    match value.len() {
+        4 => value.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes).into()),
+        8 => value.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes)),
+        _ => None,
+    }
+}
+
 /// Returns the names of the flags of a mount that change what flushes and reads cost: `MNT_RDONLY`,
 /// `MNT_SYNCHRONOUS`, `MNT_ASYNC` and `MNT_NOATIME` in `sys/mount.h`.
 #[cfg(any(test, target_vendor = "apple", target_os = "freebsd"))]
@@ -53,6 +65,7 @@ fn mount_options(flags: u64) -> String {
 }
 
 /// Returns nothing: what plays these systems is not known.
+#[cfg(not(target_os = "macos"))]
 pub(crate) fn emulator() -> Option<String> {
     None
 }
@@ -96,12 +109,20 @@ mod tests {
 
     #[test]
     fn a_field_ends_with_a_zero_or_is_full() {
-        let field =
-            |bytes: &[u8]| text(&bytes.iter().map(|byte| *byte as c_char).collect::<Vec<_>>());
+        let field = |bytes: &[u8]| {
+            text(&bytes.iter().map(|byte| c_char::from_ne_bytes([*byte])).collect::<Vec<_>>())
+        };
         assert_eq!(field(b"apfs\0\0rest"), "apfs");
         assert_eq!(field("/Volumes/Größe".as_bytes()), "/Volumes/Größe");
         assert_eq!((field(b""), field(b"\0")), (String::new(), String::new()));
         assert_eq!(field(b"a\xff"), "a\u{fffd}");
+    }
+
+    #[test]
+    fn numbers_have_four_or_eight_bytes() {
+        assert_eq!(native_number(&16_384_u32.to_ne_bytes()), Some(16_384));
+        assert_eq!(native_number(&(24_u64 << 30).to_ne_bytes()), Some(24 << 30));
+        assert_eq!((native_number(&[]), native_number(&[1; 5])), (None, None));
     }
 
     #[test]
