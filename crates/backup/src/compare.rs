@@ -108,7 +108,7 @@ impl Comparing<'_> {
 
 fn stat(path: &Path) -> Result<Option<(Stat, Inode)>> {
     let meta = fs::symlink_metadata(path).map_err(|e| Error::io(path.display(), e))?;
-    Ok(os::stat(&meta).map(|stat| (stat, host::identity(&meta))))
+    Ok(os::stat(&meta).map(|stat| (stat, host::identity(path, &meta))))
 }
 
 fn read_link(path: &Path) -> Result<PathBuf> {

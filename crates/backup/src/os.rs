@@ -57,7 +57,9 @@ impl Filesystems {
     /// Returns a number of the file system that the entry at `path` is on. Two that are mounted at
     /// the same time have different numbers, and so has one that is mounted where another one was.
     pub(crate) fn number(&mut self, path: &Path, meta: &Metadata) -> u64 {
-        let Some((device, _)) = host::identity(meta) else { return 0 };
+        // On Windows each entry would have to be opened, which takes longer than to see that it is unchanged.
+        let identity = if cfg!(windows) { None } else { host::identity(path, meta) };
+        let Some((device, _)) = identity else { return 0 };
         // A link may lead to another one.
         let path = if meta.is_symlink() { path.parent().unwrap_or(path) } else { path };
         *self.0.entry(device).or_insert_with(|| {

@@ -99,7 +99,7 @@ impl Copying<'_> {
     fn file(&mut self, from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
         let links = os::stat(meta).map_or(1, |stat| stat.links);
         // Device and inode: two file systems may have the same inodes.
-        let key = host::identity(meta).filter(|_| links > 1);
+        let key = if links > 1 { host::identity(from, meta) } else { None };
         if let Some(first) = key.and_then(|key| self.linked.get(&key)) {
             return fs::hard_link(first, to);
         }

@@ -11,9 +11,10 @@ use model::{Error, Result};
 
 use crate::{Stop, os};
 
-/// Returns device and inode, if the system has such numbers.
-pub fn identity(meta: &Metadata) -> Option<(u64, u64)> {
-    os::identity(meta)
+/// Returns the numbers of the file, folder or link at `path`, which `meta` describes: device and inode, on
+/// Windows those of the volume and of the file in it. `None` if the system does not report them.
+pub fn identity(path: &Path, meta: &Metadata) -> Option<(u64, u64)> {
+    os::identity(path, meta)
 }
 
 /// Returns whether two paths lead to one file or folder.
@@ -45,7 +46,7 @@ pub fn may_be_moved(meta: &Metadata) -> bool {
 
 /// Returns whether the folder at `path` is a mount point: it is on another device than its parent.
 pub fn is_mount_point(path: &Path) -> bool {
-    let device = |path: &Path| Some(identity(&fs::metadata(path).ok()?)?.0);
+    let device = |path: &Path| Some(os::file_identity(path)?.0);
     // The folder of `name` has an empty path.
     let parent = path.parent().map(|folder| folder.join("."));
     device(path) != parent.as_deref().and_then(device)

@@ -15,7 +15,7 @@ use model::{Account, Error, Result};
 use crate::{
     cleanup_guard::CleanupGuard,
     file_lock::FileLock,
-    files::{check_writable, create_folder, identity, is_mine},
+    files::{check_writable, create_folder, is_mine},
     image, os,
     removal::remove_all,
     text::entries,
@@ -273,7 +273,7 @@ fn same_filesystem(one: &Path, other: &Path) -> bool {
 }
 
 fn device(path: &Path) -> Option<u64> {
-    Some(identity(&fs::metadata(path).ok()?)?.0)
+    Some(os::file_identity(path)?.0)
 }
 
 fn enters(place: &Path, account: Account) -> bool {

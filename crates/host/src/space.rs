@@ -43,14 +43,15 @@ pub fn space_within(paths: &[PathBuf], longest: Duration) -> Result<(Space, Opti
     let (start, mut is_late) = (Instant::now(), false);
     let (mut seen, mut space, mut files) = (HashSet::new(), Space::default(), 0);
     for path in paths {
-        let walked = walk(path, &mut |_, meta| {
+        let walked = walk(path, &mut |path, meta| {
             is_late = files >= FEWEST && start.elapsed() >= longest;
             if is_late {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            if identity(meta).is_none_or(|file| seen.insert(file)) {
+            let (file, allocated) = os::occupied(path, meta);
+            if file.is_none_or(|file| seen.insert(file)) {
                 space.apparent += if meta.is_file() { meta.len() } else { 0 };
-                space.allocated += os::allocated(meta);
+                space.allocated += allocated;
             }
             files += u64::from(meta.is_file());
             Ok(())
@@ -72,12 +73,12 @@ pub fn space_within(paths: &[PathBuf], longest: Duration) -> Result<(Space, Opti
 pub fn repeated_files(folder: &Path, longest: Duration) -> Result<u64> {
     let (until, mut is_late) = (Instant::now() + longest, false);
     let (mut seen, mut repeated) = (HashSet::new(), 0);
-    let walked = walk(folder, &mut |_, meta| {
+    let walked = walk(folder, &mut |path, meta| {
         is_late = Instant::now() >= until;
         if is_late {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let again = meta.is_file() && identity(meta).is_some_and(|file| !seen.insert(file));
+        let again = meta.is_file() && identity(path, meta).is_some_and(|file| !seen.insert(file));
         repeated += u64::from(again);
         Ok(())
     });
@@ -259,6 +260,28 @@ mod tests {
         assert!(free > 0);
         assert_eq!(shortage(folder.path(), 0).unwrap(), None);
         assert!(shortage(folder.path(), u64::MAX).unwrap().is_some());
+    }
+}
+
+#[cfg(test)]
+mod every_system_tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_two_names_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("one"), vec![1; 100_000]).unwrap();
+        fs::hard_link(at("one"), at("again")).unwrap();
+        fs::write(at("other"), vec![1; 100_000]).unwrap();
+        let space = space(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(space.apparent, 200_000);
+        assert!(space.allocated >= 200_000, "{space:?}");
+        assert_eq!(repeated_files(folder.path(), Duration::from_secs(60)).unwrap(), 1);
+        let number = |name: &str| identity(&at(name), &fs::metadata(at(name)).unwrap()).unwrap();
+        assert_eq!(number("one"), number("again"));
+        assert_ne!(number("one"), number("other"));
+        assert_eq!(number("one").0, number("other").0, "they are on one file system");
     }
 }
 

@@ -32,7 +32,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
 
-#[cfg(any(test, all(unix, not(target_os = "linux"))))]
+#[cfg(all(unix, any(test, not(target_os = "linux"))))]
 #[cfg_attr(target_os = "linux", allow(dead_code, reason = "tests only compile it"))]
 mod unix;
 #[cfg(all(unix, not(target_os = "linux")))]

@@ -6,10 +6,6 @@ use std::{
     path::Path,
 };
 
-pub(crate) fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
-}
-
 pub(crate) fn user_id() -> Option<u32> {
     None
 }
@@ -37,10 +33,6 @@ pub(crate) fn set_creation_mode(_: &mut DirBuilder, _: u32) {}
 
 pub(crate) fn is_writable(_: &Path) -> bool {
     true
-}
-
-pub(crate) fn allocated(meta: &Metadata) -> u64 {
-    if meta.is_file() { meta.len() } else { 0 }
 }
 
 pub(crate) fn address_space() -> Option<u64> {

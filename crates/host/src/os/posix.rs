@@ -32,13 +32,13 @@ use signal_hook::{
 pub(crate) use std::os::unix::fs::chown;
 
 /// Returns device and inode.
-pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
+pub(crate) fn identity(_: &Path, meta: &Metadata) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
 /// Returns device and inode of what `path` leads to.
 pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
-    identity(&fs::metadata(path).ok()?)
+    identity(path, &fs::metadata(path).ok()?)
 }
 
 pub(crate) fn flush_file(path: &Path, _: &Metadata) -> io::Result<()> {
@@ -78,10 +78,10 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
     access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Returns the bytes that a file or folder occupies on disk.
-pub(crate) fn allocated(meta: &Metadata) -> u64 {
+/// Returns the identity of a file or folder, and the bytes that it occupies on disk.
+pub(crate) fn occupied(path: &Path, meta: &Metadata) -> (Option<(u64, u64)>, u64) {
     // In units of 512 bytes, whatever the block size of the file system.
-    meta.blocks() * 512
+    (identity(path, meta), meta.blocks() * 512)
 }
 
 /// Returns the bytes that this user may still write to the file system of `place`.

@@ -24,8 +24,9 @@ use windows_sys::{
     Win32::{
         Foundation::{ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_ITEMS, FILETIME, MAX_PATH},
         Storage::FileSystem::{
-            BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, GetDiskFreeSpaceExW,
-            GetFileInformationByHandle, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW,
+            BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
+            FILE_STANDARD_INFO, FileStandardInfo, GetDiskFreeSpaceExW, GetFileInformationByHandle,
+            GetFileInformationByHandleEx, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW,
             GetVolumePathNameW, MOVEFILE_WRITE_THROUGH, MoveFileExW,
         },
         System::{
@@ -80,17 +81,53 @@ fn long(path: &Path) -> io::Result<Vec<u16>> {
     Ok(wide(full.as_os_str()))
 }
 
+/// Opens a file, folder or link to ask for what the system knows of it, which takes no access.
+fn opened(path: &Path, is_link: bool) -> io::Result<File> {
+    // Without the first flag no folder is opened, and without the second what a link leads to is.
+    let link = if is_link { FILE_FLAG_OPEN_REPARSE_POINT } else { 0 };
+    File::options().access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS | link).open(path)
+}
+
 /// Returns the number of the volume and that of the file in it.
-pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
-    let mut options = File::options();
-    // No access is asked for, and folders can be opened too.
-    let file = options.access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path).ok()?;
+fn numbers(file: &File) -> Option<(u64, u64)> {
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut found: BY_HANDLE_FILE_INFORMATION = unsafe { mem::zeroed() };
     // SAFETY: the handle is open, and the call writes a structure of this type.
     checked(unsafe { GetFileInformationByHandle(file.as_raw_handle(), &raw mut found) }).ok()?;
     let index = u64::from(found.nFileIndexHigh) << 32 | u64::from(found.nFileIndexLow);
     Some((found.dwVolumeSerialNumber.into(), index))
+}
+
+/// Returns the numbers of the file, folder or link at `path`.
+pub(crate) fn identity(path: &Path, meta: &Metadata) -> Option<(u64, u64)> {
+    numbers(&opened(path, meta.is_symlink()).ok()?)
+}
+
+/// Returns the numbers of what `path` leads to.
+pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
+    numbers(&opened(path, false).ok()?)
+}
+
+/// Returns the identity of the file or folder at `path`, and the bytes that it occupies on the volume, which
+/// are fewer than its length if it is compressed or has holes; its length if the system does not report them.
+pub(crate) fn occupied(path: &Path, meta: &Metadata) -> (Option<(u64, u64)>, u64) {
+    let file = opened(path, meta.is_symlink()).ok();
+    let length = if meta.is_file() { meta.len() } else { 0 };
+    let allocated = file.as_ref().and_then(allocated);
+    (file.as_ref().and_then(numbers), allocated.unwrap_or(length))
+}
+
+fn allocated(file: &File) -> Option<u64> {
+    // SAFETY: the structure has numbers alone, for which zeros will do.
+    let mut found: FILE_STANDARD_INFO = unsafe { mem::zeroed() };
+    let size = u32::try_from(size_of_val(&found)).ok()?;
+    let handle = file.as_raw_handle();
+    // SAFETY: the handle is open, and the structure is that of its class, of this size.
+    checked(unsafe {
+        GetFileInformationByHandleEx(handle, FileStandardInfo, (&raw mut found).cast(), size)
+    })
+    .ok()?;
+    u64::try_from(found.AllocationSize).ok()
 }
 
 /// Flushes a file to the device, which takes a handle that may write. One that is read-only was flushed

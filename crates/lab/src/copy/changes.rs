@@ -71,7 +71,7 @@ fn states(place: &StoreLocation) -> Result<BTreeMap<PathBuf, FileState>> {
                 let state = FileState {
                     length: meta.len(),
                     modified: meta.modified().ok(),
-                    identity: host::identity(meta),
+                    identity: host::identity(path, meta),
                     readonly: meta.permissions().readonly(),
                 };
                 found.insert(path.to_owned(), state);
