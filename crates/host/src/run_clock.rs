@@ -21,8 +21,8 @@ const ATTEMPTS: u32 = 100;
 #[derive(Debug)]
 pub struct RunClock {
     schedstat: ThreadFile,
-    /// The input and output of its own readings so far.
-    readings: Cell<Io>,
+    /// The calls and bytes of its own readings so far.
+    readings: Cell<(u64, u64)>,
 }
 
 /// The calls and bytes of the readings of all clocks of this process. On a busy machine there are more.
@@ -30,8 +30,13 @@ static READINGS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// Returns what the readings of all clocks of this process asked of the system so far.
 pub(crate) fn all_readings() -> Io {
-    let [read_calls, read_bytes] = READINGS.each_ref().map(|count| count.load(Relaxed));
-    Io { read_calls, read_bytes, ..Io::default() }
+    let [calls, bytes] = READINGS.each_ref().map(|count| count.load(Relaxed));
+    reads(calls, bytes)
+}
+
+/// Returns the input of so many calls that read.
+pub(crate) fn reads(calls: u64, bytes: u64) -> Io {
+    Io { read_calls: Some(calls), read_bytes: Some(bytes), ..Io::default() }
 }
 
 /// An instant between two blocks of work.
@@ -76,7 +81,8 @@ impl RunClock {
 
     /// Returns what its readings asked of the system so far.
     pub(crate) fn readings(&self) -> Io {
-        self.readings.get()
+        let (calls, bytes) = self.readings.get();
+        reads(calls, bytes)
     }
 
     fn waited_ns(&self) -> Option<u64> {
@@ -86,9 +92,8 @@ impl RunClock {
         for (count, more) in READINGS.iter().zip([1, text.len() as u64]) {
             count.fetch_add(more, Relaxed);
         }
-        let Io { read_calls, read_bytes, .. } = self.readings.get();
-        let read_bytes = read_bytes + text.len() as u64;
-        self.readings.set(Io { read_calls: read_calls + 1, read_bytes, ..Io::default() });
+        let (calls, bytes) = self.readings.get();
+        self.readings.set((calls + 1, bytes + text.len() as u64));
         text.split_ascii_whitespace().nth(1)?.parse().ok()
     }
 }

@@ -79,16 +79,16 @@ pub(crate) fn combine_costs(one: Cost, other: Cost, with: fn(u64, u64) -> u64) -
     }
 }
 
-/// Combines the counters of two processes, or of one at two times.
+/// Combines the counters of two processes, or of one at two times. A counter that one of them lacks is
+/// `None`.
 pub(crate) fn combine_io(one: Io, other: Io, with: fn(u64, u64) -> u64) -> Io {
-    let fetched = one.device_read_bytes.zip(other.device_read_bytes);
-    let sent = one.device_written_bytes.zip(other.device_written_bytes);
+    let both = |one: Option<u64>, other| one.zip(other).map(|(one, other)| with(one, other));
     Io {
-        read_calls: with(one.read_calls, other.read_calls),
-        read_bytes: with(one.read_bytes, other.read_bytes),
-        write_calls: with(one.write_calls, other.write_calls),
-        written_bytes: with(one.written_bytes, other.written_bytes),
-        device_read_bytes: fetched.map(|(one, other)| with(one, other)),
-        device_written_bytes: sent.map(|(one, other)| with(one, other)),
+        read_calls: both(one.read_calls, other.read_calls),
+        read_bytes: both(one.read_bytes, other.read_bytes),
+        write_calls: both(one.write_calls, other.write_calls),
+        written_bytes: both(one.written_bytes, other.written_bytes),
+        device_read_bytes: both(one.device_read_bytes, other.device_read_bytes),
+        device_written_bytes: both(one.device_written_bytes, other.device_written_bytes),
     }
 }

@@ -27,14 +27,14 @@ impl Counter {
     pub fn count(self, sample: &Sample) -> Option<u64> {
         let (cost, io) = (&sample.cost, sample.io.as_ref());
         let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
-        let (reads, writes) = (io.map(|io| io.read_calls), io.map(|io| io.write_calls));
+        let (reads, writes) = (io.and_then(|io| io.read_calls), io.and_then(|io| io.write_calls));
         match self {
             Self::Flushes => cost.flushes,
             Self::Reads => reads,
             Self::Writes => writes,
             Self::Calls => sum(sum(reads, writes), cost.flushes),
             Self::Faults => sum(cost.minor_faults, cost.major_faults),
-            Self::Bytes => sum(io.map(|io| io.read_bytes), io.map(|io| io.written_bytes)),
+            Self::Bytes => io.and_then(|io| sum(io.read_bytes, io.written_bytes)),
             Self::DeviceBytes => {
                 io.and_then(|io| sum(io.device_read_bytes, io.device_written_bytes))
             }

@@ -161,19 +161,23 @@ pub struct Cost {
 }
 
 /// The input and output of this process and others that work for it (Linux: `/proc/PID/io`, Windows:
-/// `GetProcessIoCounters`). By default nothing was read or written, from and to a device neither.
+/// `GetProcessIoCounters`, macOS: `proc_pid_rusage`). By default nothing was read or written, from and to a
+/// device neither. A figure is `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Io {
     /// The calls that read.
-    pub read_calls: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_calls: Option<u64>,
     /// The bytes that these calls returned.
-    pub read_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// The calls that wrote.
-    pub write_calls: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_calls: Option<u64>,
     /// The bytes that these calls wrote.
-    pub written_bytes: u64,
-    /// The bytes fetched from a device for this process, also by readahead and through mappings; `None` if
-    /// the system does not report them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
+    /// The bytes fetched from a device for this process, also by readahead and through mappings.
     pub device_read_bytes: Option<u64>,
     /// The bytes that it had the system write to a device: pages that it changed, each time after they
     /// were written. `None` if the system does not report them, and in records of older versions.
@@ -184,10 +188,10 @@ pub struct Io {
 impl Io {
     /// No input and no output.
     pub const NONE: Self = Self {
-        read_calls: 0,
-        read_bytes: 0,
-        write_calls: 0,
-        written_bytes: 0,
+        read_calls: Some(0),
+        read_bytes: Some(0),
+        write_calls: Some(0),
+        written_bytes: Some(0),
         device_read_bytes: Some(0),
         device_written_bytes: Some(0),
     };

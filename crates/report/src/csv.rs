@@ -184,11 +184,11 @@ const COLUMNS: &[CsvColumn] = &[
     ("involuntary_switches", "context switches because its time was over", |t| {
         t.cost.involuntary_switches.into()
     }),
-    ("read_calls", "calls that read", |t| t.io.map(|io| io.read_calls).into()),
+    ("read_calls", "calls that read", |t| t.io.and_then(|io| io.read_calls).into()),
     ("flushes", "calls that flushed to a device", |t| t.cost.flushes.into()),
-    ("read_bytes", "bytes that they delivered", |t| t.io.map(|io| io.read_bytes).into()),
-    ("write_calls", "calls that wrote", |t| t.io.map(|io| io.write_calls).into()),
-    ("written_bytes", "bytes that they took", |t| t.io.map(|io| io.written_bytes).into()),
+    ("read_bytes", "bytes that they delivered", |t| t.io.and_then(|io| io.read_bytes).into()),
+    ("write_calls", "calls that wrote", |t| t.io.and_then(|io| io.write_calls).into()),
+    ("written_bytes", "bytes that they took", |t| t.io.and_then(|io| io.written_bytes).into()),
     ("fetched_bytes", "bytes fetched from a device for the workers", |t| {
         t.io.and_then(|io| io.device_read_bytes).into()
     }),

@@ -81,11 +81,11 @@ fn explain(record: &Record, row: &Figures) -> Explained {
         switches: per_operation(|s| {
             Some(s.cost.voluntary_switches?.saturating_add(s.cost.involuntary_switches?))
         }),
-        read_calls: per_operation(|s| Some(s.io?.read_calls)),
-        write_calls: per_operation(|s| Some(s.io?.write_calls)),
+        read_calls: per_operation(|s| s.io?.read_calls),
+        write_calls: per_operation(|s| s.io?.write_calls),
         flushes: per_operation(|s| s.cost.flushes),
-        read_bytes: per_byte(|s| Some(s.io?.read_bytes)),
-        written_bytes: per_byte(|s| Some(s.io?.written_bytes)),
+        read_bytes: per_byte(|s| s.io?.read_bytes),
+        written_bytes: per_byte(|s| s.io?.written_bytes),
         device_read: row.device_read_per_byte,
         device_written: per_byte(|s| Some(s.device?.written_bytes)),
         cached_before: cached(&samples, |s| s.before),

@@ -144,7 +144,9 @@ fn calls(world: &World, target: usize) -> Vec<(u64, u64, u64, u64, Option<u64>)>
     let calls = |sample: &Sample| {
         let io = sample.io.expect("Linux counts");
         let flushes = sample.cost.flushes;
-        (io.read_calls, io.read_bytes, io.write_calls, io.written_bytes, flushes)
+        let all = [io.read_calls, io.read_bytes, io.write_calls, io.written_bytes];
+        let [reads, read, writes, written] = all.map(|count| count.expect("Linux counts"));
+        (reads, read, writes, written, flushes)
     };
     of_target.map(calls).collect()
 }

@@ -10,7 +10,7 @@ use libc::{
     HOST_VM_INFO64, HOST_VM_INFO64_COUNT, KERN_SUCCESS, RUSAGE_INFO_V2, host_statistics64, host_t,
     proc_pid_rusage, rusage_info_v2, sysctlbyname, vm_statistics64,
 };
-use model::Memory;
+use model::{Io, Memory};
 
 use super::unix::native_number;
 
@@ -84,6 +84,18 @@ pub(crate) fn emulator() -> Option<String> {
 /// Returns the memory of this process: what it has changed, compressed pages too, and no page of a file.
 pub(crate) fn own_bytes() -> Option<u64> {
     usage().map(|usage| usage.ri_phys_footprint)
+}
+
+/// Returns the bytes that were moved from and to devices for this process so far. Its calls are not counted.
+pub(crate) fn io() -> Option<Io> {
+    usage().map(|usage| Io {
+        read_calls: None,
+        read_bytes: None,
+        write_calls: None,
+        written_bytes: None,
+        device_read_bytes: Some(usage.ri_diskio_bytesread),
+        device_written_bytes: Some(usage.ri_diskio_byteswritten),
+    })
 }
 
 /// Returns the kernel's account of this process.

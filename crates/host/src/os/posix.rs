@@ -12,9 +12,9 @@ use std::{
     thread,
 };
 
+use model::Cost;
 #[cfg(not(target_os = "macos"))]
-use model::Memory;
-use model::{Cost, Io};
+use model::{Io, Memory};
 use nix::sys::{
     resource::{UsageWho, getrusage},
     time::{TimeVal, TimeValLike},
@@ -158,6 +158,7 @@ pub(super) fn usage(who: UsageWho) -> Cost {
 }
 
 /// Returns nothing: what Linux reports is read in `processes.rs`.
+#[cfg(not(target_os = "macos"))]
 pub(crate) fn io() -> Option<Io> {
     None
 }

@@ -270,10 +270,10 @@ pub(crate) fn io() -> Option<Io> {
     // SAFETY: the handle is that of this process, and the call writes a structure of this type.
     checked(unsafe { GetProcessIoCounters(GetCurrentProcess(), &raw mut found) }).ok()?;
     (found.ReadOperationCount > 0).then_some(Io {
-        read_calls: found.ReadOperationCount,
-        read_bytes: found.ReadTransferCount,
-        write_calls: found.WriteOperationCount,
-        written_bytes: found.WriteTransferCount,
+        read_calls: Some(found.ReadOperationCount),
+        read_bytes: Some(found.ReadTransferCount),
+        write_calls: Some(found.WriteOperationCount),
+        written_bytes: Some(found.WriteTransferCount),
         device_read_bytes: None,
         device_written_bytes: None,
     })

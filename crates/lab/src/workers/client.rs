@@ -33,20 +33,20 @@ pub(super) fn send_requests(output: &mut impl Write) -> io::Result<()> {
 pub(super) struct Replies<W> {
     to: W,
     /// The calls and bytes of that.
-    written: Io,
+    written: (u64, u64),
 }
 
 impl<W> Replies<W> {
     pub(super) fn new(to: W) -> Self {
-        Self { to, written: Io::default() }
+        Self { to, written: (0, 0) }
     }
 }
 
 impl<W: Write> Write for Replies<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.written.write_calls += 1;
+        self.written.0 += 1;
         let length = self.to.write(bytes)?;
-        self.written.written_bytes += length as u64;
+        self.written.1 += length as u64;
         Ok(length)
     }
 
@@ -85,15 +85,15 @@ impl<W: Write> Client<W> {
     pub(super) fn measured<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         // Nothing is written while counters are read: it would be in one of them alone.
         let (output, meter) = (self.output(), UsageMeter::start());
-        let before = output.written;
+        let (calls, bytes) = output.written;
         drop(output);
         let done = work()?;
         let output = self.output();
-        let (spent, Io { write_calls, written_bytes, .. }) = (meter.stop(), output.written);
+        let (spent, (all_calls, all_bytes)) = (meter.stop(), output.written);
         drop(output);
         let written = Io {
-            write_calls: write_calls - before.write_calls,
-            written_bytes: written_bytes - before.written_bytes,
+            write_calls: Some(all_calls - calls),
+            written_bytes: Some(all_bytes - bytes),
             ..Io::default()
         };
         self.reply(&Reply::<()>::Usage(spent.without_calls(written)))?;

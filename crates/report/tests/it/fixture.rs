@@ -151,10 +151,10 @@ pub(crate) fn asked(sample: &mut Sample, n: u64) {
         ..sample.cost
     };
     sample.io = Some(Io {
-        read_calls: times(5),
-        write_calls: times(6),
-        read_bytes: times(70_000),
-        written_bytes: times(80_000),
+        read_calls: Some(times(5)),
+        write_calls: Some(times(6)),
+        read_bytes: Some(times(70_000)),
+        written_bytes: Some(times(80_000)),
         device_read_bytes: Some(times(90_000)),
         device_written_bytes: Some(times(120_000)),
     });
