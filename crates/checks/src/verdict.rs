@@ -182,23 +182,22 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 }
 
 /// Returns the targets that need more rounds in a case. The baseline is left out, unless it is
-/// alone or its rate is compared with other runs, and so is what a gate does not judge. A target that
-/// failed may be among them.
+/// alone or its rate is compared with other runs. What a gate does not judge needs them only as long as
+/// something that it judges does. A target that failed may be among them.
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
-    let is_gated = |target| plan.rounds.fail_above.is_none() || !plan.is_reference(target);
+    let is_gated = |target: &usize| plan.rounds.fail_above.is_none() || !plan.is_reference(*target);
     let mut open = BTreeSet::new();
     for figure in wanted(plan) {
         let all = judgements_on(figure, record, case).into_iter().enumerate();
-        let others =
-            all.filter(|(target, _)| alone || *target != plan.baseline && is_gated(*target));
+        let others = all.filter(|(target, _)| alone || *target != plan.baseline);
         let needs = |(target, judged): (usize, Judged)| {
             needs_rounds(Series::new(record, case, target), figure, judged).then_some(target)
         };
         open.extend(others.filter_map(needs));
     }
-    open.into_iter().collect()
+    if open.iter().any(is_gated) { open.into_iter().collect() } else { Vec::new() }
 }
 
 /// Returns the figures on which verdicts are wanted. A gate is about one.

@@ -58,7 +58,8 @@ pub(crate) fn a_scan_from_a_key_shows_what_follows_it(case: &Case, store: &dyn S
             let beyond = || all.iter().filter(|(key, _)| *key >= from).cloned();
             for limit in [0, 1, 7, u64::MAX] {
                 let limited: Vec<_> = beyond().zip(0..limit).map(|(item, _)| item).collect();
-                let what = format_args!("a scan of {limit} items from key {}", from.as_key());
+                let of = if limit == u64::MAX { "all" } else { &limit.to_string() };
+                let what = format_args!("a scan of {of} items from key {}", from.as_key());
                 same_items(what, &session.items_from(&from, limit)?, &limited)?;
             }
         }

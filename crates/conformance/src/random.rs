@@ -31,6 +31,9 @@ enum Op {
 const SEQUENCES: u64 = 12;
 const OF_SERVER: u64 = 2;
 const LONGEST: u64 = 40;
+/// The operations of one more sequence, without settings and without closing the store: a fault may come with one
+/// operation in fifty.
+const LONG: usize = 1000;
 
 /// Numbers that differ from seed to seed, and are the same in every run.
 struct Drawn(u64);
@@ -161,7 +164,36 @@ pub(crate) fn any_sequence_of_operations_equals_a_map(case: &Case) -> Checked {
         let (ops, fault) = shortest(ops, fault, |ops| check(case, ops).err());
         return Err(fault.within(format_args!("after {ops:?}")));
     }
-    Ok(())
+    if case.settings == case.base && !case.is_server() { long_sequence(case) } else { Ok(()) }
+}
+
+/// One more sequence, in which a fault may be rare.
+fn long_sequence(case: &Case) -> Checked {
+    let mut drawn = Drawn(SEQUENCES + 1);
+    let ops = std::iter::repeat_with(|| drawn.op()).filter(|op| !matches!(op, Op::Reopen));
+    let ops: Vec<_> = ops.take(LONG).collect();
+    let Err(fault) = check(case, &ops) else { return Ok(()) };
+    let (ops, fault) = beginning(&ops, fault, |ops| check(case, ops).err());
+    let (count, last) = (ops.len(), ops.last());
+    Err(fault.within(format_args!("after {count} operations, the last of which is {last:?}")))
+}
+
+/// Returns the shortest beginning of `ops` that fails, if no longer one succeeds, with its fault. A fault that comes
+/// with every so many operations is not shown by fewer in between.
+fn beginning(
+    ops: &[Op],
+    mut fault: Fault,
+    fails: impl Fn(&[Op]) -> Option<Fault>,
+) -> (&[Op], Fault) {
+    let (mut passes, mut count) = (0, ops.len());
+    while passes + 1 < count {
+        let middle = passes.midpoint(count);
+        match fails(&ops[..middle]) {
+            Some(earlier) => (count, fault) = (middle, earlier),
+            None => passes = middle,
+        }
+    }
+    (&ops[..count], fault)
 }
 
 #[cfg(test)]
@@ -178,6 +210,16 @@ mod tests {
         ops.extend([Op::Get(1); 20]);
         let (ops, _) = shortest(ops, Fault::new("it"), fails);
         assert!(matches!(&ops[..], [Op::Delete(1), Op::Scan]), "{ops:?}");
+    }
+
+    #[test]
+    fn a_long_sequence_ends_with_the_first_operation_that_fails() {
+        let ops = [[Op::Get(1); 70].as_slice(), &[Op::Delete(3)], &[Op::Scan; 50]].concat();
+        let fails =
+            |ops: &[Op]| ops.iter().any(|op| matches!(op, Op::Delete(3))).then(|| Fault::new("it"));
+        let (shown, _) = beginning(&ops, Fault::new("it"), fails);
+        assert_eq!(shown.len(), 71);
+        assert!(matches!(shown.last(), Some(Op::Delete(3))));
     }
 
     #[test]

@@ -115,6 +115,11 @@ fn a_gate_does_not_wait_for_what_it_does_not_judge() {
     assert_eq!(open(&record), [2]);
     record.header.plan.targets[2].reference = true;
     assert_eq!(open(&record), [0; 0]);
+    // Until then it is measured too.
+    let mut record = run(14, &[(1_100, 20), (1_100, 20)]);
+    record.header.plan.rounds.fail_above = Some(0.1);
+    record.header.plan.targets[2].reference = true;
+    assert_eq!(open(&record), [1, 2]);
 }
 
 /// Values are asked for in each cache state; other experiments have steps that are in one state alone.

@@ -310,6 +310,23 @@ fn a_plugin_that_loses_values_ends_its_target_only() {
     assert_eq!(record.samples.iter().filter(|sample| sample.target == 0).count(), 4);
 }
 
+/// So does one that loses what is written to it.
+#[test]
+fn a_plugin_that_loses_updates_ends_its_target_only() {
+    let world = World::new();
+    let change = "        done = result(toy_change(";
+    let loses = "        done = how == STOREMARK_UPDATE ? STOREMARK_OK : result(toy_change(";
+    compile(&world, "forgets.so", &[(change, loses)]);
+    let work = "--update --keys 100 --rounds 4 --json r.json";
+    let ran = world.run(&format!("run files: plugin:./forgets.so {work}"));
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    let record = world.record("r.json");
+    let said: Vec<_> = record.findings.iter().map(|finding| finding.kind.to_string()).collect();
+    let why = "does not hold what was written to it";
+    assert!(said.iter().any(|said| said.contains(why)), "{said:?}");
+    assert!(record.samples.iter().filter(|sample| sample.target == 0).count() >= 4);
+}
+
 /// One that never returns has half of the time, and the others have the rest.
 #[test]
 fn a_plugin_that_hangs_while_it_is_filled_ends_its_target_only() {

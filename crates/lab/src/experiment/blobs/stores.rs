@@ -108,10 +108,10 @@ impl Stores {
         (count < self.all.count).then_some(count)
     }
 
-    /// Leaves out a target that failed, unless it is the only one or the error is of another kind.
+    /// Leaves out a target that failed, unless it is the only one.
     pub(super) fn leave_out(&mut self, target: usize, error: Error) -> Result<()> {
         let label = self.targets[target].planned.label.clone();
-        if self.targets.len() == 1 || error.kind() != ErrorKind::Failed {
+        if self.targets.len() == 1 {
             return Err(error.at(&label));
         }
         self.targets.remove(target);
