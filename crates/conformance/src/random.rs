@@ -167,15 +167,18 @@ pub(crate) fn any_sequence_of_operations_equals_a_map(case: &Case) -> Checked {
     if case.settings == case.base && !case.is_server() { long_sequence(case) } else { Ok(()) }
 }
 
-/// One more sequence, in which a fault may be rare.
+/// Makes one more sequence, in which a fault may be rare.
 fn long_sequence(case: &Case) -> Checked {
     let mut drawn = Drawn(SEQUENCES + 1);
     let ops = std::iter::repeat_with(|| drawn.op()).filter(|op| !matches!(op, Op::Reopen));
     let ops: Vec<_> = ops.take(LONG).collect();
     let Err(fault) = check(case, &ops) else { return Ok(()) };
     let (ops, fault) = beginning(&ops, fault, |ops| check(case, ops).err());
-    let (count, last) = (ops.len(), ops.last());
-    Err(fault.within(format_args!("after {count} operations, the last of which is {last:?}")))
+    let count = ops.len();
+    Err(fault.within(format_args!(
+        "after {count} operations, the last of which is {:?}",
+        ops[count - 1]
+    )))
 }
 
 /// Returns the shortest beginning of `ops` that fails, if no longer one succeeds, with its fault. A fault that comes

@@ -12,7 +12,7 @@ use libc::{
 };
 use model::{Io, Memory};
 
-use super::unix::native_number;
+use super::posix::native_number;
 
 /// The most bytes of a value that is read here: the name of a processor.
 const LONGEST: usize = 256;

@@ -194,3 +194,25 @@ pub(crate) fn defender_exclusions() -> Option<Vec<String>> {
 pub(crate) fn kernel() -> Option<String> {
     Some(rustix::system::uname().release().to_string_lossy().into_owned())
 }
+
+/// Returns the number that a value of the system is, by its length.
+#[cfg(any(test, target_os = "macos"))]
+pub(super) fn native_number(value: &[u8]) -> Option<u64> {
+    match value.len() {
+        4 => value.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes).into()),
+        8 => value.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_or_eight_bytes() {
+        assert_eq!(native_number(&16_384_u32.to_ne_bytes()), Some(16_384));
+        assert_eq!(native_number(&(24_u64 << 30).to_ne_bytes()), Some(24 << 30));
+        assert_eq!((native_number(&[]), native_number(&[1; 5])), (None, None));
+    }
+}

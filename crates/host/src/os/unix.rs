@@ -43,16 +43,6 @@ fn text(field: &[c_char]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the number that a value of the system is, by its length.
-#[cfg(any(test, target_os = "macos"))]
-pub(super) fn native_number(value: &[u8]) -> Option<u64> {
-    match value.len() {
-        4 => value.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes).into()),
-        8 => value.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes)),
-        _ => None,
-    }
-}
-
 /// Returns the names of the flags of a mount that change what flushes and reads cost: `MNT_RDONLY`,
 /// `MNT_SYNCHRONOUS`, `MNT_ASYNC` and `MNT_NOATIME` in `sys/mount.h`.
 #[cfg(any(test, target_vendor = "apple", target_os = "freebsd"))]
@@ -116,13 +106,6 @@ mod tests {
         assert_eq!(field("/Volumes/Größe".as_bytes()), "/Volumes/Größe");
         assert_eq!((field(b""), field(b"\0")), (String::new(), String::new()));
         assert_eq!(field(b"a\xff"), "a\u{fffd}");
-    }
-
-    #[test]
-    fn numbers_have_four_or_eight_bytes() {
-        assert_eq!(native_number(&16_384_u32.to_ne_bytes()), Some(16_384));
-        assert_eq!(native_number(&(24_u64 << 30).to_ne_bytes()), Some(24 << 30));
-        assert_eq!((native_number(&[]), native_number(&[1; 5])), (None, None));
     }
 
     #[test]
