@@ -32,7 +32,7 @@ const SEQUENCES: u64 = 12;
 const OF_SERVER: u64 = 2;
 const LONGEST: u64 = 40;
 /// The operations of one more sequence, without settings and without closing the store: a fault may come with one
-/// operation in fifty.
+/// delete in thirty.
 const LONG: usize = 1000;
 
 /// Numbers that differ from seed to seed, and are the same in every run.

@@ -235,6 +235,16 @@ fn a_delete_that_is_lost_is_found() {
     assert!(said.contains("fails: any sequence of operations equals a map"), "{said}");
 }
 
+#[test]
+fn a_delete_that_is_seldom_lost_is_found() {
+    let include = "#include \"toy.h\"";
+    let counted = format!("{include}\nstatic int deletes;");
+    let change = "        done = result(toy_change(";
+    let lost = "        done = removes && ++deletes % 30 == 0 ? STOREMARK_OK : result(toy_change(";
+    let said = failed(&[(include, &counted), (change, lost)], "--only any_sequence");
+    assert!(said.contains(" operations, the last of which is "), "{said}");
+}
+
 /// A session keeps the last value that it has read.
 #[test]
 fn a_read_that_is_stale_is_found() {

@@ -510,11 +510,12 @@ fn a_key_that_is_there_stops_an_insert_also_without_an_index() {
     assert_eq!(world.sqlite3(&["n.db", "SELECT count(*) FROM t"]).trim(), "1");
 }
 
+/// Listing takes several times its share of the time, here and on a machine that is five times as fast.
 #[test]
 fn keys_that_cannot_be_listed_in_time_are_refused_while_there_is_time() {
     let world = World::new();
     let rows =
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1500000)";
+        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000000)";
     let sql = format!(
         "CREATE TABLE names(name TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID;
          {rows} INSERT INTO names SELECT printf('%08d', i), x'00' FROM n;
@@ -523,8 +524,8 @@ fn keys_that_cannot_be_listed_in_time_are_refused_while_there_is_time() {
     );
     world.sqlite3(&["a.db", &sql]);
     for table in ["names", "far"] {
-        let ran = world.run(&format!("run a.db?table={table}&value=data --read --time 500ms"));
-        let error = "a.db: listing its keys takes more than 200 ms, their share of the time";
+        let ran = world.run(&format!("run a.db?table={table}&value=data --read --time 1s"));
+        let error = "a.db: listing its keys takes more than 400 ms, their share of the time";
         assert_eq!(ran.code, Some(2), "{table}: {}", ran.out);
         assert!(ran.err.contains(error), "{table}: {}", ran.err);
     }

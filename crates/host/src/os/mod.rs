@@ -2,10 +2,10 @@
 //! each. A figure that a system does not report is absent there.
 //!
 //! `linux` and `unix` (macOS, the BSDs) have what only Linux reports, and what the others do in its
-//! place; both re-export `posix`, and `unix` what `macos` has in addition. `windows` re-exports `other`, the functions for users, modes and
-//! swaps of names that Windows has no like of. `absent` has what only Linux reports, for `unix` and
-//! `windows`. `flush_calls` counts flushes on Linux. Tests compile all of them but `macos` and
-//! `windows` on Linux.
+//! place; both re-export `posix`, and `unix` what `macos` has in addition. `windows` re-exports `other`,
+//! the functions for users, modes and swaps of names that Windows has no like of. `absent` has what only
+//! Linux reports, for `unix` and `windows`. `flush_calls` counts flushes on Linux. Tests compile all of
+//! them but `macos` and `windows` on Linux.
 
 #![allow(
     clippy::unnecessary_wraps,

@@ -512,8 +512,8 @@ fn sample(
     })
 }
 
-/// Reports whether a store of which these pages were seen before an epoch may be brought into memory as a whole:
-/// one that was left `as_found` does not fit there, whether or not it was examined.
+/// Reports whether a whole store is in memory, of which these pages were seen before an epoch; one that was not
+/// examined is. One that was left `as_found` does not fit there, whatever was seen.
 fn is_in_memory(as_found: bool, before: Option<Residency>) -> bool {
     !as_found && before.is_none_or(|seen| seen.shows(Cache::Warm))
 }

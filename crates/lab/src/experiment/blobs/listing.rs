@@ -33,6 +33,7 @@ impl Listing {
     pub(super) fn is_whole(&self) -> bool {
         self.dataset.entries().len() as u64 == self.all.count
     }
+
     /// Summarises all values whose lengths were seen.
     pub(super) fn summary(&self) -> DatasetSummary {
         let (Amount { count, bytes }, kept) = (self.all, self.dataset.summary());
