@@ -17,6 +17,8 @@ words! {
         /// All pages are in the page cache.
         #[default]
         Warm = "warm",
+        /// The pages that were in memory when the store was found, and no others.
+        AsFound = "as-found",
         /// Dropped, then read from start to end as far as a limit on memory lets them stay.
         Limited = "limited",
         /// No page is in memory; names and inodes may be.
@@ -27,13 +29,18 @@ words! {
 }
 
 impl Cache {
-    /// The states that a user can ask for, warmest first. [`Self::Limited`] replaces warm if memory
-    /// is limited.
+    /// The states that a user can ask for, warmest first. [`Self::AsFound`] replaces warm if a store is
+    /// larger than memory, and [`Self::Limited`] if memory is limited.
     pub const CHOICES: [Self; 3] = [Self::Warm, Self::DataCold, Self::Cold];
 
-    /// Returns whether a trial starts without any page in memory; only its first pass does.
+    /// Returns whether a trial starts without any page in memory.
     pub fn is_cold(self) -> bool {
         matches!(self, Self::DataCold | Self::Cold)
+    }
+
+    /// Returns whether only the first pass of a trial is in this state: what it reads is then in memory.
+    pub fn is_lost_by_reading(self) -> bool {
+        self.is_cold() || self == Self::AsFound
     }
 }
 
@@ -76,8 +83,8 @@ impl Residency {
         };
         match cache {
             Cache::Warm => warm,
-            // It is the limit that decides: see `MemoryLimit::holds`.
-            Cache::Limited => true,
+            // Whatever was found is; and it is the limit that decides: see `MemoryLimit::holds`.
+            Cache::AsFound | Cache::Limited => true,
             Cache::DataCold => cold,
             Cache::Cold => cold && self.names_share().is_none_or(|names| names <= COLD),
         }

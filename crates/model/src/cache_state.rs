@@ -43,7 +43,7 @@ impl Sample {
         let is_read = self.cache.is_cold() && work.operation() == Some(Operation::Read);
         let before = self.before.unwrap_or_default();
         let unknown = self.before.is_none() || before.resident_share().is_none();
-        if self.as_found && self.cache == Cache::Warm {
+        if self.cache == Cache::AsFound || self.as_found && self.cache == Cache::Warm {
             return State::Reached;
         }
         if !unknown && !before.shows(self.cache) {

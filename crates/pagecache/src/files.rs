@@ -75,7 +75,7 @@ impl<'a> Files<'a> {
         Ok(self)
     }
 
-    fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         let goes_on = self.go_on.is_none_or(|go_on| go_on());
         if goes_on { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
@@ -226,7 +226,7 @@ impl<'a> Files<'a> {
     }
 
     /// Visits files, and skips those that were removed since they were listed.
-    fn visit_each(
+    pub(crate) fn visit_each(
         &self,
         paths: &[PathBuf],
         mut visit: impl FnMut(&Path) -> io::Result<()>,

@@ -37,6 +37,8 @@
 //! - **Evicting** writes back what is dirty and asks the kernel to drop the pages. The kernel may
 //!   decline: pages that are mapped, locked or in use elsewhere stay, and on a file system that
 //!   lives in memory all do. Names and inodes stay cached as well; only [`drop_all`] drops them.
+//! - **A snapshot** has what was in memory at one time: [`Files::evict_others`] drops what was read since
+//!   then, so that reads of a store larger than memory can be repeated.
 //! - Files that shrink or vanish meanwhile count as what is left of them.
 //!
 //! A path may be a symbolic link; links found below it are not followed. Special files (sockets,
@@ -59,6 +61,7 @@ mod lock;
 mod mapped;
 mod names;
 mod pages;
+mod snapshot;
 mod sys;
 mod warm;
 
@@ -69,6 +72,7 @@ pub use lock::{Locked, lock_all};
 pub use mapped::populate;
 pub use names::{Names, Opened, can_see_names, name_is_cached, open};
 pub use pages::{Pages, Span, page_size, residency_map};
+pub use snapshot::Snapshot;
 pub use warm::{BUFFER, Evictor, can_drop_all, can_evict, drop_all, evict, warm};
 
 /// Adds the path that `error` is about.

@@ -1,6 +1,11 @@
 //! The pages in memory of a file or of a part of it.
 
-use std::{fs::File, io, ops::AddAssign, path::Path};
+use std::{
+    fs::File,
+    io,
+    ops::{AddAssign, Range},
+    path::Path,
+};
 
 use crate::{
     open,
@@ -177,6 +182,8 @@ pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
 /// The bytes that are mapped at a time, so that a file of any size takes little address space:
 /// whole pages of every size.
 const WINDOW: u64 = 1 << 30;
+/// The bytes of which is asked at once whether any are in memory, before each page is looked at.
+const PART: usize = 64 << 20;
 
 /// Counts the resident pages in cells of `cell` bytes (whole pages, or all).
 ///
@@ -184,24 +191,78 @@ const WINDOW: u64 = 1 << 30;
 ///
 /// Fails with `PermissionDenied` if mincore would not report the truth.
 pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::Result<Vec<u64>> {
-    if !is_reported(file)? {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
     let mut cells = Vec::new();
-    let mut done = 0;
-    while done < length {
-        let part = WINDOW.min(length - done);
-        let mapping = Mapping::new(file, offset + done, part)?;
-        for (page, seen) in (0_u64..).zip(mapping.mincore()?) {
+    visit_pages(file, (offset, length), |done, pages| {
+        for (page, is_resident) in (0_u64..).zip(pages) {
             let index = usize::try_from((done + page * page_size()) / cell).unwrap_or(usize::MAX);
             if index >= cells.len() {
                 cells.resize(index + 1, 0);
             }
-            cells[index] += u64::from(seen & 1);
+            cells[index] += u64::from(*is_resident);
         }
+        Ok(())
+    })?;
+    Ok(cells)
+}
+
+/// Returns the ranges of bytes of `file` that are in memory, sorted; none touches the next. `check` fails if it is
+/// not to go on.
+///
+/// # Errors
+///
+/// Fails as [`resident`] does, and as `check` does.
+pub(crate) fn ranges_in_memory(
+    file: &File,
+    check: impl Fn() -> io::Result<()>,
+) -> io::Result<Vec<Range<u64>>> {
+    let size = file.metadata()?.len();
+    let mut ranges = Vec::<Range<u64>>::new();
+    for offset in (0..size).step_by(PART) {
+        check()?;
+        let length = (PART as u64).min(size - offset);
+        if sys::cachestat(file, offset, length).is_ok_and(|stat| stat.cached == 0) {
+            continue;
+        }
+        visit_pages(file, (offset, length), |done, pages| {
+            let mut start = offset + done;
+            for run in pages.chunk_by(|one, next| one == next) {
+                let end = (start + run.len() as u64 * page_size()).min(size);
+                match ranges.last_mut() {
+                    Some(last) if run[0] && last.end == start => last.end = end,
+                    _ if run[0] => ranges.push(start..end),
+                    _ => {}
+                }
+                start = end;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(ranges)
+}
+
+/// Visits the pages of `length` bytes of `file` from `offset` on, in parts of [`WINDOW`] bytes: where a part
+/// starts, counted from `offset`, and which of its pages are resident.
+///
+/// # Errors
+///
+/// Fails with `PermissionDenied` if mincore would not report the truth.
+fn visit_pages(
+    file: &File,
+    (offset, length): (u64, u64),
+    mut visit: impl FnMut(u64, &[bool]) -> io::Result<()>,
+) -> io::Result<()> {
+    if !is_reported(file)? {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut done = 0;
+    while done < length {
+        let part = WINDOW.min(length - done);
+        let seen = Mapping::new(file, offset + done, part)?.mincore()?;
+        let seen: Vec<_> = seen.into_iter().map(|page| page & 1 == 1).collect();
+        visit(done, &seen)?;
         done += part;
     }
-    Ok(cells)
+    Ok(())
 }
 
 /// Returns whether mincore reports the truth: it reports all pages resident to a user who neither

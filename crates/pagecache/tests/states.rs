@@ -292,3 +292,40 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let read: io::Result<u64> = files.warm();
     assert!(matches!(read, Ok(0)), "{read:?}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_was_read_since_a_snapshot_is_evicted_alone() {
+    use std::os::unix::fs::FileExt;
+
+    let root = folder();
+    let path = root.path().join("file");
+    let (size, page) = (200 << 20, page_size());
+    File::create(&path).unwrap().set_len(size).unwrap();
+    if !evicts(&path) {
+        return;
+    }
+    let file = File::open(&path).unwrap();
+    let read = |at: u64| {
+        file.read_exact_at(&mut [0; 4096], at).unwrap();
+    };
+    // Far apart, so that neither is read ahead with the other, and on both sides of a part.
+    let (before, later) = ([0, 64 << 20, size - page], [32 << 20, 128 << 20]);
+    seen_in_some_attempt(|| {
+        evict(&file, Span::ALL).unwrap();
+        before.into_iter().for_each(read);
+        let files = Files::below([&path]).unwrap();
+        let (found, snapshot) = (files.pages().unwrap(), files.snapshot().unwrap());
+        later.into_iter().for_each(read);
+        let read = files.pages().unwrap();
+        files.evict_others(&snapshot).unwrap();
+        let left = files.pages().unwrap();
+        let is_there = |at| {
+            Pages::count(&file, Span { start: at, end: Some(at + page) }).unwrap().resident == 1
+        };
+        read.resident > found.resident
+            && left.resident == found.resident
+            && before.into_iter().all(is_there)
+            && !later.into_iter().any(is_there)
+    });
+}

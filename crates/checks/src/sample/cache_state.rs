@@ -111,6 +111,14 @@ mod tests {
     }
 
     #[test]
+    fn what_memory_holds_of_a_store_that_was_left_as_found_is_said() {
+        let io = Io { device_read_bytes: Some(1), ..Io::default() };
+        let found = sample(Cache::AsFound, 23, 24);
+        let found = Sample { as_found: true, io: Some(io), bytes: 100, ..found };
+        assert_eq!(read(&found), [FindingKind::PartlyInMemory { resident: 0.23 }]);
+    }
+
+    #[test]
     fn bytes_from_the_device_are_a_finding_also_if_nobody_looked_at_pages() {
         let io = Io { device_read_bytes: Some(50_000_000), ..Io::default() };
         let sample = Sample { bytes: 100_000_000, io: Some(io), ..Sample::default() };

@@ -4,11 +4,11 @@ mod machine;
 mod mounts;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use model::{
-    Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings, StoreFacts,
-    TableFacts, Work,
+    Cache, Filesystem, Finding, FindingKind, LIBRARY, Plan, PlannedTarget, Server, Settings,
+    StoreFacts, TableFacts, Work,
     record::{Header, Record},
 };
 
@@ -176,11 +176,19 @@ fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
 }
 
 fn memory_small(record: &Record) -> Option<FindingKind> {
-    // A limit is there to be smaller than the data.
-    if record.header.plan.is_limited() {
+    let plan = &record.header.plan;
+    // A limit is there to be smaller than the data, and each trial says what memory holds of a store that is
+    // measured as it was found.
+    if plan.is_limited() || plan.caches.contains(&Cache::AsFound) {
         return None;
     }
-    let bytes = record.stores.iter().map(|facts| facts.allocated_bytes).sum();
+    let mut locations = HashSet::new();
+    let mut is_new = |facts: &&StoreFacts| {
+        let location = plan.targets.get(facts.target).map_or("", |target| &*target.location);
+        location.is_empty() || locations.insert(location)
+    };
+    let bytes = record.stores.iter().filter(|facts| is_new(facts));
+    let bytes = bytes.map(|facts| facts.allocated_bytes).sum();
     let available = record.header.environment.memory.available_bytes?;
     (bytes > available).then_some(FindingKind::MemorySmall { bytes, available })
 }

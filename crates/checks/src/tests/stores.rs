@@ -372,6 +372,16 @@ fn data_should_be_larger_than_the_processors_cache_and_smaller_than_memory() {
     let (bytes, available) = (2 * DATA, 2 * DATA - 1);
     assert_eq!(memory(2 * DATA), []);
     assert_eq!(memory(available), [FindingKind::MemorySmall { bytes, available }]);
+    let one_store = |r: &mut Record| {
+        r.header.environment.memory.available_bytes = Some(available);
+        r.header.plan.targets.iter_mut().for_each(|target| target.location = "a.db".to_owned());
+    };
+    assert!(!early(one_store).contains(&FindingKind::MemorySmall { bytes, available }));
+    let as_found = early(|r| {
+        r.header.environment.memory.available_bytes = Some(available);
+        r.header.plan.caches = vec![Cache::AsFound];
+    });
+    assert_eq!(as_found, [], "memory need not hold it");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Cache states: reached, proven, or said not to be.
 
-use model::{Cache, Finding, FindingKind, record::Record};
+use model::{Cache, Finding, FindingKind, Sample, record::Record};
 
 use crate::world::{Ran, World, records};
 
@@ -62,14 +62,30 @@ fn every_trial_proves_its_state() {
 #[test]
 fn a_database_that_is_longer_than_memory_is_measured_as_it_was_found() {
     let world = World::new();
-    world.ok("init long.db --count 2000 --size 5k");
+    // Keys are listed from the index, which comes last: nothing has read the values.
+    world.sqlite3(&[
+        "long.db",
+        "CREATE TABLE t (name TEXT NOT NULL, value BLOB);
+         WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+         INSERT INTO t SELECT printf('key%05d', i), randomblob(5000) FROM n;
+         CREATE UNIQUE INDEX names ON t (name);",
+    ]);
     // What follows the last page is a hole, and no part of the database.
     let file = std::fs::OpenOptions::new().write(true).open(world.path("long.db")).unwrap();
     file.set_len(1 << 40).unwrap();
-    world.ok("run long.db long.db?mmap=1GiB --time 8s --json r.json");
+    world.ok("cache -e long.db");
+    let ran = world.ok("run long.db long.db?mmap=1GiB --time 8s --json r.json");
     let record = world.record("r.json");
-    assert!(!record.samples.is_empty());
-    assert!(record.samples.iter().all(|sample| sample.as_found), "{:?}", record.samples);
+    assert_eq!(record.header.plan.caches, [Cache::AsFound]);
+    assert!(ran.out.contains("read, as-found: "), "{}", ran.out);
+    assert!(ran.out.contains("pages in memory when a trial started: long.db "), "{}", ran.out);
+    let resident = |sample: &Sample| sample.before.unwrap().resident;
+    let (found, written) = (resident(&record.samples[0]), 20_000 * 5_000 / 4096);
+    for sample in &record.samples {
+        assert!(sample.as_found && sample.first_pass().is_none(), "{sample:?}");
+        // What trials read, and what was checked, has gone again.
+        assert!(resident(sample) <= found.max(written / 10), "{found} {sample:?}");
+    }
 }
 
 #[test]

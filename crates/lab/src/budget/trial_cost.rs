@@ -6,7 +6,8 @@ use model::{Sample, Workload};
 
 /// The seconds of a trial on one target in one cache state.
 pub(crate) struct TrialCost {
-    is_cold: bool,
+    /// Its first pass is the one that counts.
+    has_one_pass: bool,
     /// An operation of the first pass after opening.
     first: f64,
     /// An operation of the pass that counts.
@@ -27,7 +28,7 @@ impl TrialCost {
         let passes = sample.wall_ns + first.map_or(0, |first| first.ns);
         let operation = per(sample.wall_ns, sample.operations);
         Self {
-            is_cold: sample.cache.is_cold(),
+            has_one_pass: sample.cache.is_lost_by_reading(),
             first: first.map_or(operation, |first| per(first.ns, first.operations)),
             operation,
             judged: per(sample.judged_ns(), sample.operations),
@@ -40,7 +41,7 @@ impl TrialCost {
     /// its first pass.
     pub(crate) fn seconds(&self, workload: &Workload, keys: u64, first: u64) -> f64 {
         let count = workload.count;
-        if self.is_cold {
+        if self.has_one_pass {
             return self.apart + self.operation * count.min(keys) as f64;
         }
         let scheduled = workload.work.rate().map_or(0.0, |rate| count as f64 / rate);
@@ -67,7 +68,7 @@ pub(crate) fn fastest_of_size(states: &[TrialCost], mean: f64) -> f64 {
 /// Returns the factor by which warm operations take longer by the wall clock, because they wait for
 /// a processor.
 pub(crate) fn stretched(tried: &[&TrialCosts]) -> f64 {
-    let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.is_cold);
+    let warm = || tried.iter().flat_map(|own| own.iter()).filter(|cost| !cost.has_one_pass);
     let sum = |of: fn(&TrialCost) -> f64| warm().map(of).sum::<f64>();
     sum(|cost| cost.operation) / sum(|cost| cost.judged)
 }
@@ -78,8 +79,8 @@ mod tests {
 
     #[test]
     fn waits_for_a_processor_stretch_warm_operations() {
-        let cost = |is_cold, operation, judged| TrialCost {
-            is_cold,
+        let cost = |has_one_pass, operation, judged| TrialCost {
+            has_one_pass,
             first: 0.0,
             operation,
             judged,
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn an_operation_takes_as_long_as_its_value_is_large() {
         let cost = |judged, bytes| TrialCost {
-            is_cold: false,
+            has_one_pass: false,
             first: 0.0,
             operation: judged,
             judged,

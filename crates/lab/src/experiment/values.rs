@@ -1,6 +1,6 @@
 //! A trial over values: brings the store to its cache state, opens it, and makes its passes in the
 //! same sessions. Warm: the first pass after opening, and a steady one in which some operations are
-//! timed one by one. Cold, and where stores age by the writes: one pass only, in which all are.
+//! timed one by one. Cold, as found, and where stores age by the writes: one pass only, in which all are.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -255,8 +255,8 @@ pub(super) fn missed(tally: &Tally, count: u64, key: &str) -> Error {
     Error::new(ErrorKind::Missing, message)
 }
 
-/// Returns the passes. A store is cold only once, and ages by each write: in these cases the first
-/// pass is the only one, and every operation is timed, as it is on a schedule.
+/// Returns the passes. A store is cold, or as it was found, only once, and ages by each write: in these cases
+/// the first pass is the only one, and every operation is timed, as it is on a schedule.
 fn passes(
     workload: &Workload,
     keys: u64,
@@ -270,7 +270,7 @@ fn passes(
     };
     let once = workload.count.min(keys);
     let writes = workload.work.writes();
-    if cache.is_cold() || (workload.work.age().is_some() && writes) {
+    if cache.is_lost_by_reading() || (workload.work.age().is_some() && writes) {
         return vec![pass(0, once, Timing::Each)];
     }
     let first = first_operations(workload, keys, sends_requests);

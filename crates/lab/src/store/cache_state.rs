@@ -33,7 +33,7 @@ pub(crate) fn reachable(wanted: &[Cache]) -> Result<(Vec<Cache>, Vec<FindingKind
 
 fn can_reach(cache: Cache) -> io::Result<()> {
     match cache {
-        Cache::Warm => Ok(()),
+        Cache::Warm | Cache::AsFound => Ok(()),
         Cache::Limited | Cache::DataCold => pagecache::can_evict(),
         Cache::Cold => pagecache::can_evict()
             .and_then(|()| pagecache::can_drop_all())
@@ -62,7 +62,8 @@ const AGAIN: u32 = 2;
 /// merely read, or merely written to where that alone is measured, is not evicted: pages that it has lost
 /// are filled in as they were before.
 ///
-/// Where only some files are examined, only these are evicted and filled to be warm.
+/// Where only some files are examined, only these are evicted and filled to be warm. Of one that was found too
+/// large for that, what was read since then is evicted.
 pub(crate) fn reach(ready: &ReadyStore, cache: Cache, stop: &Stop) -> Result<Option<Residency>> {
     while_goes_on(stop, |go_on| {
         let files =
@@ -72,6 +73,12 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache, stop: &Stop) -> Result<Opt
 }
 
 fn reach_of(files: &Files<'_>, ready: &ReadyStore, cache: Cache) -> Result<Residency> {
+    if cache == Cache::AsFound {
+        if let Some(found) = &*ready.found.borrow() {
+            files.evict_others(found).map_err(wrong)?;
+        }
+        return pages(files);
+    }
     if cache == Cache::Warm && ready.as_found.get() {
         ready.filled.set(true);
         return pages(files);
@@ -120,6 +127,21 @@ pub(crate) fn load(ready: &ReadyStore, stop: &Stop) -> Result<()> {
         let Some(files) = files(ready, go_on)? else { return Ok(()) };
         evict(&files)?;
         fill(&files, Cache::Warm)
+    })
+}
+
+/// Notes what is in memory of the store, as far as this system reports it and can drop the rest again.
+pub(crate) fn note_found(ready: &ReadyStore, stop: &Stop) -> Result<()> {
+    use io::ErrorKind::{PermissionDenied, Unsupported};
+
+    while_goes_on(stop, |go_on| {
+        let Some(files) = all_files(ready, go_on)? else { return Ok(()) };
+        match pagecache::can_evict().and_then(|()| files.snapshot()) {
+            Ok(found) => _ = ready.found.replace(Some(found)),
+            Err(error) if matches!(error.kind(), PermissionDenied | Unsupported) => {}
+            Err(error) => return Err(wrong(error)),
+        }
+        Ok(())
     })
 }
 

@@ -13,6 +13,7 @@ use model::{
     Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings, Store,
     StoreFacts, units::whole,
 };
+use pagecache::Snapshot;
 
 use crate::Amount;
 
@@ -55,6 +56,9 @@ pub(crate) struct ReadyStore {
     /// Whether it is measured warm as it was found, because it is too large to be filled into the page
     /// cache.
     pub(crate) as_found: Cell<bool>,
+    /// What of it was in memory when it was found, if it is too large to be brought there: what trials read is
+    /// dropped again.
+    pub(crate) found: RefCell<Option<Snapshot>>,
     /// The files that are examined for being in memory, where examining all takes too long: some of those of
     /// the values that are measured. `None` for all.
     pub(crate) examined: RefCell<Option<Vec<PathBuf>>>,
@@ -70,6 +74,7 @@ impl ReadyStore {
             held: None,
             filled: Cell::default(),
             as_found: Cell::default(),
+            found: RefCell::default(),
             examined: RefCell::default(),
         }
     }

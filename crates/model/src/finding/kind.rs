@@ -489,10 +489,10 @@ findings! {
     } => "times are longer than in a program that runs for long: {filled} of the store's own cache \
         could be filled before the reads that count; give it a smaller cache";
 
-    [Note, worst ("", 1.0 - *resident)] PartlyInMemory {
+    [Warning, worst ("", 1.0 - *resident)] PartlyInMemory {
         resident: f64 as percent = "Share of the store's pages that were in the page cache.",
     } => "memory holds {resident} of the store, and reads of the rest wait for the device: it is \
-        measured as it was found, because it is too large to be brought into memory first";
+        measured as it was found, as it is too large to be brought into memory first";
 
     [Note] FilesNotExamined {
         examined: u64 as show_count = "Files that were examined.",

@@ -108,7 +108,7 @@ fn notes(record: &Record, rows: &[Figures]) -> Vec<String> {
         stalls(record, rows),
         over_warm.map(|all| format!("time {} ÷ warm: {all}", case.cache)),
         read_ahead(&record.header.plan, rows),
-        limited(record, rows),
+        in_memory(record, rows),
         rates.map(|all| format!("{RATES}: {all}")),
         waits(|waits| waits.locks).map(|all| format!("lock waits per operation: {all}")),
         waits(|waits| waits.retries).map(|all| format!("busy retries per operation: {all}")),
@@ -184,19 +184,24 @@ fn read_ahead(plan: &Plan, rows: &[Figures]) -> Option<String> {
     })
 }
 
-/// Describes the limit on memory, and the share of pages that proves it; `None` if there is none.
-fn limited(record: &Record, rows: &[Figures]) -> Option<String> {
+/// Describes the limit on memory, if there is one, and the share of pages that proves it, or that was found in
+/// memory; `None` for the other states.
+fn in_memory(record: &Record, rows: &[Figures]) -> Option<String> {
     let plan = &record.header.plan;
-    let memory = plan.memory.filter(|_| rows[0].case.cache == Cache::Limited)?;
-    let (limit, cache) = (show_size(memory.limit_bytes?), show_size(memory.cache_bytes));
+    let limit = match rows[0].case.cache {
+        Cache::AsFound => String::new(),
+        Cache::Limited => {
+            let memory = plan.memory?;
+            let (limit, cache) = (show_size(memory.limit_bytes?), show_size(memory.cache_bytes));
+            format!("memory limited to {limit}, {cache} of it for an engine's own cache; ")
+        }
+        _ => return None,
+    };
     let shares = explained(record, rows).into_iter().filter_map(|row| {
         Some(format!("{} {} %", label(plan, row.target), figure(row.cached_before?)))
     });
-    Some(format!(
-        "memory limited to {limit}, {cache} of it for an engine's own cache; pages in memory when a \
-         trial started: {}",
-        joined(shares, ", ").unwrap_or_default()
-    ))
+    let shares = joined(shares, ", ").unwrap_or_default();
+    Some(format!("{limit}pages in memory when a trial started: {shares}"))
 }
 
 /// Formats a rate whole, in groups of three digits, if the largest of its line has four digits or

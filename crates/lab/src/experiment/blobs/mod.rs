@@ -142,7 +142,7 @@ fn ready<'a>(
     let limiter = MemoryLimiter::set(job, summary.largest, processes.as_ref())?;
     let caches = match &limiter {
         Some(limiter) => limiter.states(caches),
-        None => caches,
+        None => stores.states(caches),
     };
     let count = summary.count;
     let workloads: Vec<_> =

@@ -3,8 +3,8 @@
 use std::{cmp::Ordering, iter, path::PathBuf};
 
 use model::{
-    Blobs, BlobsData, DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind,
-    Operation, PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
+    Blobs, BlobsData, Cache, DatasetSpec, DatasetSummary, Error, ErrorKind, Facet, Finding,
+    FindingKind, Operation, PlannedTarget, Result, SampledFrom, Secret, Settings, StoreFacts,
 };
 
 use super::{BlobTarget, BlobsRequest, Coverage, Job, Scratches};
@@ -106,6 +106,17 @@ impl Stores {
     pub(super) fn drawn(&self) -> Option<u64> {
         let count = self.dataset.entries().len() as u64;
         (count < self.all.count).then_some(count)
+    }
+
+    /// Returns `caches` for these stores: one that is larger than memory cannot be warm, and is measured as it
+    /// was found. A sample of it can.
+    pub(super) fn states(&self, caches: Vec<Cache>) -> Vec<Cache> {
+        let was_noted = |target: &PreparedTarget| {
+            target.read.as_ref().is_some_and(|ready| ready.found.borrow().is_some())
+        };
+        let as_found = self.sampled.is_none() && self.targets.iter().any(was_noted);
+        let state = |cache| if as_found && cache == Cache::Warm { Cache::AsFound } else { cache };
+        caches.into_iter().map(state).collect()
     }
 
     /// Leaves out a target that failed, unless it is the only one.

@@ -32,6 +32,13 @@ pub(super) fn warm(
         Warming::Whole => job.within(longest, || cache_state::load(ready, job.stop))?.is_some(),
         Warming::Missing | Warming::There => true,
         Warming::None => false,
+        Warming::Impossible => {
+            // Later something was read of it.
+            if ready.found.borrow().is_none() {
+                job.within(examining, || cache_state::note_found(ready, job.stop))?;
+            }
+            false
+        }
     };
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
@@ -89,8 +96,10 @@ enum Warming {
     Missing,
     /// All pages were seen in memory.
     There,
-    /// Not at all: it is measured as it was found.
+    /// Not at all, for lack of time: it is measured as it was found.
     None,
+    /// Not at all, as memory cannot hold it.
+    Impossible,
 }
 
 /// The part of the free memory that a store may take to be measured in memory.
@@ -128,7 +137,7 @@ impl Job<'_> {
         };
         let files = if in_files { amount.count } else { 1 };
         if !fits_in_memory(bytes) {
-            return Ok(Warming::None);
+            return Ok(Warming::Impossible);
         }
         let part = |in_memory| reading_files(bytes, files, in_memory) / time.as_secs_f64();
         let (loading, again) = (part(false), part(true));

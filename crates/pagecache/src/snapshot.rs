@@ -1,0 +1,83 @@
+//! The parts of files that were in memory at one time, so that what is read later can be dropped again.
+
+use std::{collections::HashMap, io, ops::Range, path::PathBuf};
+
+use crate::{Evictor, Files, Span, open, pages::ranges_in_memory};
+
+/// The parts of files that were in memory when it was made, in bytes.
+#[derive(Debug, Default)]
+pub struct Snapshot(HashMap<PathBuf, Vec<Range<u64>>>);
+
+impl Files<'_> {
+    /// Returns what of the files is in memory. It loads their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `Unsupported` if the system reports the pages of no file, and with `PermissionDenied` if it
+    /// does not report those of one to this user.
+    pub fn snapshot(&self) -> io::Result<Snapshot> {
+        let mut snapshot = Snapshot::default();
+        self.visit_each(self.paths(), |path| {
+            let ranges = ranges_in_memory(&open(path, false)?.file, || self.check())?;
+            snapshot.0.insert(path.to_owned(), ranges);
+            Ok(())
+        })?;
+        Ok(snapshot)
+    }
+
+    /// Drops the pages that `snapshot` does not have, as [`Files::evict`] does. What has left the memory since
+    /// then is not brought back.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Files::snapshot`] and [`Files::evict`] do.
+    pub fn evict_others(&self, snapshot: &Snapshot) -> io::Result<()> {
+        let mut evictor = Evictor::default();
+        self.visit_each(self.paths(), |path| {
+            let file = open(path, false)?.file;
+            let then = snapshot.0.get(path).map(Vec::as_slice).unwrap_or_default();
+            for Range { start, end } in without(ranges_in_memory(&file, || self.check())?, then) {
+                evictor.evict(&file, Span { start, end: Some(end) })?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Returns those parts of `ranges` that are in none of `others`. Both are sorted, and no range touches the next.
+fn without(ranges: Vec<Range<u64>>, others: &[Range<u64>]) -> Vec<Range<u64>> {
+    let (mut parts, mut first) = (Vec::new(), 0);
+    for Range { mut start, end } in ranges {
+        first += others[first..].partition_point(|other| other.end <= start);
+        for other in others[first..].iter().take_while(|other| other.start < end) {
+            if start < other.start {
+                parts.push(start..other.start);
+            }
+            start = other.end;
+        }
+        if start < end {
+            parts.push(start..end);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_have_is_taken_away() {
+        let cases: [(&[Range<u64>], &[Range<u64>], &[Range<u64>]); 6] = [
+            (&[0..9], &[], &[0..9]),
+            (&[0..9], &[0..9], &[]),
+            (&[0..9], &[2..3, 5..7], &[0..2, 3..5, 7..9]),
+            (&[1..4, 5..9], &[0..2, 3..6], &[2..3, 6..9]),
+            (&[0..2, 6..8], &[3..4, 7..20], &[0..2, 6..7]),
+            (&[4..6], &[0..2, 8..9], &[4..6]),
+        ];
+        for (ranges, others, left) in cases {
+            assert_eq!(without(ranges.to_vec(), others), left, "{ranges:?} without {others:?}");
+        }
+    }
+}
