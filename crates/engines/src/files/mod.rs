@@ -89,7 +89,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill {
         settings: &[("write", "inplace"), ("sync", "none")],
         sessions: 2,
-        whole_blocks: true,
+        whole_blocks_from: Some(0),
     }),
     capabilities: Capabilities {
         paths: true,

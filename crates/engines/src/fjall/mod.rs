@@ -78,7 +78,7 @@ static DECLARATION: Declaration = Declaration {
     capabilities: Capabilities::IN_ONE_PROCESS,
 
     // Commits are handed to the system, so that those of a killed process stay readable.
-    fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks: false }),
+    fill: Some(Fill { settings: &[("sync", "buffer")], sessions: 1, whole_blocks_from: None }),
     integrity: Some("a checksum for each block, compared as it is read"),
     maintenance: &[(Maintenance::Compact, "a major compaction")],
     reclaim: Some("two major compactions; most files of values that are partly in use stay"),

@@ -94,7 +94,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill {
         settings: &[("journal", "delete"), ("sync", "off")],
         sessions: 1,
-        whole_blocks: false,
+        whole_blocks_from: None,
     }),
     capabilities: Capabilities::ON_DISK,
     integrity: Some(

@@ -82,7 +82,7 @@ static DECLARATION: Declaration = Declaration {
         "two sessions that write at once: one waits",
         "a check of its own integrity",
     ],
-    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks_from: Some(1024) }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     maintenance: &[
         (Maintenance::Backup, "mdb_env_copyfd2, page by page"),

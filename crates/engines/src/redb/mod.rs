@@ -68,7 +68,7 @@ static DECLARATION: Declaration = Declaration {
          share=readers or share=writers; then sync=deferred is not available",
         "after its writer was killed, it is read from end to end before it can be read again",
     ],
-    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks: true }),
+    fill: Some(Fill { settings: &[("sync", "off")], sessions: 1, whole_blocks_from: Some(1024) }),
     capabilities: Capabilities { reopens: false, ..Capabilities::ON_DISK },
     integrity: Some("a checksum for each page"),
     maintenance: &[(

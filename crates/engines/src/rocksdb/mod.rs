@@ -85,7 +85,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill {
         settings: &[("wal", "on"), ("sync", "off")],
         sessions: 1,
-        whole_blocks: false,
+        whole_blocks_from: None,
     }),
     integrity: Some("a checksum for each block, compared as it is read"),
     maintenance: &[

@@ -208,7 +208,7 @@ static DECLARATION: Declaration = Declaration {
     fill: Some(Fill {
         settings: &[("journal", "delete"), ("sync", "off")],
         sessions: 1,
-        whole_blocks: false,
+        whole_blocks_from: None,
     }),
     capabilities: Capabilities { types: true, ..Capabilities::ON_DISK },
     defers: true,

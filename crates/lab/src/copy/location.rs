@@ -316,8 +316,11 @@ impl Amount {
     /// Returns the room for the values on disk: a quarter more than the bytes; a value with blocks
     /// of its own fills half of its last one.
     pub(crate) fn room(self, fill: &Fill) -> u64 {
-        let more =
-            if fill.whole_blocks { self.count.saturating_mul(BLOCK / 2) } else { self.bytes / 4 };
+        let mean = self.bytes / self.count.max(1);
+        let more = match fill.whole_blocks_from {
+            Some(size) if mean >= size => self.count.saturating_mul(BLOCK / 2),
+            _ => self.bytes / 4,
+        };
         self.bytes.saturating_add(more)
     }
 
@@ -342,7 +345,7 @@ mod tests {
     #[test]
     fn a_shortage_names_both_figures() {
         let folder = tempfile::tempdir().unwrap();
-        let fill = Fill { settings: &[], sessions: 1, whole_blocks: false };
+        let fill = Fill { settings: &[], sessions: 1, whole_blocks_from: None };
         let check = |bytes| Amount { count: 1, bytes }.check_room(&fill, folder.path());
         check(1000).unwrap();
         let error = check(1 << 62).unwrap_err();
@@ -351,10 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn tiny_values_in_files_take_blocks() {
+    fn tiny_values_take_blocks_where_each_has_its_own() {
         let amount = Amount { count: 1000, bytes: 1000 };
-        let fill = |whole_blocks| Fill { settings: &[], sessions: 1, whole_blocks };
-        assert_eq!(amount.room(&fill(false)), 1250);
-        assert_eq!(amount.room(&fill(true)), 2_049_000);
+        let fill = |whole_blocks_from| Fill { settings: &[], sessions: 1, whole_blocks_from };
+        assert_eq!(amount.room(&fill(None)), 1250);
+        assert_eq!(amount.room(&fill(Some(0))), 2_049_000);
+        assert_eq!(amount.room(&fill(Some(2))), 1250, "several share a block");
     }
 }

@@ -281,7 +281,7 @@ pub trait EngineFacts {
         self.declared().fill.unwrap_or_else(|| {
             let none = self.durability_settings(Durability::None);
             let settings = none.map_or(&[][..], |none| none.settings);
-            Fill { settings, sessions: 1, whole_blocks: false }
+            Fill { settings, sessions: 1, whole_blocks_from: None }
         })
     }
 
@@ -438,6 +438,7 @@ pub struct Fill {
     pub settings: &'static [(&'static str, &'static str)],
     /// The number of sessions that are fastest together.
     pub sessions: usize,
-    /// Whether every value takes up whole blocks of the file system.
-    pub whole_blocks: bool,
+    /// The mean size of values in bytes from which each takes up whole blocks of the file system; `None` if
+    /// no value does.
+    pub whole_blocks_from: Option<u64>,
 }

@@ -97,7 +97,7 @@ static PRIVATE: Declaration = Declaration {
     fill: Some(Fill {
         settings: &[("sync", "off"), ("set.synchronous_commit", "on")],
         sessions: 1,
-        whole_blocks: false,
+        whole_blocks_from: None,
     }),
     maintenance: &[
         (Maintenance::Checkpoint, "CHECKPOINT"),

@@ -120,7 +120,7 @@ static PRIVATE: Declaration = Declaration {
         ..Capabilities::ON_DISK
     },
     integrity: Some(INTEGRITY),
-    fill: Some(Fill { settings: &[], sessions: 2, whole_blocks: true }),
+    fill: Some(Fill { settings: &[], sessions: 2, whole_blocks_from: Some(0) }),
     servers: Some(&S3),
     worth_trying: TRADES,
     blobs: Some(&S3),
@@ -153,7 +153,7 @@ static REMOTE: Declaration = Declaration {
         "its caches are neither emptied nor looked at",
     ],
     capabilities: Capabilities { snapshots: false, atomic_batches: false, ..Capabilities::REMOTE },
-    fill: Some(Fill { settings: &[], sessions: 8, whole_blocks: false }),
+    fill: Some(Fill { settings: &[], sessions: 8, whole_blocks_from: None }),
     integrity: Some(INTEGRITY),
     servers: Some(&BUCKET),
     schemes: &["s3"],

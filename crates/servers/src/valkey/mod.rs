@@ -79,7 +79,7 @@ static PRIVATE: Declaration = Declaration {
     ],
     capabilities: Capabilities { resident: true, ..Capabilities::ON_DISK },
     // Every write reaches the system, so that a killed process leaves what it committed.
-    fill: Some(Fill { settings: &[("sync", "no")], sessions: 1, whole_blocks: false }),
+    fill: Some(Fill { settings: &[("sync", "no")], sessions: 1, whole_blocks_from: None }),
     maintenance: &[
         (
             Maintenance::Compact,

@@ -127,7 +127,7 @@ impl Job<'_> {
     /// Returns how a store of `amount` is brought into memory in the time that there is for it.
     fn warming(self, target: &BlobTarget, ready: &ReadyStore, amount: Amount) -> Result<Warming> {
         let Some(time) = self.remaining() else { return Ok(Warming::Whole) };
-        let in_files = ready.engine.fill().whole_blocks;
+        let in_files = ready.engine.capabilities().paths;
         let bytes = if in_files {
             amount.bytes
         } else {
