@@ -182,8 +182,22 @@ pub(crate) fn is_clean(file: &File, offset: u64, length: u64) -> bool {
 /// The bytes that are mapped at a time, so that a file of any size takes little address space:
 /// whole pages of every size.
 const WINDOW: u64 = 1 << 30;
-/// The bytes of which is asked at once whether any are in memory, before each page is looked at.
-const PART: usize = 64 << 20;
+/// The bytes whose pages are looked at before it is asked again whether to go on, and for holes.
+const PART: u64 = 64 << 20;
+
+/// Returns where the first data of `file` from `offset` on are, from the start of a page; `None` if there are
+/// only holes. Where the system does not tell, all is data.
+fn next_data(file: &File, offset: u64) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+        Ok(data) => return Some(data - data % page_size()),
+        Err(rustix::io::Errno::NXIO) => return None,
+        Err(_) => {}
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+    Some(offset)
+}
 
 /// Counts the resident pages in cells of `cell` bytes (whole pages, or all).
 ///
@@ -205,8 +219,8 @@ pub(crate) fn resident(file: &File, offset: u64, length: u64, cell: u64) -> io::
     Ok(cells)
 }
 
-/// Returns the ranges of bytes of `file` that are in memory, sorted; none touches the next. `check` fails if it is
-/// not to go on.
+/// Returns the ranges of bytes of `file` that are in memory, without long holes, sorted; none touches the next.
+/// `check` fails if it is not to go on.
 ///
 /// # Errors
 ///
@@ -217,12 +231,11 @@ pub(crate) fn ranges_in_memory(
 ) -> io::Result<Vec<Range<u64>>> {
     let size = file.metadata()?.len();
     let mut ranges = Vec::<Range<u64>>::new();
-    for offset in (0..size).step_by(PART) {
+    let mut next = 0;
+    while let Some(offset) = next_data(file, next).filter(|offset| *offset < size) {
         check()?;
-        let length = (PART as u64).min(size - offset);
-        if sys::cachestat(file, offset, length).is_ok_and(|stat| stat.cached == 0) {
-            continue;
-        }
+        let length = PART.min(size - offset);
+        next = offset + length;
         visit_pages(file, (offset, length), |done, pages| {
             let mut start = offset + done;
             for run in pages.chunk_by(|one, next| one == next) {

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, io, ops::Range, path::PathBuf};
 
-use crate::{Evictor, Files, Span, open, pages::ranges_in_memory};
+use crate::{
+    Evictor, Files, Pages, Span, open,
+    pages::{pages, ranges_in_memory},
+};
 
 /// The parts of files that were in memory when it was made, in bytes.
 #[derive(Debug, Default)]
@@ -25,22 +28,30 @@ impl Files<'_> {
         Ok(snapshot)
     }
 
-    /// Drops the pages that `snapshot` does not have, as [`Files::evict`] does. What has left the memory since
-    /// then is not brought back.
+    /// Drops the pages that `snapshot` does not have, as [`Files::evict`] does, and returns what is then in
+    /// memory. What has left the memory since the snapshot is not brought back.
     ///
     /// # Errors
     ///
     /// Fails as [`Files::snapshot`] and [`Files::evict`] do.
-    pub fn evict_others(&self, snapshot: &Snapshot) -> io::Result<()> {
-        let mut evictor = Evictor::default();
+    pub fn evict_others(&self, snapshot: &Snapshot) -> io::Result<Pages> {
+        let (mut evictor, mut sum) = (Evictor::default(), Pages::default());
         self.visit_each(self.paths(), |path| {
             let file = open(path, false)?.file;
+            let now = ranges_in_memory(&file, || self.check())?;
             let then = snapshot.0.get(path).map(Vec::as_slice).unwrap_or_default();
-            for Range { start, end } in without(ranges_in_memory(&file, || self.check())?, then) {
-                evictor.evict(&file, Span { start, end: Some(end) })?;
+            let mut resident: u64 = now.iter().map(|range| pages(range.end - range.start)).sum();
+            for Range { start, end } in without(now, then) {
+                let others = Span { start, end: Some(end) };
+                evictor.evict(&file, others)?;
+                let stayed = Pages::count(&file, others)?.resident;
+                resident -= pages(end - start).saturating_sub(stayed);
             }
+            let total = pages(file.metadata()?.len());
+            sum += Pages { total, resident, unknown: 0, dirty: None };
             Ok(())
-        })
+        })?;
+        Ok(sum)
     }
 }
 

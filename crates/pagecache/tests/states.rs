@@ -300,8 +300,8 @@ fn what_was_read_since_a_snapshot_is_evicted_alone() {
 
     let root = folder();
     let path = root.path().join("file");
-    let (size, page) = (200 << 20, page_size());
-    File::create(&path).unwrap().set_len(size).unwrap();
+    let (size, page) = (160 << 20, page_size());
+    fs::write(&path, vec![1; 160 << 20]).unwrap();
     if !evicts(&path) {
         return;
     }

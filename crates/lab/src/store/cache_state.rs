@@ -74,10 +74,9 @@ pub(crate) fn reach(ready: &ReadyStore, cache: Cache, stop: &Stop) -> Result<Opt
 
 fn reach_of(files: &Files<'_>, ready: &ReadyStore, cache: Cache) -> Result<Residency> {
     if cache == Cache::AsFound {
-        if let Some(found) = &*ready.found.borrow() {
-            files.evict_others(found).map_err(wrong)?;
-        }
-        return pages(files);
+        let found = ready.found.borrow();
+        let evict = |found| residency(files.evict_others(found));
+        return found.as_ref().map_or_else(|| pages(files), evict);
     }
     if cache == Cache::Warm && ready.as_found.get() {
         ready.filled.set(true);
