@@ -53,7 +53,7 @@ fn merged(findings: impl Iterator<Item = Finding>) -> Vec<MergedFinding> {
 }
 
 /// Reports whether it is the reason for a row of a table without a figure.
-fn leaves_no_figure(kind: &FindingKind) -> bool {
+pub(crate) fn leaves_no_figure(kind: &FindingKind) -> bool {
     matches!(kind, FindingKind::NotUsable { .. } | FindingKind::TrialFailed { .. })
 }
 

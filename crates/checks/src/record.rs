@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Durability, Finding, FindingKind, Judge, Sample,
-    record::{Header, Record},
+    record::{Ended, Header, Record},
     rows::{DELAYED_ROWS, RowOperation},
 };
 use stats::{Estimate, trend, two_modes};
@@ -15,6 +15,7 @@ use crate::{
     arithmetic::contradictions,
     experiment::roles,
     figures::{Figures, all_series, figures, per, sum},
+    merged::leaves_no_figure,
     sample::{OTHER_CPUS, is_short},
     series::{FEWEST_ROUNDS, Series, facts},
     sizes::{ratio_depends_on_size, sample_moves},
@@ -52,6 +53,7 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings.extend(all_series(record).flat_map(|series| about(series, of_times(series))));
     findings.extend(other_load(&record.samples).map(Finding::run));
     findings.extend(extents_unknown(record));
+    findings.extend(not_tried(record));
     if record.header.plan.first_workload(|work| work.operation().is_some()).is_some() {
         findings.extend(passes(record));
     }
@@ -59,6 +61,45 @@ pub(crate) fn computed(record: &Record, figures: &[Figures], ended: bool) -> Vec
     findings.extend(not_delayed(record));
     findings.extend(roles::findings(record));
     findings
+}
+
+/// Finds targets that were planned and have no trial in a case, where nothing else in the record says why.
+fn not_tried(record: &Record) -> Vec<Finding> {
+    let Some(why) = record.end.as_ref().and_then(|end| why_not_tried(&end.reason)) else {
+        return Vec::new();
+    };
+    // Other experiments have states and workloads that not every target is measured in.
+    if record.header.plan.experiment.blobs().is_none() {
+        return Vec::new();
+    }
+    let explains = |series: &Series<'_>, finding: &Finding| {
+        let label = &record.header.plan.targets[series.target].label;
+        let is_own = finding.target.as_ref() == Some(label);
+        is_own
+            && match finding.kind {
+                FindingKind::AlwaysWarm => series.case.cache.is_cold(),
+                _ => leaves_no_figure(&finding.kind),
+            }
+    };
+    let is_explained =
+        |series: &Series<'_>| record.findings.iter().any(|finding| explains(series, finding));
+    all_series(record)
+        .filter(|series| !series.is_tried() && !is_explained(series))
+        .flat_map(|series| about(series, [FindingKind::NotUsable { why: why.to_owned() }]))
+        .collect()
+}
+
+/// Returns why a target of a run that ended so may have no trial; `None` if the run failed, which says it.
+fn why_not_tried(ended: &Ended) -> Option<&'static str> {
+    Some(match ended {
+        Ended::Time => "the time was over before its first trial; use more --time",
+        Ended::Requests => "the requests were spent before its first trial; let it send more",
+        Ended::Interrupted => "the run was stopped before its first trial",
+        Ended::Precise | Ended::Rounds => {
+            "it was planned, and the run ended without a trial of it: this is a fault of storemark"
+        }
+        Ended::Failed(_) => return None,
+    })
 }
 
 /// The share of the rate of a target that does nothing from which on the clients are measured

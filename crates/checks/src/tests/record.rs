@@ -1,6 +1,9 @@
 //! Findings that only all samples together show.
 
-use model::{Cache, Durability, FindingKind, Io, MemoryLimit, record::Record};
+use model::{
+    Cache, Durability, Finding, FindingKind, Io, MemoryLimit,
+    record::{End, Ended, Record},
+};
 
 use super::{KEYS, data, fixture, kinds, sample, sound};
 use crate::of_record;
@@ -18,6 +21,43 @@ fn late(change: impl FnOnce(&mut Record)) -> Vec<FindingKind> {
 #[test]
 fn a_sound_record_raises_nothing() {
     assert_eq!(late(|_| ()), []);
+}
+
+#[test]
+fn a_planned_target_without_a_trial_is_a_finding_unless_another_says_why() {
+    let ended = |reason| Some(End { reason, seconds: 1.0, requests: None });
+    let lacks = |reason, change: &dyn Fn(&mut Record)| {
+        late(|r| {
+            r.end = ended(reason);
+            change(r);
+        })
+    };
+    let why = |kinds: Vec<FindingKind>| match &kinds[..] {
+        [FindingKind::NotUsable { why }] => why.clone(),
+        other => panic!("{other:?}"),
+    };
+    // The sample is of the second target alone.
+    assert!(why(lacks(Ended::Time, &|_| ())).contains("use more --time"));
+    assert!(why(lacks(Ended::Interrupted, &|_| ())).contains("stopped"));
+    assert!(why(lacks(Ended::Rounds, &|_| ())).contains("a fault of storemark"));
+    assert_eq!(lacks(Ended::Failed("it broke".to_owned()), &|_| ()), []);
+    let says = |kind: FindingKind| {
+        move |r: &mut Record| {
+            let label = &r.header.plan.targets[0].label;
+            r.findings = vec![Finding::target(kind.clone(), label)];
+        }
+    };
+    let failed = FindingKind::TrialFailed { why: "gone".to_owned() };
+    assert_eq!(lacks(Ended::Time, &says(failed)), []);
+    assert_eq!(lacks(Ended::Time, &says(FindingKind::AlwaysWarm)).len(), 1, "it has warm reads");
+    let cold = |r: &mut Record| {
+        r.header.plan.caches = vec![Cache::DataCold];
+        r.samples[0].cache = Cache::DataCold;
+        says(FindingKind::AlwaysWarm)(r);
+    };
+    assert!(
+        !lacks(Ended::Time, &cold).iter().any(|kind| matches!(kind, FindingKind::NotUsable { .. }))
+    );
 }
 
 #[test]
