@@ -74,17 +74,18 @@ fn a_database_that_is_longer_than_memory_is_measured_as_it_was_found() {
     let file = std::fs::OpenOptions::new().write(true).open(world.path("long.db")).unwrap();
     file.set_len(1 << 40).unwrap();
     world.ok("cache -e long.db");
-    let ran = world.ok("run long.db long.db?mmap=1GiB --time 8s --json r.json");
+    let leaves_memory = world.ok("cache long.db").out.contains("Resident Pages: 0/");
+    let ran = world.ok("run long.db long.db?mmap=1GiB --time 8s -v --json r.json");
     let record = world.record("r.json");
     assert_eq!(record.header.plan.caches, [Cache::AsFound]);
     assert!(ran.out.contains("read, as-found: "), "{}", ran.out);
     assert!(ran.out.contains("pages in memory when a trial started: long.db "), "{}", ran.out);
     let resident = |sample: &Sample| sample.before.unwrap().resident;
-    let (found, written) = (resident(&record.samples[0]), 20_000 * 5_000 / 4096);
+    let values = 20_000 * 5_000 / 4096;
     for sample in &record.samples {
         assert!(sample.as_found && sample.first_pass().is_none(), "{sample:?}");
-        // What trials read, and what was checked, has gone again.
-        assert!(resident(sample) <= found.max(written / 10), "{found} {sample:?}");
+        // All values were checked, and some are read in each trial. That has gone again.
+        assert!(resident(sample) < values || !leaves_memory, "{sample:?}");
     }
 }
 

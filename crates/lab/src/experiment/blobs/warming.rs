@@ -15,13 +15,17 @@ use crate::{
     store::{ReadyStore, cache_state, file_bytes},
 };
 
-/// Brings a store of `amount` into memory, as far as there is time for it.
+/// Brings a store of `amount` into memory, as far as there is time for it. Of one that is too large, notes what of
+/// it is there, once: later something was read of it.
 pub(super) fn warm(
     job: Job<'_>,
     target: &BlobTarget,
     ready: &ReadyStore,
     amount: Amount,
 ) -> Result<()> {
+    if ready.found.borrow().is_some() {
+        return Ok(());
+    }
     let examining = job.examining();
     let Some(warming) = job.within(examining, || job.warming(target, ready, amount))? else {
         leave_unexamined(ready);
@@ -33,17 +37,14 @@ pub(super) fn warm(
         Warming::Missing | Warming::There => true,
         Warming::None => false,
         Warming::Impossible => {
-            // Later something was read of it.
-            if ready.found.borrow().is_none() {
-                job.within(examining, || cache_state::note_found(ready, job.stop))?;
-            }
+            job.within(examining, || cache_state::note_found(ready, job.stop))?;
             false
         }
     };
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
-    if warming == Warming::There {
+    if warming == Warming::There || ready.found.borrow().is_some() {
         return Ok(());
     }
     let longest = if is_loaded { longest } else { examining };
