@@ -116,7 +116,7 @@ pub(crate) fn given_up(one: &PlannedTarget, other: &PlannedTarget) -> Vec<&'stat
 pub(super) fn not_covered(run: &Record) -> Option<String> {
     let plan = &run.header.plan;
     let has = |option: &str| RunSpec::has_option(plan.command(), option);
-    let warm = plan.caches.iter().all(|cache| *cache == Cache::Warm);
+    let warm = plan.caches.iter().all(|cache| matches!(cache, Cache::Warm | Cache::AsFound));
     let on_disk = run.stores.iter().any(|store| store.apparent_bytes > 0);
     let reads_together = |workload: &Workload| {
         !workload.work.writes() && workload.batch == Batch::All && workload.work.order().is_some()
