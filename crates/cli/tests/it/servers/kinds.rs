@@ -1,10 +1,13 @@
 //! The kinds of servers: what each says and refuses, and an existing one of each.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, Permissions},
+    io::Write,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
     thread,
     time::Duration,
 };
@@ -41,6 +44,8 @@ pub(super) struct Kind {
     tables: &'static str,
     /// The folder of the socket, or its path, in the folder of the server.
     socket: &'static str,
+    /// Makes the folder `data` of a new server; `None` if it needs none.
+    install: Option<fn(folder: &Path)>,
     start: fn(folder: &Path, port: u16) -> Child,
     client: fn(server: &Existing<'_>, database: &str, sql: &str) -> Command,
 }
@@ -107,21 +112,26 @@ pub(super) const MARIADB: Kind = Kind {
     ],
     tables: "SHOW TABLES",
     socket: "socket",
-    start: |folder, port| {
-        let root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-        let user: &[&str] = if root { &["--user=mysql"] } else { &[] };
-        let data = format!("--datadir={}", folder.join("data").display());
-        if folder.join("data").exists() {
-            return mariadbd(folder, port, user, &data);
-        }
-        let installed = Command::new("mariadb-install-db")
+    install: Some(|folder| {
+        let mut install = Command::new("mariadb-install-db");
+        install
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
-            .args(["--debug-no-sync", &data, &own_tmpdir(folder)])
-            .args(user)
-            .output()
-            .unwrap();
-        assert!(installed.status.success(), "{installed:?}");
-        mariadbd(folder, port, user, &data)
+            .arg("--debug-no-sync")
+            .args(in_folder(folder));
+        succeeds(&mut install);
+    }),
+    start: |folder, port| {
+        Command::new("/usr/sbin/mariadbd")
+            .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M"])
+            .args(in_folder(folder))
+            .arg(format!("--socket={}", folder.join("socket").display()))
+            .arg(format!("--pid-file={}", folder.join("pid").display()))
+            .arg(format!("--port={port}"))
+            .args(certificate(folder, "--ssl-cert=", "--ssl-key="))
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.join("log")).unwrap())
+            .spawn()
+            .unwrap()
     },
     client: |server, database, sql| {
         let mut command = Command::new("mariadb");
@@ -175,10 +185,16 @@ pub(super) const POSTGRES: Kind = Kind {
     ],
     tables: "SELECT tablename FROM pg_tables WHERE schemaname='public'",
     socket: "",
+    install: Some(|folder| {
+        fs::write(folder.join("password"), "right\n").unwrap();
+        let mut initdb = as_postgres("initdb");
+        initdb
+            .args(["--no-sync", "--auth=scram-sha-256", "--username=admin", "--pwfile"])
+            .arg(folder.join("password"))
+            .arg(folder.join("data"));
+        succeeds(&mut initdb);
+    }),
     start: |folder, port| {
-        if !folder.join("data").exists() {
-            initdb(folder);
-        }
         as_postgres("postgres")
             .arg("-D")
             .arg(folder.join("data"))
@@ -236,6 +252,7 @@ pub(super) const VALKEY: Kind = Kind {
     setup: &[("1", "PING")],
     tables: "KEYS *",
     socket: "socket",
+    install: None,
     start: |folder, port| {
         let mut server = Command::new("redis-server");
         server.current_dir(folder).args(["--unixsocket", "socket", "--save", ""]);
@@ -262,35 +279,42 @@ pub(super) const VALKEY: Kind = Kind {
     },
 };
 
-fn mariadbd(folder: &Path, port: u16, user: &[&str], data: &str) -> Child {
-    Command::new("/usr/sbin/mariadbd")
-        .args(["--no-defaults", "--bind-address=127.0.0.1", "--max-allowed-packet=1M", data])
-        .arg(own_tmpdir(folder))
-        .arg(format!("--socket={}", folder.join("socket").display()))
-        .arg(format!("--pid-file={}", folder.join("pid").display()))
-        .arg(format!("--port={port}"))
-        .args(user)
-        .args(certificate(folder, "--ssl-cert=", "--ssl-key="))
-        .stdout(Stdio::null())
-        .stderr(File::create(folder.join("log")).unwrap())
-        .spawn()
-        .unwrap()
+/// The data of a server of MariaDB, its user, and its own place for temporary tables: one that starts
+/// removes those of all others in its.
+fn in_folder(folder: &Path) -> Vec<String> {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    let user = is_root.then(|| "--user=mysql".to_owned());
+    let data = format!("--datadir={}", folder.join("data").display());
+    [data, format!("--tmpdir={}", folder.display())].into_iter().chain(user).collect()
 }
 
-/// The server's own place for temporary tables: one that starts removes those of all others in its.
-fn own_tmpdir(folder: &Path) -> String {
-    format!("--tmpdir={}", folder.display())
+/// Puts the data of a new server into `folder`. A kind is installed once for all tests, because that takes
+/// seconds; the others unpack what that made.
+fn install(kind: &Kind, folder: &Path) {
+    static PACKED: Mutex<BTreeMap<&str, Arc<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+    let Some(install) = kind.install else { return };
+    let mut all = PACKED.lock().unwrap();
+    let packed = all.entry(kind.engine).or_insert_with(|| {
+        install(folder);
+        let mut pack = Command::new("tar");
+        Arc::new(succeeds(pack.args(["-cS", "data"]).current_dir(folder)))
+    });
+    let packed = Arc::clone(packed);
+    drop(all);
+    if !folder.join("data").exists() {
+        let mut unpack = Command::new("tar");
+        unpack.args(["-xp", "--same-owner"]).current_dir(folder).stdin(Stdio::piped());
+        let mut unpacking = unpack.spawn().unwrap();
+        unpacking.stdin.take().unwrap().write_all(&packed).unwrap();
+        assert!(unpacking.wait().unwrap().success());
+    }
 }
 
-fn initdb(folder: &Path) {
-    fs::write(folder.join("password"), "right\n").unwrap();
-    let made = as_postgres("initdb")
-        .args(["--no-sync", "--auth=scram-sha-256", "--username=admin", "--pwfile"])
-        .arg(folder.join("password"))
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{made:?}");
+/// Runs what must succeed, and returns what it printed.
+fn succeeds(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
 }
 
 /// Makes the files of an authority and of a server. PostgreSQL wants a key that it alone can read.
@@ -353,13 +377,12 @@ impl<'k> Existing<'k> {
         let folder = world.path("existing");
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
-        let made = Command::new("sh").args(["-ec", CERTIFICATES]).current_dir(&folder).output();
-        let made = made.unwrap();
-        assert!(made.status.success(), "{made:?}");
+        succeeds(Command::new("sh").args(["-ec", CERTIFICATES]).current_dir(&folder));
         Self::start_on(kind, folder)
     }
 
     fn start_on(kind: &'k Kind, folder: PathBuf) -> Self {
+        install(kind, &folder);
         let port = free_port();
         let process = (kind.start)(&folder, port);
         let server = Self { kind, folder, port, process };
