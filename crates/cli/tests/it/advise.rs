@@ -23,15 +23,6 @@ fn furnished() -> World {
     world
 }
 
-/// Names in the folder.
-fn names(world: &World) -> Vec<String> {
-    let entries = fs::read_dir(world.path("")).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_folder_gets_an_answer_that_can_be_followed() {
     let world = furnished();
@@ -63,7 +54,7 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     assert!(labels.contains(&"files now") && labels.len() >= 2, "{labels:?}");
     assert!(record.header.plan.targets.iter().all(|target| !target.reference));
     world.ok("report last.json");
-    assert_eq!(names(&world), ["last.json", "thumbs"]);
+    assert_eq!(world.names("."), ["last.json", "thumbs"]);
     for (path, held) in before {
         assert_eq!(world.tree().get(&path), Some(&held), "{}", path.display());
     }
@@ -102,7 +93,7 @@ fn follow(world: &World, answer: &str) {
 fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     let world = furnished();
     world.ok("import thumbs thumbs.db");
-    let before = names(&world);
+    let before = world.names(".");
     let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
     let parts: &[&str] = if words.starts_with("No answer yet: ") {
         &["Try --time "]
@@ -110,13 +101,13 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
         &["what is there now (SQLite)", "Weighed by 100 % reads"]
     };
     assert!(parts.iter().all(|part| words.contains(part)), "{words}");
-    assert_eq!(names(&world), before);
+    assert_eq!(world.names("."), before);
 }
 
 #[test]
 fn readers_and_writers_are_compared_at_the_same_time_with_the_settings_that_decide_it() {
     let world = furnished();
-    let before = names(&world);
+    let before = world.names(".");
     let options = "--readers 2 --writers 2 --time 90s --explain --json last.json --seed 1";
     let ran = world.ok(&format!("advise thumbs {options}"));
     let words = ran.words();
@@ -136,7 +127,7 @@ fn readers_and_writers_are_compared_at_the_same_time_with_the_settings_that_deci
     }
     world.ok("report last.json");
     fs::remove_file(world.path("last.json")).unwrap();
-    assert_eq!(names(&world), before);
+    assert_eq!(world.names("."), before);
 }
 
 #[test]
@@ -147,7 +138,7 @@ fn one_value_and_empty_values_are_enough() {
             world.write(&format!("thumbs/{number}"), bytes);
         }
         let words = world.ok("advise --data thumbs --time 40s").words();
-        assert_eq!(names(&world), ["thumbs"]);
+        assert_eq!(world.names("."), ["thumbs"]);
         if words.starts_with(NOTHING) {
             assert!(words.contains("Try --time "), "{words}");
             continue;
@@ -155,7 +146,7 @@ fn one_value_and_empty_values_are_enough() {
         assert!(words.contains("How sure: "), "{words}");
         let is_empty = words.contains("values (0 B)") && words.contains("that are not empty");
         assert_eq!(is_empty, bytes.is_empty(), "{words}");
-        assert_eq!(names(&world), ["thumbs"]);
+        assert_eq!(world.names("."), ["thumbs"]);
     }
 }
 
@@ -208,7 +199,7 @@ fn too_little_time_is_said_and_nothing_is_left() {
     let ran = world.run("advise thumbs --time 50ms");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert!(ran.err.contains("use more --time"), "{}", ran.err);
-    assert_eq!(names(&world), ["thumbs"]);
+    assert_eq!(world.names("."), ["thumbs"]);
 }
 
 fn started(world: &World) -> Child {
@@ -220,10 +211,10 @@ fn started(world: &World) -> Child {
 fn an_interrupted_one_leaves_nothing() {
     let world = furnished();
     let child = started(&world);
-    assert!(within(60, || names(&world).len() > 1), "no scratch folder in a minute");
+    assert!(within(60, || world.names(".").len() > 1), "no scratch folder in a minute");
     signal(child.id(), "INT");
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.out.as_str()), (Some(130), ""), "{}", ran.err);
     assert_eq!(ran.err, "storemark: interrupted\n");
-    assert_eq!(names(&world), ["thumbs"]);
+    assert_eq!(world.names("."), ["thumbs"]);
 }

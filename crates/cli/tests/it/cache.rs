@@ -9,7 +9,7 @@ use std::{
         fs::{FileExt, PermissionsExt, symlink},
         process::CommandExt,
     },
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::{
     running::{signal, within},
-    world::{Ran, World},
+    world::{Ran, World, is_root},
 };
 
 /// Three files of 3, 1 and no pages, in two folders below `tree`.
@@ -271,9 +271,7 @@ fn large_sparse_and_shrinking_files_do_no_harm() {
 
 /// The binary in `world`, as a user who may lock `limit` KiB and owns nothing: nobody, where the
 /// tests run as root, else whoever runs them.
-fn as_nobody(world: &World, limit: &str, line: &str) -> (bool, Output) {
-    let is_root = fs::metadata("/proc/self")
-        .is_ok_and(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata) == 0);
+fn as_nobody(world: &World, limit: &str, line: &str) -> Ran {
     // The build's own folder may be out of reach for others.
     let program = world.path("storemark");
     // By another process: a file open for writing here would be inherited by what other tests
@@ -284,10 +282,10 @@ fn as_nobody(world: &World, limit: &str, line: &str) -> (bool, Output) {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -l {limit}; exec ./storemark {line}"));
     command.current_dir(world.path("."));
-    if is_root {
+    if is_root() {
         command.uid(65_534).gid(65_534);
     }
-    (is_root, command.output().unwrap())
+    command.output().unwrap().into()
 }
 
 #[test]
@@ -297,8 +295,8 @@ fn what_may_not_be_read_is_counted_and_named() {
         fs::set_permissions(world.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
     world.write("tree/z", "z");
-    let plain = Ran::from(as_nobody(&world, "64", "cache tree").1);
-    let named = Ran::from(as_nobody(&world, "64", "cache -v tree").1);
+    let plain = as_nobody(&world, "64", "cache tree");
+    let named = as_nobody(&world, "64", "cache -v tree");
     fs::set_permissions(world.path("tree/deep"), fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(plain.code, Some(2), "{}{}", plain.out, plain.err);
     assert!(plain.out.contains("Files: 2\n"), "{}", plain.out);
@@ -313,10 +311,10 @@ fn what_may_not_be_read_is_counted_and_named() {
 #[test]
 fn pages_of_other_peoples_files_are_not_made_up() {
     let world = tree();
-    let (is_root, output) = as_nobody(&world, "64", "cache --json - tree/a");
-    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ran = as_nobody(&world, "64", "cache --json - tree/a");
+    let seen: Value = serde_json::from_str(&ran.out).unwrap();
     let pages = &seen["pages"];
-    if is_root {
+    if is_root() {
         assert_eq!((&pages["unknown"], &pages["resident"]), (&pages["total"], &Value::Null));
     } else {
         assert_eq!(pages["unknown"], 0);
@@ -328,7 +326,7 @@ fn pages_of_other_peoples_files_are_not_made_up() {
 fn a_limit_on_locked_memory_is_named() {
     let world = tree();
     for line in ["cache -l tree/a", "cache -ld tree/a", "cache -L tree/a"] {
-        let ran = Ran::from(as_nobody(&world, "4", line).1);
+        let ran = as_nobody(&world, "4", line);
         assert_eq!(ran.code, Some(2), "{line}\n{}{}", ran.out, ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.contains("4096 bytes") && ran.err.contains("ulimit -l"), "{}", ran.err);

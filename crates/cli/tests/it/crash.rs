@@ -1,7 +1,7 @@
 //! `storemark crash`: planted faults are found, correct programs are not accused, and nothing stays behind.
 #![cfg(target_os = "linux")]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, path::Path};
 
 use crate::{
     servers::without,
@@ -77,14 +77,9 @@ exit 0
 /// A world with the writer and its check.
 pub(crate) fn world() -> World {
     let world = World::new();
-    script(&world, "writer.py", WRITER);
-    script(&world, "check.sh", CHECK);
+    world.program("writer.py", WRITER);
+    world.program("check.sh", CHECK);
     world
-}
-
-fn script(world: &World, name: &str, text: &str) {
-    world.write(name, text);
-    fs::set_permissions(world.path(name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn crash(world: &World, fault: &str, options: &str) -> Ran {
@@ -148,8 +143,8 @@ fn a_program_that_goes_on_after_a_failed_flush_loses_what_it_acknowledged() {
         return;
     }
     let world = World::new();
-    script(&world, "failing.py", FAILING);
-    script(&world, "pages.sh", PAGES);
+    world.program("failing.py", FAILING);
+    world.program("pages.sh", PAGES);
     // The page after each failed flush is flushed as usual.
     for (does, code, kept, reported) in [("goes-on", 3, 0, 0), ("stops", 0, 8, 8)] {
         let options = "--models eio --seed 1 --json -";
@@ -237,7 +232,7 @@ fn the_seed_makes_the_same_bytes_again() {
     let world = world();
     let sums = "#!/bin/sh\ncd \"$1\" && [ -s page ] || exit 0\n\
         [ \"$(fold -w 1 page | sort -u | wc -l)\" = 1 ] || { cksum <page; exit 1; }\n";
-    script(&world, "sums.sh", sums);
+    world.program("sums.sh", sums);
     let first = |options: &str| -> serde_json::Value {
         let options = format!("--models torn-512 --json - {options}");
         let ran = world.run(&format!("crash --check ./sums.sh {options} -- ./writer.py torn"));
@@ -266,7 +261,7 @@ fn what_cannot_be_is_refused() {
         ),
     ]);
     if !without("fuse") {
-        script(&world, "fails.sh", "#!/bin/sh\necho out of luck >&2\nexit 7\n");
+        world.program("fails.sh", "#!/bin/sh\necho out of luck >&2\nexit 7\n");
         let ran = world.run("crash --check ./check.sh -- ./fails.sh");
         assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
         assert!(
@@ -312,7 +307,7 @@ fn what_was_written_is_kept_on_the_disk_and_not_in_memory() {
     }
     let world = World::new();
     let writer = "#!/bin/sh\nhead -c 192M /dev/zero >a && echo ACK\n";
-    script(&world, "writes.sh", writer);
+    world.program("writes.sh", writer);
     let ran = world.run("crash --check true --states 2 --models kill --json - -- ./writes.sh");
     let result: serde_json::Value = serde_json::from_str(&ran.out).expect(&ran.err);
     let bytes = result["bytes"].as_u64().unwrap();
@@ -333,7 +328,7 @@ fn the_documented_example_is_found() {
     for part in page.split("<!-- file ").skip(1) {
         let (name, rest) = part.split_once(" -->\n```").unwrap();
         let (_, text) = rest.split_once('\n').unwrap();
-        script(&world, name, text.split("```").next().unwrap());
+        world.program(name, text.split("```").next().unwrap());
     }
     let line = page.lines().find_map(|line| line.strip_prefix("    storemark ")).unwrap();
     let ran = world.run(line);
@@ -341,7 +336,7 @@ fn the_documented_example_is_found() {
     let missing = "the folder `.` was not flushed after the rename of `a.tmp` to `a`";
     assert!(ran.words().contains(missing), "{}", ran.out);
     let fixed = fs::read_to_string(world.path("writer.py")).unwrap().replace("# Missing: ", "");
-    script(&world, "writer.py", &fixed);
+    world.program("writer.py", &fixed);
     let ran = world.run(line);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
 }

@@ -3,9 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use std::{
-    fs::{self, Permissions},
+    fs,
     net::{TcpListener, TcpStream},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command},
     thread,
@@ -14,8 +13,8 @@ use std::{
 use model::{FindingKind, record::Record};
 
 use crate::{
-    running::{SAMPLE, signal, within},
-    world::World,
+    running::{SAMPLE, processes, signal, within},
+    world::{World, is_root},
 };
 
 const STOREMARK: &str = env!("CARGO_BIN_EXE_storemark");
@@ -33,8 +32,7 @@ fn world_with(run: impl Fn(&str) -> String) -> World {
 }
 
 fn script(world: &World, name: &str, text: &str) {
-    world.write(name, format!("#!/bin/sh\n{text}\n"));
-    fs::set_permissions(world.path(name), Permissions::from_mode(0o755)).unwrap();
+    world.program(name, &format!("#!/bin/sh\n{text}\n"));
 }
 
 /// A worker of this machine that the test recognises.
@@ -46,13 +44,11 @@ fn here(host: &str) -> String {
 fn workers(world: &World, host: &str) -> Vec<u32> {
     let mark = format!("STOREMARK_TEST_HOST={}:{host}", world.path("").display());
     let mark = mark.replace("/:", ":");
-    let numbers = fs::read_dir("/proc").unwrap().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let own = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         String::from_utf8_lossy(&environment).contains(&mark)
     };
-    numbers.filter(own).collect()
+    processes().filter(own).collect()
 }
 
 fn none_is_left(world: &World) {
@@ -431,11 +427,6 @@ impl Drop for Sshd {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output().unwrap();
-    output.stdout == b"0\n"
 }
 
 #[test]

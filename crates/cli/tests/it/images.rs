@@ -4,9 +4,8 @@
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use crate::{
-    kept::is_root,
     running::{SAMPLE, signal, within},
-    world::World,
+    world::{World, is_root},
 };
 
 const KINDS: [(&str, &str); 2] = [("squashfs", "mksquashfs"), ("erofs", "mkfs.erofs")];

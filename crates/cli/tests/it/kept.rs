@@ -13,14 +13,10 @@ use std::{
     process::Command,
 };
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, is_root};
 
 /// What another user must not read.
 pub(crate) const SECRET: &str = "what-nobody-else-may-read";
-
-pub(crate) fn is_root() -> bool {
-    fs::metadata("/proc/self").unwrap().uid() == 0
-}
 
 /// Says why a part of a test is left out.
 fn needs_root(what: &str) -> bool {

@@ -392,14 +392,10 @@ fn uploads_without_an_owner_are_given_up() {
 /// The hosts have an environment of their own.
 #[test]
 fn keys_reach_workers_on_other_hosts() {
-    use std::os::unix::fs::PermissionsExt;
     let world = world();
     let bucket = Bucket::start(&world);
-    world.write(
-        "on-a",
-        format!("#!/bin/sh\nexec env -i {} worker\n", env!("CARGO_BIN_EXE_storemark")),
-    );
-    fs::set_permissions(world.path("on-a"), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = env!("CARGO_BIN_EXE_storemark");
+    world.program("on-a", &format!("#!/bin/sh\nexec env -i {program} worker\n"));
     let at = bucket.address("photos/trial");
     let line = format!("run {at} --read --keys 10 --rounds 1 --hosts a --launch ./on-{{host}}");
     let ran = run(&world, &line);

@@ -4,7 +4,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     process::{Child, Command, Stdio},
 };
 
@@ -198,8 +197,7 @@ fn ended(workers: &[u32]) {
 }
 
 fn scratch_left(world: &World) -> bool {
-    let mut names = fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap().file_name());
-    names.any(|name| name.to_string_lossy().starts_with("storemark-scratch-"))
+    world.names(".").iter().any(|name| name.starts_with("storemark-scratch-"))
 }
 
 #[test]

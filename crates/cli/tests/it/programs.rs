@@ -1,10 +1,6 @@
 //! `worker=`: engines of other storemark programs as targets of `run`.
 
-use std::{
-    fs,
-    os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
-};
+use std::{fs, os::unix::fs::symlink, path::Path};
 
 use model::record::Record;
 
@@ -14,8 +10,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_storemark");
 
 /// A program of the world that runs these lines of a shell.
 fn script(world: &World, name: &str, lines: &str) {
-    world.write(name, format!("#!/bin/sh\n{lines}\n"));
-    fs::set_permissions(world.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    world.program(name, &format!("#!/bin/sh\n{lines}\n"));
 }
 
 /// A program that is storemark, in a file of its own.

@@ -23,8 +23,7 @@ const REPLACE: &str = "copy new.pack files:store --force";
 
 /// What an interrupted copy left next to the store.
 pub(crate) fn leftovers(world: &World, store: &str) -> Vec<String> {
-    let entries = fs::read_dir(world.path("")).unwrap().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = world.names(".").into_iter();
     names.filter(|name| name.starts_with(&format!("{store}."))).collect()
 }
 

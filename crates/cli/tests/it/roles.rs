@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{BUSY_ERRORS, LOCK_WAIT_NS, Owner, RoleWork, Sample, record::Record};
 
 use crate::{
-    running::{signal, within},
+    running::{children, signal, within},
     world::World,
 };
 
@@ -121,12 +121,9 @@ fn sessions_are_processes_and_a_killed_one_ends_its_target_only() {
     let child = world.under_way(line, "r.jsonl", crate::running::SAMPLE, 1);
     let parent = child.id();
     let workers = || -> BTreeMap<u32, String> {
-        let ids = std::fs::read_dir("/proc").unwrap().flatten();
-        let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         let line = |id| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        let status = |id| std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        let own = ids.filter(|id| status(*id).contains(&format!("\nPPid:\t{parent}\n")));
-        own.map(|id| (id, line(id))).filter(|(_, line)| line.contains("worker")).collect()
+        let own = children(parent).into_iter().map(|(id, _)| (id, line(id)));
+        own.filter(|(_, line)| line.contains("worker")).collect()
     };
     assert!(within(20, || workers().len() == 2), "{:?}", workers());
     signal(*workers().keys().next().unwrap(), "KILL");

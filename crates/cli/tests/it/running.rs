@@ -51,17 +51,21 @@ pub(crate) fn end_old_children() {
     });
 }
 
+/// The numbers of all processes (Linux: /proc).
+pub(crate) fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// The processes whose parent is `parent`, each with the time of its start.
-fn children(parent: u32) -> Vec<(u32, String)> {
-    let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+pub(crate) fn children(parent: u32) -> Vec<(u32, String)> {
     let child = |id: u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let mut fields = stat.rsplit_once(") ")?.1.split(' ');
         let is_child = fields.nth(1)?.parse() == Ok(parent);
         is_child.then(|| Some((id, fields.nth(17)?.to_owned())))?
     };
-    ids.filter_map(child).collect()
+    processes().filter_map(child).collect()
 }
 
 fn end_tree(id: u32) {
@@ -94,9 +98,7 @@ impl Drop for World {
 
 /// Processes that this one started in `folder`, as far as the system shows them (Linux: /proc).
 fn running_in(folder: &Path) -> impl Iterator<Item = u32> {
-    let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter(move |id: &u32| {
+    processes().filter(move |id| {
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let own = status.contains(&format!("\nPPid:\t{}\n", std::process::id()));
         own && fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))

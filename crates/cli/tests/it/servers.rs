@@ -9,7 +9,7 @@ use std::{
     fs::{self, Permissions},
     net::TcpListener,
     os::unix::{
-        fs::{FileTypeExt, MetadataExt, PermissionsExt},
+        fs::{FileTypeExt, PermissionsExt},
         net::UnixStream,
     },
     path::Path,
@@ -19,8 +19,8 @@ use std::{
 };
 
 use crate::{
-    running::{SAMPLE, signal, within},
-    world::{Ran, World},
+    running::{self, SAMPLE, signal, within},
+    world::{Ran, World, is_root},
 };
 use kinds::{Existing, Kind, MARIADB, POSTGRES, VALKEY};
 
@@ -32,9 +32,8 @@ fn no_server_starts_that_nobody_asks_for() {
     world.write("values/000001", "one");
     world.write("values/000002", "two");
     for program in ["valkey-server", "redis-server"] {
-        let path = format!("bin/{program}");
-        world.write(&path, "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\n");
-        fs::set_permissions(world.path(&path), Permissions::from_mode(0o755)).unwrap();
+        let text = "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\n";
+        world.program(&format!("bin/{program}"), text);
     }
     let run = |line: &str| {
         let mut command = world.command(line);
@@ -69,10 +68,8 @@ pub(crate) fn world() -> World {
 /// Processes with `text` in their command lines.
 pub(crate) fn processes(text: &Path) -> Vec<(u32, String)> {
     let text = text.to_str().unwrap();
-    let numbers = fs::read_dir("/proc").unwrap().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter_map(|pid: u32| {
+    running::processes()
+        .filter_map(|pid| {
             let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             line.contains(text).then_some((pid, line))
@@ -469,13 +466,10 @@ fn a_server_that_hangs_fails_its_trial_and_the_rest_goes_on(kind: &Kind, world: 
 fn a_password_reaches_workers_on_other_hosts_and_no_command_line(kind: &Kind, world: &World) {
     let server = Existing::start(kind, world);
     let program = env!("CARGO_BIN_EXE_storemark");
-    world.write("on", format!("#!/bin/sh\nexec env -i {program} worker\n"));
-    fs::set_permissions(world.path("on"), Permissions::from_mode(0o755)).unwrap();
     let hosts = "--hosts a,b --launch ./on{host} --rounds 100000 --keys 50 --json run.json";
     let (scheme, place, shop) = (kind.scheme, server.place(), kind.shop);
     for host in ["a", "b"] {
-        fs::rename(world.path("on"), world.path(&format!("on{host}"))).unwrap();
-        fs::copy(world.path(&format!("on{host}")), world.path("on")).unwrap();
+        world.program(&format!("on{host}"), &format!("#!/bin/sh\nexec env -i {program} worker\n"));
     }
     for login in ["me:right@", "me@"] {
         let line = format!("run {scheme}://{login}{place}/{shop} --read {hosts}");
@@ -642,8 +636,7 @@ fn a_folder_that_is_deep_or_closed_is_no_obstacle(kind: &Kind, world: &World) {
     fs::create_dir(world.path("closed")).unwrap();
     fs::set_permissions(world.path("closed"), Permissions::from_mode(0o700)).unwrap();
     let ran = world.ok(&line("closed"));
-    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    assert_eq!(ran.out.contains("stores are in"), is_root, "{}", ran.out);
+    assert_eq!(ran.out.contains("stores are in"), is_root(), "{}", ran.out);
 }
 
 #[test]

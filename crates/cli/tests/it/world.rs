@@ -130,6 +130,15 @@ impl World {
         fs::write(path, bytes).unwrap();
     }
 
+    /// Writes a program.
+    #[cfg(unix)]
+    pub(crate) fn program(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+
+        self.write(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// Flips a bit of the first byte of `bytes` in a file that has them once.
     pub(crate) fn flip(&self, name: &str, bytes: &[u8]) {
         let mut all = fs::read(self.path(name)).unwrap();
@@ -154,6 +163,12 @@ impl World {
         walk(self.0.path(), &mut found);
         found
     }
+}
+
+/// Whether the tests run as root.
+#[cfg(unix)]
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// The library that Debian's sqlite3 shell uses.

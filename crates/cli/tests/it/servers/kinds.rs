@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File, Permissions},
     io::Write,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{running::within, world::World};
+use crate::{
+    running::{children, within},
+    world::{World, is_root},
+};
 
 pub(super) struct Kind {
     /// The engine that starts one.
@@ -282,8 +285,7 @@ pub(super) const VALKEY: Kind = Kind {
 /// The data of a server of MariaDB, its user, and its own place for temporary tables: one that starts
 /// removes those of all others in its.
 fn in_folder(folder: &Path) -> Vec<String> {
-    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
-    let user = is_root.then(|| "--user=mysql".to_owned());
+    let user = is_root().then(|| "--user=mysql".to_owned());
     let data = format!("--datadir={}", folder.join("data").display());
     [data, format!("--tmpdir={}", folder.display())].into_iter().chain(user).collect()
 }
@@ -345,7 +347,7 @@ fn as_postgres(name: &str) -> Command {
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = installed.map(|entry| entry.path()).max_by_key(|path| version(path));
     let program = newest.map_or_else(|| name.into(), |folder| folder.join("bin").join(name));
-    let mut command = if fs::metadata("/proc/self").unwrap().uid() == 0 {
+    let mut command = if is_root() {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
         command
@@ -404,7 +406,8 @@ impl<'k> Existing<'k> {
     pub(super) fn signal(&self, name: &str) {
         let first = self.process.id();
         // Its own first: when it has ended they are no longer its.
-        for process in children(first).into_iter().chain([first]) {
+        let own = children(first).into_iter().map(|(process, _)| process);
+        for process in own.chain([first]) {
             // One may have ended meanwhile.
             let _ = Command::new("kill").args(["-s", name, &process.to_string()]).output();
         }
@@ -472,21 +475,6 @@ impl Drop for Existing<'_> {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// The processes that `parent` has started and that have not ended.
-fn children(parent: u32) -> Vec<u32> {
-    let stat = |pid: u32| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let numbers = fs::read_dir("/proc").unwrap().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_child = |pid: &u32| {
-        let stat = stat(*pid);
-        let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
-        let mut fields = after.split(' ');
-        fields.next().is_some_and(|state| state != "Z")
-            && fields.next() == Some(&parent.to_string())
-    };
-    numbers.filter(is_child).collect()
 }
 
 /// A port that was free a moment ago.

@@ -147,9 +147,7 @@ fn contents(world: &World, names: &[&str]) -> Vec<(String, Vec<u8>)> {
 
 /// Scratch folders and processes that are left.
 fn left(world: &World) -> Vec<String> {
-    let entries = fs::read_dir(world.path("")).unwrap().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let folders = names.filter(|name| name.contains("storemark-scratch"));
+    let folders = world.names(".").into_iter().filter(|name| name.contains("storemark-scratch"));
     let folder = world.path(".").canonicalize().unwrap();
     let processes = crate::servers::processes(&folder).into_iter().map(|(_, line)| line);
     folders.chain(processes).collect()

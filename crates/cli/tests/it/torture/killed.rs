@@ -11,9 +11,9 @@ use std::{
 
 use super::{Draw, ended, search, started};
 use crate::{
-    kept::{Mounted, SECRET, is_root, twins},
+    kept::{Mounted, SECRET, twins},
     running::signal,
-    world::World,
+    world::{World, is_root},
 };
 
 #[test]
