@@ -56,14 +56,6 @@ fn every_command_that_measures_writes_one() {
 }
 
 #[test]
-fn a_study_writes_one_of_all_its_steps() {
-    let world = World::new();
-    world.ok("study to-blob-or-not --quick --step 1 --rounds 1 --quiet --html study.html");
-    let page = fs::read_to_string(world.path("study.html")).unwrap();
-    assert!(page.contains("What differs here") && page.contains("data-chart=\""));
-}
-
-#[test]
 fn a_place_that_cannot_be_written_is_found_before_measuring() {
     let world = World::new();
     world.write("mine.html", "<!DOCTYPE html><p>mine</p>");

@@ -38,7 +38,8 @@ fn all_are_listed_and_a_slip_is_answered() {
 #[test]
 fn a_step_shows_what_was_published_beside_what_is_measured() {
     let world = World::new();
-    let ran = world.ok("study page-cache --quick --step 2 --rounds 1 --records out");
+    let line = "study page-cache --quick --step 2 --rounds 1 --records out --html study.html";
+    let ran = world.ok(line);
     let line = |all: &str, part: &str| {
         let found = all.lines().find(|line| line.contains(part));
         found.unwrap_or_else(|| panic!("no line with {part}: {all}")).to_owned()
@@ -48,7 +49,9 @@ fn a_step_shows_what_was_published_beside_what_is_measured() {
     assert!(ran.out.contains("What differs here:"));
     // Each step has its record, which shows itself.
     assert!(world.ok("report out/page-cache-2.json").out.contains("sqlite api=blob"));
-    assert_eq!(world.tree().len(), 2, "{:?}", world.tree().keys());
+    assert_eq!(world.tree().len(), 3, "{:?}", world.tree().keys());
+    let page = std::fs::read_to_string(world.path("study.html")).unwrap();
+    assert!(page.contains("What differs here") && page.contains("data-chart=\""), "{page}");
 }
 
 #[test]
