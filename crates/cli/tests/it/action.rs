@@ -83,7 +83,8 @@ fn job_with(world: &World, options: &str, variables: &[(&str, &str)]) -> Output 
         .unwrap()
 }
 
-const WORK: &str = "--update --keys 200 --count 200 --size 100 --batch 1 --fail-on flushes";
+const WORK: &str =
+    "--update --keys 50 --count 50 --size 100 --batch 1 --rounds 3 --fail-on flushes";
 
 #[test]
 fn a_commit_that_flushes_once_more_fails_and_one_that_does_not_passes() {

@@ -94,7 +94,7 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     let world = furnished();
     world.ok("import thumbs thumbs.db");
     let before = world.names(".");
-    let words = world.ok("advise thumbs.db --reads 100 --time 40s").words();
+    let words = world.ok("advise thumbs.db --reads 100 --time 20s").words();
     let parts: &[&str] = if words.starts_with("No answer yet: ") {
         &["Try --time "]
     } else {
@@ -108,7 +108,7 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
 fn readers_and_writers_are_compared_at_the_same_time_with_the_settings_that_decide_it() {
     let world = furnished();
     let before = world.names(".");
-    let options = "--readers 2 --writers 2 --time 90s --explain --json last.json --seed 1";
+    let options = "--readers 2 --writers 2 --time 60s --explain --json last.json --seed 1";
     let ran = world.ok(&format!("advise thumbs {options}"));
     let words = ran.words();
     if words.starts_with(NOTHING) {
@@ -137,7 +137,7 @@ fn one_value_and_empty_values_are_enough() {
         for number in 0..count {
             world.write(&format!("thumbs/{number}"), bytes);
         }
-        let words = world.ok("advise --data thumbs --time 40s").words();
+        let words = world.ok("advise --data thumbs --time 20s").words();
         assert_eq!(world.names("."), ["thumbs"]);
         if words.starts_with(NOTHING) {
             assert!(words.contains("Try --time "), "{words}");

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use crate::world::World;
 
+/// A run whose record several tests read.
+const RUN: &str = "run files: memory: --read --keys 10 --rounds 5";
+
 fn recorded(line: &str) -> World {
-    let world = World::new();
-    world.ok(&format!("{line} --json run.json"));
-    world
+    World::with_record(line, "run.json")
 }
 
 /// The lines of a CSV after its header, which must begin with `first`.
@@ -60,7 +61,7 @@ fn names_like_formulas_are_shown_and_not_run() {
 
 #[test]
 fn json_and_markdown_have_the_estimates() {
-    let world = recorded("run files: memory: --read --keys 10 --rounds 5");
+    let world = recorded(RUN);
     let told: Value = serde_json::from_str(&world.ok("report run.json --json -").out).unwrap();
     assert_eq!(told["runs"][0]["rows"][0]["verdict"], "baseline");
     assert!(told["runs"][0]["rows"][1]["ratio"]["point"].as_f64() > Some(0.0));
@@ -70,7 +71,7 @@ fn json_and_markdown_have_the_estimates() {
 
 #[test]
 fn one_form_at_a_time() {
-    let world = recorded("run memory: --read --keys 5 --rounds 1");
+    let world = recorded(RUN);
     for line in ["--csv --json -", "--json - --markdown", "--markdown --csv"] {
         assert!(world.refused(&format!("report run.json {line}")).contains("cannot be used with"));
     }
@@ -102,7 +103,7 @@ fn damaged_records_are_said_in_every_form() {
 #[test]
 #[cfg(target_os = "linux")]
 fn an_output_that_cannot_be_written_is_said() {
-    let world = recorded("run memory: --read --keys 5 --rounds 1");
+    let world = recorded(RUN);
     for form in ["", "--csv", "--json -", "--markdown"] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let ran = world.command(&format!("report run.json {form}")).stdout(full).output().unwrap();
@@ -116,7 +117,7 @@ fn an_output_that_cannot_be_written_is_said() {
 /// What adds to tables is in Markdown, and refused for forms without tables.
 #[test]
 fn parts_of_tables_are_in_markdown_and_not_dropped_elsewhere() {
-    let world = recorded("run files: memory: --read --keys 5 --size 1k --rounds 1");
+    let world = recorded(RUN);
     let plain = world.ok("report run.json --markdown").out;
     for part in ["--explain", "--over-time"] {
         let more = world.ok(&format!("report run.json --markdown {part}")).out;
