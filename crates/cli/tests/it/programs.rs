@@ -40,7 +40,7 @@ fn an_engine_of_another_program_is_measured_next_to_this_ones_and_to_itself() {
         ("sqlite", mix, 2),
         ("files", "--read --update", 4),
     ] {
-        let work = format!("{work} --keys 200 --size 1000 --rounds 2");
+        let work = format!("{work} --keys 200 --count 200 --size 1000 --rounds 2");
         let targets = format!("{engine}: {engine}:?worker=./old");
         let ran = world.ok(&format!("run {targets} {work} -v --json r.json --html r.html"));
         let record = world.record("r.json");
@@ -73,7 +73,7 @@ fn an_engine_of_another_program_is_measured_next_to_this_ones_and_to_itself() {
 fn a_program_that_is_compared_with_itself_is_not_measured_a_third_time() {
     let world = World::new();
     symlink(PROGRAM, world.path("link")).unwrap();
-    let work = "--read --keys 50 --rounds 1 --json r.json";
+    let work = "--read --keys 50 --count 50 --rounds 1 --json r.json";
     for targets in
         ["redb: redb:?worker=./link", "redb:?worker=./link", "files: redb:?worker=./link"]
     {
@@ -89,7 +89,7 @@ fn a_program_of_another_version_with_the_same_protocol_is_measured() {
     let world = World::new();
     let newer = r#"sed -u '1s/"version":"[^"]*"/"version":"9.9.9"/g'"#;
     script(&world, "newer", &format!("{PROGRAM} \"$@\" | {newer}"));
-    let work = "--read --update --keys 50 --rounds 2 --json r.json";
+    let work = "--read --update --keys 50 --count 50 --rounds 2 --json r.json";
     let ran = world.ok(&format!("run redb: redb:?worker=./newer {work} -v"));
     let record = world.record("r.json");
     let libraries = &record.header.environment.libraries;
@@ -107,7 +107,7 @@ fn a_store_of_the_user_is_measured_by_another_program_and_left_as_it_was() {
     world.ok("init own.redb --count 100 --size 2000");
     let before = fs::read(world.path("own.redb")).unwrap();
     let targets = "own.redb own.redb?worker=./old";
-    world.ok(&format!("run {targets} --read --update --rounds 2 --json r.json"));
+    world.ok(&format!("run {targets} --read --update --count 100 --rounds 2 --json r.json"));
     assert_eq!(fs::read(world.path("own.redb")).unwrap(), before);
     let record = world.record("r.json");
     assert_eq!(samples(&record, 0), samples(&record, 1));
