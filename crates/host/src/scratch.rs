@@ -76,13 +76,23 @@ pub fn empty_folder(folder: &Path) -> io::Result<()> {
 /// Fails if an entry cannot be removed; the lock then stays.
 pub fn remove_folder(folder: &Path, lock: Option<FileLock>) -> io::Result<()> {
     empty_folder(folder)?;
-    // On Windows an open file stays in its folder until it is closed. Elsewhere nobody else takes the lock
-    // before the folder is gone.
-    let lock = lock.filter(|_| !cfg!(windows));
-    fs::remove_file(folder.join(LOCK))?;
+    remove_lock(folder)?;
     fs::remove_dir(folder)?;
+    // Until now nobody else could take it.
     drop(lock);
     Ok(())
+}
+
+/// Removes the lock file of `folder`, which may be open. On Windows such a file stays in its folder until
+/// everyone has closed it, so it is moved out of it first.
+fn remove_lock(folder: &Path) -> io::Result<()> {
+    let lock = folder.join(LOCK);
+    if !cfg!(windows) {
+        return fs::remove_file(lock);
+    }
+    let aside = folder.with_file_name(format!("storemark-lock-{:016x}", random()));
+    fs::rename(lock, &aside)?;
+    fs::remove_file(aside)
 }
 
 /// A folder of this run, removed with all in it when dropped, or soon after this process was
@@ -428,7 +438,9 @@ mod tests {
                 });
             }
         });
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+        let left: Vec<_> = entries(parent.path()).map(|entry| entry.path()).collect();
+        let inside: Vec<_> = left.iter().flat_map(|l| entries(l)).map(|e| e.path()).collect();
+        assert!(left.is_empty(), "{left:?} {inside:?}");
     }
 
     #[test]
