@@ -30,7 +30,7 @@ const OTHERS: u32 = 0o007;
 
 impl FileAccess {
     /// Reads what the group and others may do with all that is at and below `path`, and the owner
-    /// with `path` itself. If the system has no modes, everyone may do everything.
+    /// with `path` itself. If the system has no modes, they are those that Unix usually gives.
     ///
     /// # Errors
     ///

@@ -14,9 +14,9 @@ pub(crate) fn owner(_: &Metadata) -> (u32, u32) {
     (0, 0)
 }
 
-/// Returns a mode with which everyone may do everything.
-pub(crate) fn mode(_: &Metadata) -> u32 {
-    0o777
+/// Returns the mode that Unix usually gives: what is backed up here may be restored there.
+pub(crate) fn mode(meta: &Metadata) -> u32 {
+    if meta.is_dir() { 0o755 } else { 0o644 }
 }
 
 pub(crate) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
@@ -45,4 +45,18 @@ pub(crate) fn own_bytes() -> Option<u64> {
 
 pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_owner_may_write_to_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        let mode_of = |path: &Path| mode(&path.metadata().unwrap());
+        assert_eq!([mode_of(folder.path()), mode_of(&file)], [0o755, 0o644]);
+    }
 }
