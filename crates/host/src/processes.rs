@@ -133,7 +133,7 @@ fn scale(whole: u64, share: u64, of: u64) -> u64 {
 
 /// Returns the bytes of memory of this process, of `roots` and of all their descendants, without
 /// the page cache; a page that several of them share counts once. `None` if it is not reported: macOS
-/// reports no parts of shared pages, so only this process is known.
+/// and Windows report no parts of shared pages, so only this process is known.
 pub fn occupied_bytes(roots: &[u32]) -> Option<u64> {
     if !cfg!(target_os = "linux") {
         return if roots.is_empty() { os::own_bytes() } else { None };

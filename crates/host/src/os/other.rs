@@ -39,10 +39,6 @@ pub(crate) fn address_space() -> Option<u64> {
     None
 }
 
-pub(crate) fn own_bytes() -> Option<u64> {
-    None
-}
-
 pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
     None
 }

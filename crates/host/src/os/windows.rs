@@ -253,13 +253,24 @@ pub(crate) fn spent() -> Cost {
     let times = times(|created, ended, system, user| unsafe {
         GetProcessTimes(GetCurrentProcess(), created, ended, system, user)
     });
+    let minor_faults = own_memory().map(|memory| memory.PageFaultCount.into());
+    Cost { minor_faults, ..times }
+}
+
+/// Returns the memory that the system keeps ready for this process: what it has of its own, read or not, and no
+/// page of a file.
+pub(crate) fn own_bytes() -> Option<u64> {
+    u64::try_from(own_memory()?.PagefileUsage).ok()
+}
+
+/// Returns the system's account of the memory of this process.
+fn own_memory() -> Option<PROCESS_MEMORY_COUNTERS> {
     // SAFETY: the structure has numbers alone, for which zeros will do.
     let mut memory: PROCESS_MEMORY_COUNTERS = unsafe { mem::zeroed() };
-    let size = u32::try_from(size_of_val(&memory)).expect("less than a hundred bytes");
+    let size = u32::try_from(size_of_val(&memory)).ok()?;
     // SAFETY: the handle is that of this process, and the structure has this size.
     let read = unsafe { K32GetProcessMemoryInfo(GetCurrentProcess(), &raw mut memory, size) };
-    let minor_faults = (read != 0).then_some(memory.PageFaultCount.into());
-    Cost { minor_faults, ..times }
+    (read != 0).then_some(memory)
 }
 
 /// Returns the input and output of this process so far. What a device had to do for it is not counted;
