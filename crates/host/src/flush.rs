@@ -16,9 +16,9 @@ use crate::{
     stop::Stop,
 };
 
-/// Flushes all that was written to the file or folder at `path`: for a folder, on Linux the whole
-/// file system that holds it, elsewhere and on file systems in user space (FUSE) each file below it. If the path is absent, nothing is
-/// flushed.
+/// Flushes all that was written to the file or folder at `path`: for a folder, on Linux and for an administrator
+/// of Windows the whole file system that holds it, elsewhere and on file systems in user space (FUSE) each file
+/// below it. If the path is absent, nothing is flushed.
 ///
 /// # Errors
 ///

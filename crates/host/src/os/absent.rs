@@ -38,10 +38,6 @@ pub(crate) fn access_list_of(_: &File) -> io::Result<Option<Vec<u8>>> {
 
 pub(crate) fn remove_access_lists(_: &Path) {}
 
-pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
-    None
-}
-
 pub(crate) fn pieces(_: &Path) -> io::Result<Option<u64>> {
     Ok(None)
 }

@@ -60,6 +60,11 @@ pub(crate) fn emulator() -> Option<String> {
     None
 }
 
+/// Returns nothing: sync(2) may return before everything is on a device.
+pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
+    None
+}
+
 #[cfg(target_vendor = "apple")]
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
     rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)

@@ -139,6 +139,14 @@ pub(crate) fn flush_file(path: &Path, meta: &Metadata) -> io::Result<()> {
     File::options().write(true).open(path)?.sync_all()
 }
 
+/// Flushes the volume that `folder` is on, as an administrator may; returns `None` if that is not possible here.
+pub(crate) fn sync_filesystem(folder: &Path) -> Option<io::Result<()>> {
+    let volume = filesystem(folder)?.device;
+    // With a backslash at the end the name is that of the root folder.
+    let volume = File::options().write(true).open(volume.trim_end_matches('\\')).ok()?;
+    volume.sync_all().ok().map(Ok)
+}
+
 /// Returns the bytes that this user may still write to the volume of `place`.
 pub(crate) fn free_bytes(place: &Path) -> Option<io::Result<u64>> {
     let free = || {
