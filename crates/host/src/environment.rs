@@ -72,14 +72,10 @@ const NAMES: [(&str, &str); 12] = [
 /// Returns the kinds of virtual machine and container, outermost first; `None` if none was
 /// detected.
 fn virtualised() -> Option<String> {
-    // Vendor and product, as the firmware gives them.
-    let names = ["sys_vendor", "product_name"];
-    let known = names.map(|name| read_line(Path::new("/sys/class/dmi/id").join(name)));
-    let firmware: Vec<String> = known.into_iter().flatten().collect();
-    let hypervisor = read_line("/sys/hypervisor/type");
+    let firmware: Vec<String> = os::firmware().into_iter().flatten().collect();
     let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
     let flag = processor::sees_hypervisor(&cpuinfo);
-    with_container(machine(&firmware.join(" "), hypervisor, flag), container())
+    with_container(machine(&firmware.join(" "), os::hypervisor(), flag), container())
 }
 
 fn with_container(machine: Option<String>, container: Option<String>) -> Option<String> {

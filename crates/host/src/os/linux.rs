@@ -32,6 +32,17 @@ use rustix::{
 };
 
 pub(crate) use super::posix::*;
+use crate::text::read_line;
+
+/// Returns the vendor and the product that the firmware names.
+pub(crate) fn firmware() -> [Option<String>; 2] {
+    ["sys_vendor", "product_name"].map(|name| read_line(Path::new("/sys/class/dmi/id").join(name)))
+}
+
+/// Returns the hypervisor, if the kernel names it.
+pub(crate) fn hypervisor() -> Option<String> {
+    read_line("/sys/hypervisor/type")
+}
 
 /// Returns what the calling thread spent so far.
 pub(crate) fn spent_by_thread() -> Cost {

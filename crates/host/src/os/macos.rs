@@ -81,6 +81,11 @@ pub(crate) fn emulator() -> Option<String> {
     (number(c"sysctl.proc_translated") == Some(1)).then(|| "Rosetta".to_owned())
 }
 
+/// Returns that there is a hypervisor; which one is not known.
+pub(crate) fn hypervisor() -> Option<String> {
+    (number(c"kern.hv_vmm_present") == Some(1)).then(|| "virtual machine".to_owned())
+}
+
 /// Returns the memory of this process: what it has changed, compressed pages too, and no page of a file.
 pub(crate) fn own_bytes() -> Option<u64> {
     usage().map(|usage| usage.ri_phys_footprint)

@@ -60,6 +60,17 @@ pub(crate) fn emulator() -> Option<String> {
     None
 }
 
+/// Returns nothing: what the firmware names is not known here.
+pub(crate) fn firmware() -> [Option<String>; 2] {
+    [None, None]
+}
+
+/// Returns nothing, as above.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn hypervisor() -> Option<String> {
+    None
+}
+
 /// Returns nothing: sync(2) may return before everything is on a device.
 pub(crate) fn sync_filesystem(_: &Path) -> Option<io::Result<()>> {
     None

@@ -361,8 +361,23 @@ pub(crate) fn memory() -> Memory {
 }
 
 pub(crate) fn processor_name() -> Option<String> {
-    let key = wide(OsStr::new(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"));
-    let name = wide(OsStr::new("ProcessorNameString"));
+    registry_text(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0", "ProcessorNameString")
+}
+
+/// Returns the vendor and the product that the firmware names.
+pub(crate) fn firmware() -> [Option<String>; 2] {
+    let bios = r"HARDWARE\DESCRIPTION\System\BIOS";
+    ["SystemManufacturer", "SystemProductName"].map(|name| registry_text(bios, name))
+}
+
+/// Returns nothing: a system that has Hyper-V sees a hypervisor without being in a virtual machine.
+pub(crate) fn hypervisor() -> Option<String> {
+    None
+}
+
+/// Returns a text of the machine's registry; `None` if it is not there, or is empty or longer than these are.
+fn registry_text(key: &str, name: &str) -> Option<String> {
+    let [key, name] = [key, name].map(|text| wide(OsStr::new(text)));
     let mut text = [0_u16; 256];
     let mut bytes = u32::try_from(size_of_val(&text)).ok()?;
     // SAFETY: the names end in zero, and the call writes no more bytes than the text has.
