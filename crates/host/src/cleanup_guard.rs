@@ -120,8 +120,8 @@ impl CleanupGuard {
         let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
         let mut command = command(&parent.join(folder.file_name()?))?;
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // In a group of its own a terminal's interrupt does not reach it.
-        Some(Self { shell: os::in_own_group(&mut command).current_dir("/").spawn().ok()? })
+        // Neither the interrupt of a terminal nor its end may reach it.
+        Some(Self { shell: os::without_terminal(&mut command).current_dir("/").spawn().ok()? })
     }
 
     /// Asks the guard to kill the process group `group` if this process ends before it.

@@ -113,6 +113,11 @@ pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
+/// Puts the process into a group of its own. It ignores SIGHUP by itself.
+pub(crate) fn without_terminal(command: &mut Command) -> &mut Command {
+    in_own_group(command)
+}
+
 /// The processes of a group that one started in it leads.
 #[derive(Debug)]
 pub(crate) struct Group;

@@ -49,7 +49,7 @@ use windows_sys::{
             },
             SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX, OSVERSIONINFOW},
             Threading::{
-                CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetCurrentThread,
+                CREATE_NEW_PROCESS_GROUP, DETACHED_PROCESS, GetCurrentProcess, GetCurrentThread,
                 GetProcessIoCounters, GetProcessTimes, GetThreadTimes, IO_COUNTERS,
             },
         },
@@ -177,6 +177,11 @@ pub(crate) fn now_ns() -> u64 {
 /// Puts the process into a group of its own, which Ctrl-C does not reach.
 pub(crate) fn in_own_group(command: &mut Command) -> &mut Command {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP)
+}
+
+/// Starts the process without a console: it outlives one that is closed, and Ctrl-Break does not reach it.
+pub(crate) fn without_terminal(command: &mut Command) -> &mut Command {
+    command.creation_flags(DETACHED_PROCESS)
 }
 
 /// The processes that one process has started, with itself. They end when this is dropped, and when this
