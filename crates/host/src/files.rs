@@ -284,6 +284,23 @@ mod rename_tests {
     }
 
     #[test]
+    #[cfg(windows)]
+    fn a_file_that_another_program_has_open_is_renamed_once_it_is_closed() {
+        use std::{os::windows::fs::OpenOptionsExt, thread, time::Duration};
+
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("from"), "x").unwrap();
+        let open = File::options().read(true).share_mode(0).open(at("from")).unwrap();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            drop(open);
+        });
+        rename_new(&at("from"), &at("to")).unwrap();
+        assert!(at("to").exists());
+    }
+
+    #[test]
     fn an_absent_source_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let error = rename_new(&folder.path().join("x"), &folder.path().join("y")).unwrap_err();

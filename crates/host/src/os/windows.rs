@@ -22,7 +22,10 @@ use model::{Cost, Filesystem, Io, Memory};
 use windows_sys::{
     Wdk::System::SystemServices::RtlGetVersion,
     Win32::{
-        Foundation::{ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_ITEMS, FILETIME, MAX_PATH},
+        Foundation::{
+            ERROR_ACCESS_DENIED, ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_ITEMS,
+            ERROR_SHARING_VIOLATION, FILETIME, MAX_PATH,
+        },
         Storage::FileSystem::{
             BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
             FILE_STANDARD_INFO, FileStandardInfo, GetDiskFreeSpaceExW, GetFileInformationByHandle,
@@ -311,14 +314,26 @@ pub(crate) fn spent_by_thread() -> Cost {
     })
 }
 
-/// Renames to a path at which nothing is yet, in one step.
+/// Renames to a path at which nothing is yet, in one step. What another program has open cannot be renamed, and a
+/// scanner opens what is new, so this is tried for a second.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    const TRIES: u32 = 50;
+    const PAUSE: Duration = Duration::from_millis(20);
     let rename = || {
         let (from, to) = (long(from)?, long(to)?);
         // SAFETY: both paths end in zero.
         checked(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) })
     };
-    Some(rename())
+    let mut done = rename();
+    for _ in 0..TRIES {
+        let code = done.as_ref().err().and_then(io::Error::raw_os_error).map(i32::cast_unsigned);
+        if !matches!(code, Some(ERROR_ACCESS_DENIED | ERROR_SHARING_VIOLATION)) {
+            break;
+        }
+        thread::sleep(PAUSE);
+        done = rename();
+    }
+    Some(done)
 }
 
 /// Returns the version of Windows, and that of Wine if it is Wine.
