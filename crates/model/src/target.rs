@@ -155,13 +155,28 @@ pub fn settings_text<'s>(settings: impl IntoIterator<Item = (&'s str, &'s str)>)
     settings.into_iter().map(one).collect::<Vec<_>>().join("&")
 }
 
-/// Quotes a text for a shell if the shell would interpret any of it.
+/// Quotes a text for a shell of this system if the shell would interpret any of it.
 pub fn shell_quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    if cfg!(windows) { quoted_for_windows(text) } else { quoted_for_unix(text) }
+}
+
+fn quoted_for_unix(text: &str) -> String {
+    if is_plain(text, "/._-:=,+@%") {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Quotes a text in the only way that both `cmd` and PowerShell take.
+fn quoted_for_windows(text: &str) -> String {
+    if is_plain(text, r"\/._-:=+%") {
+        return text.to_owned();
+    }
+    format!("\"{}\"", text.replace('"', "\\\""))
+}
+
+fn is_plain(text: &str, signs: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || signs.contains(c))
 }
 
 fn is_engine_word(word: &str) -> bool {
@@ -221,6 +236,16 @@ mod tests {
         assert_eq!(target.location, "50%26.db");
         let values: Vec<_> = target.settings.iter().map(|(_, value)| value.as_str()).collect();
         assert_eq!(values, ["n LIKE '%de%'", "a&b?c\n%26", "%2"]);
+    }
+
+    #[test]
+    fn a_shell_takes_what_is_quoted_as_one_word() {
+        assert_eq!(quoted_for_unix("sqlite:a.db"), "sqlite:a.db");
+        assert_eq!(quoted_for_unix("it's?a=1&b=2"), r"'it'\''s?a=1&b=2'");
+        assert_eq!(quoted_for_windows(r"sqlite:C:\data\a.db"), r"sqlite:C:\data\a.db");
+        assert_eq!(quoted_for_windows(r"C:\it's?a=1&b=2"), r#""C:\it's?a=1&b=2""#);
+        assert_eq!(quoted_for_windows("a,b"), r#""a,b""#, "a list for PowerShell");
+        assert_eq!([quoted_for_unix(""), quoted_for_windows("")], ["''", r#""""#]);
     }
 
     #[test]
