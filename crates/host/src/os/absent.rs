@@ -6,10 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub(crate) fn flush_calls() -> Option<u64> {
-    None
-}
-
 pub(crate) fn process_ns(_: u32) -> Option<u64> {
     None
 }

@@ -60,6 +60,11 @@ pub(crate) fn emulator() -> Option<String> {
     None
 }
 
+/// Returns nothing: only on Linux are the calls of a library counted.
+pub(crate) fn flush_calls() -> Option<u64> {
+    None
+}
+
 /// Returns nothing: what the firmware names is not known here.
 pub(crate) fn firmware() -> [Option<String>; 2] {
     [None, None]
