@@ -3,7 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, FileTimes, Metadata},
     io::{self, ErrorKind, Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
@@ -21,6 +21,15 @@ pub fn identity(path: &Path, meta: &Metadata) -> Option<(u64, u64)> {
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let one = os::file_identity(one);
     one.is_some() && one == os::file_identity(other)
+}
+
+/// Returns the path with links resolved; on Windows as programs show it, without the prefix `\\?\` unless it is long.
+///
+/// # Errors
+///
+/// Fails if nothing is there.
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().map(os::shown_path)
 }
 
 /// Returns the effective user (0 is root), if the system has such numbers.

@@ -58,7 +58,7 @@ pub use environment::environment;
 pub use file_lock::FileLock;
 pub use files::{
     check_writable, copy_file, create_folder, exchange, identity, is_mine, is_mount_point,
-    is_open_to_write, is_same_file, may_be_moved, rename_new, user_id,
+    is_open_to_write, is_same_file, may_be_moved, real_path, rename_new, user_id,
 };
 pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;

@@ -31,8 +31,11 @@ const SERVER_FOLDERS: [&str; 5] =
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Returns the programs that storemark can use in addition to what is built in. Servers only print
-/// their version, they are not started.
+/// their version, they are not started. On Windows there are none.
 pub fn programs() -> Vec<Program> {
+    if cfg!(windows) {
+        return Vec::new();
+    }
     let entry = |name: &str, package: &str, version, path: Option<PathBuf>| Program {
         name: name.to_owned(),
         version,

@@ -10,7 +10,10 @@ use std::{
 
 use model::{Error, ErrorKind, Result};
 
-use crate::{files::identity, os};
+use crate::{
+    files::{identity, real_path},
+    os,
+};
 
 /// The bytes that files occupy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,7 +175,7 @@ pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
     // Above an absolute path is the root, above a relative one the current folder.
     let here = Path::new(".");
     let mut places = path.ancestors().chain([here]);
-    places.find_map(|place| place.canonicalize().ok()).unwrap_or_else(|| here.to_owned())
+    places.find_map(|place| real_path(place).ok()).unwrap_or_else(|| here.to_owned())
 }
 
 #[cfg(unix)]

@@ -247,10 +247,11 @@ const BYTES: usize = 4 << 20;
 fn caches(folder: Option<&Path>) -> Vec<Reach> {
     let warm =
         Reach { cache: Cache::Warm, reached: Some(true), why: "files are read first".to_owned() };
-    let data_cold = match folder.map(evicted) {
-        None => unknown("nothing can be written there to try it with"),
-        Some(Err(error)) => unknown(&error.to_string()),
-        Some(Ok((before, after))) => judged(before, after),
+    let data_cold = match (pagecache::can_evict(), folder.map(evicted)) {
+        (Err(error), _) => Reach { reached: Some(false), ..unknown(&error.to_string()) },
+        (_, None) => unknown("nothing can be written there to try it with"),
+        (_, Some(Err(error))) => unknown(&error.to_string()),
+        (_, Some(Ok((before, after)))) => judged(before, after),
     };
     let cold = cold(&data_cold, pagecache::can_drop_all());
     vec![warm, data_cold, cold]

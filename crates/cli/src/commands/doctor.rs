@@ -77,8 +77,7 @@ fn request(options: &DoctorOptions) -> Result<DoctorRequest> {
 
 /// Returns the folder without links, because its mount is found by its path.
 fn folder(path: &Path) -> Result<PathBuf> {
-    let folder = path
-        .canonicalize()
+    let folder = host::real_path(path)
         .map_err(|error| Error::io(path.display(), error).with_kind(ErrorKind::Usage))?;
     if folder.is_dir() {
         return Ok(folder);

@@ -7,7 +7,7 @@ use std::{
         fs::{DirBuilderExt, MetadataExt, PermissionsExt},
         process::CommandExt,
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command},
     thread,
 };
@@ -34,6 +34,11 @@ pub(crate) use std::os::unix::fs::chown;
 /// Returns device and inode.
 pub(crate) fn identity(_: &Path, meta: &Metadata) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
+}
+
+/// Returns the path, which programs show as it is.
+pub(crate) fn shown_path(path: PathBuf) -> PathBuf {
+    path
 }
 
 /// Returns device and inode of what `path` leads to.

@@ -84,6 +84,14 @@ fn long(path: &Path) -> io::Result<Vec<u16>> {
     Ok(wide(full.as_os_str()))
 }
 
+/// Returns a full path of a drive without the prefix of long paths, unless it is long.
+pub(crate) fn shown_path(path: PathBuf) -> PathBuf {
+    let plain = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    let plain = plain.filter(|text| text.get(1..3) == Some(r":\"));
+    let plain = plain.filter(|text| text.len() < MAX_PATH as usize - 12).map(PathBuf::from);
+    plain.unwrap_or(path)
+}
+
 /// Opens a file, folder or link to ask for what the system knows of it, which takes no access.
 fn opened(path: &Path, is_link: bool) -> io::Result<File> {
     // Without the first flag no folder is opened, and without the second what a link leads to is.

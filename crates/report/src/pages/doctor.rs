@@ -130,8 +130,9 @@ fn filesystem(filesystem: &Filesystem) -> Vec<Option<String>> {
     };
     let options: Vec<_> = options.split(',').filter(is_relevant).collect();
     let direct = filesystem.loop_direct_io.map(|yes| if yes { "with" } else { "without" });
+    let from = if device.is_empty() { String::new() } else { format!(" from {device}") };
     vec![
-        Some(format!("{kind} on {mount} from {device}")),
+        Some(format!("{kind} on {mount}{from}")),
         Some(options.join(",")),
         compression.as_ref().map(|how| format!("compresses ({how})")),
         direct.map(|direct| format!("on a loop device {direct} direct I/O")),
