@@ -122,8 +122,12 @@ pub(super) fn not_covered(run: &Record) -> Option<String> {
         !workload.work.writes() && workload.batch == Batch::All && workload.work.order().is_some()
     };
     let together = plan.targets.len() > 1 && plan.workloads.iter().any(reads_together);
+    let cold_start = match &*run.header.environment.os {
+        "windows" => "a cold start, which Windows cannot show",
+        _ => "a cold start (--cache warm,data-cold)",
+    };
     let lacking = [
-        (warm && on_disk && has("cache")).then_some("a cold start (--cache warm,data-cold)"),
+        (warm && on_disk && has("cache")).then_some(cold_start),
         (plan.first_workload(Work::writes).is_none() && has("update"))
             .then_some("updates (--update)"),
         (together && has("batch")).then_some("reads that each begin a transaction (--batch 1)"),

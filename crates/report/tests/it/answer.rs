@@ -301,6 +301,9 @@ fn what_it_leaves_out_and_what_weakens_it_follow() {
         ),
         "{shown}"
     );
+    let mut on_windows = doubtful();
+    on_windows.header.environment.os = "windows".to_owned();
+    assert!(more(&on_windows).contains("a cold start, which Windows cannot show; updates"));
     let weakened = of(&doubtful()).weakened;
     assert!(weakened[0].starts_with("no figure counts: "), "{weakened:?}");
     let mut record = typical();
