@@ -38,7 +38,8 @@ impl Store {
         let file = file.into_inner()?;
         if self.flushes { file.sync_all()? }
         rename(&next, &self.path)?;
-        if self.flushes { File::open(self.path.parent().unwrap_or(Path::new(".")))?.sync_all()? }
+        // Windows cannot open a folder.
+        if self.flushes && cfg!(unix) { File::open(self.path.parent().unwrap_or(Path::new(".")))?.sync_all()? }
         content.changed = false;
         Ok(())
     }
