@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{FindingKind, record::Record};
+use model::record::Record;
 use stats::{BreakEven, Crossing, Estimate};
 
 use crate::costs::Costs;
@@ -146,11 +146,8 @@ impl Advice {
     /// Returns why a candidate was not measured to the end.
     fn why(&self, candidate: &Candidate) -> String {
         let findings = self.finals.findings.iter().chain(&self.race.findings);
-        let own = findings.filter(|one| one.target.as_ref() == Some(&candidate.label));
-        let mut failed = own.filter_map(|finding| match &finding.kind {
-            FindingKind::NotUsable { why } | FindingKind::TrialFailed { why } => Some(why.clone()),
-            _ => None,
-        });
-        failed.next().unwrap_or_else(|| "there was no time for it".to_owned())
+        let mut own = findings.filter(|one| one.target.as_ref() == Some(&candidate.label));
+        let failed = own.find_map(|finding| finding.kind.why_not_measured());
+        failed.unwrap_or("there was no time for it").to_owned()
     }
 }

@@ -48,13 +48,10 @@ fn merged(findings: impl Iterator<Item = Finding>) -> Vec<MergedFinding> {
         // Both report the same trouble: longer trials by the load, shorter ones by who waited.
         all.retain(|merged| !is_waiting_for_others(&merged.kind));
     }
-    all.sort_by_key(|merged| (Reverse(merged.kind.severity()), !leaves_no_figure(&merged.kind)));
+    // The reasons for rows without a figure come first among their like.
+    let explains_row = |kind: &FindingKind| kind.why_not_measured().is_some();
+    all.sort_by_key(|merged| (Reverse(merged.kind.severity()), !explains_row(&merged.kind)));
     all
-}
-
-/// Reports whether it is the reason for a row of a table without a figure.
-pub(crate) fn leaves_no_figure(kind: &FindingKind) -> bool {
-    matches!(kind, FindingKind::NotUsable { .. } | FindingKind::TrialFailed { .. })
 }
 
 fn is_waiting_for_others(kind: &FindingKind) -> bool {

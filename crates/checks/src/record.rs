@@ -15,7 +15,6 @@ use crate::{
     arithmetic::contradictions,
     experiment::roles,
     figures::{Figures, all_series, figures, per, sum},
-    merged::leaves_no_figure,
     sample::{OTHER_CPUS, is_short},
     series::{FEWEST_ROUNDS, Series, facts},
     sizes::{ratio_depends_on_size, sample_moves},
@@ -78,7 +77,7 @@ fn not_tried(record: &Record) -> Vec<Finding> {
         is_own
             && match finding.kind {
                 FindingKind::AlwaysWarm => series.case.cache.is_cold(),
-                _ => leaves_no_figure(&finding.kind),
+                _ => finding.kind.why_not_measured().is_some(),
             }
     };
     let is_explained =

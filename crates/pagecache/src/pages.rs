@@ -186,7 +186,7 @@ const WINDOW: u64 = 1 << 30;
 const PART: u64 = 64 << 20;
 
 /// Returns where the first data of `file` from `offset` on are, from the start of a page; `None` if there are
-/// only holes. Where the system does not tell, all is data.
+/// only holes. Where the system does not report them, all is data.
 fn next_data(file: &File, offset: u64) -> Option<u64> {
     #[cfg(target_os = "linux")]
     match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {

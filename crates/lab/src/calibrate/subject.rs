@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use checks::Form;
 use model::{
-    Blobs, Cache, Error, Finding, FindingKind, Operation, Result, Rounds,
+    Blobs, Cache, Error, Operation, Result, Rounds,
     record::{Ended, Record},
 };
 
@@ -125,11 +125,7 @@ fn measure_record(request: &Request, stop: &Stop) -> Result<(Record, Ended)> {
         return Err(Error::interrupted());
     }
     let record = recorder.record().cloned().ok_or_else(Error::overdue)?;
-    let why = |finding: &Finding| match &finding.kind {
-        FindingKind::NotUsable { why } | FindingKind::TrialFailed { why } => Some(why.clone()),
-        _ => None,
-    };
-    match record.findings.iter().find_map(why) {
+    match record.findings.iter().find_map(|finding| finding.kind.why_not_measured()) {
         Some(why) => Err(Error::failed(why)),
         None if record.samples.is_empty() => Err(Error::overdue()),
         None => Ok((record, ended)),

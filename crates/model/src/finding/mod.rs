@@ -62,6 +62,16 @@ impl Finding {
     }
 }
 
+impl FindingKind {
+    /// Returns why a target was not measured, or no further; `None` if the finding is about something else.
+    pub fn why_not_measured(&self) -> Option<&str> {
+        match self {
+            Self::NotUsable { why } | Self::TrialFailed { why } => Some(why),
+            _ => None,
+        }
+    }
+}
+
 /// The weight of a finding, lightest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
