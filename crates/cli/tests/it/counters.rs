@@ -28,7 +28,7 @@ fn traced(world: &World, line: &str) -> Option<u64> {
 /// Returns the whole flushes per operation of a target: by the record of its steady pass, and as strace sees
 /// them in both passes of its worker.
 fn flushes(world: &World, target: &str) -> (u64, Option<u64>) {
-    const COUNT: u64 = 200;
+    const COUNT: u64 = 600;
     let line = format!(
         "run {target} --update --keys {COUNT} --count {COUNT} --size 100 --batch 1 --rounds 1 \
          --json r.json"
