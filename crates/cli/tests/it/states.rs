@@ -90,6 +90,17 @@ fn a_database_that_is_longer_than_memory_is_measured_as_it_was_found() {
 }
 
 #[test]
+fn an_own_store_of_many_small_values_is_brought_into_memory() {
+    let world = World::after(["init small.db --count 100000 --size 10"]);
+    world.ok("copy small.db lmdb:small.lmdb");
+    world.ok("cache -e small.lmdb");
+    world.ok("run lmdb:small.lmdb small.db --rounds 2 --time 8s --json r.json");
+    let record = world.record("r.json");
+    assert!(!record.samples.is_empty());
+    assert!(record.samples.iter().all(|sample| !sample.as_found), "{:?}", record.samples);
+}
+
+#[test]
 fn the_cold_state_is_proven_or_its_lack_named() {
     let world = World::new();
     let ran = world.run("run files: pack: --read --keys 60 --rounds 2 --cache cold --json r.json");

@@ -50,6 +50,9 @@ pub(crate) const WARMING_AT_MOST: f64 = 0.4;
 /// Examining all files of all stores once, which is done several times. Where that takes longer, some files are
 /// examined.
 pub(crate) const EXAMINING: f64 = 0.05;
+/// Looking which pages of stores larger than memory are there, each page by itself. Without that they would be
+/// measured from memory, into which checking has read their values.
+pub(crate) const NOTING: f64 = 0.2;
 /// Reading it again although it is in memory, so that all stores are brought there in one way.
 pub(crate) const WARMING_AGAIN: f64 = 0.05;
 /// Filling the further copies of all stores, each with as much of it. They make intervals true, but not

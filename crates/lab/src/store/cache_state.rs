@@ -66,8 +66,10 @@ const AGAIN: u32 = 2;
 /// large for that, what was read since then is evicted.
 pub(crate) fn reach(ready: &ReadyStore, cache: Cache, stop: &Stop) -> Result<Option<Residency>> {
     while_goes_on(stop, |go_on| {
-        let files =
-            if cache == Cache::Warm { files(ready, go_on) } else { all_files(ready, go_on) };
+        let files = match cache {
+            Cache::Warm | Cache::AsFound => files(ready, go_on),
+            Cache::Limited | Cache::DataCold | Cache::Cold => all_files(ready, go_on),
+        };
         files?.map_or(Ok(None), |files| reach_of(&files, ready, cache).map(Some))
     })
 }

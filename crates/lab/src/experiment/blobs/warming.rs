@@ -9,7 +9,7 @@ use crate::{
     Amount,
     budget::{
         guessed::reading_files,
-        shares::{EXAMINING, WARMING, WARMING_AGAIN, WARMING_AT_MOST},
+        shares::{EXAMINING, NOTING, WARMING, WARMING_AGAIN, WARMING_AT_MOST},
     },
     dataset::Dataset,
     store::{ReadyStore, cache_state, file_bytes},
@@ -37,7 +37,7 @@ pub(super) fn warm(
         Warming::Missing | Warming::There => true,
         Warming::None => false,
         Warming::Impossible => {
-            job.within(examining, || cache_state::note_found(ready, job.stop))?;
+            job.within(job.of_each(NOTING), || cache_state::note_found(ready, job.stop))?;
             false
         }
     };
@@ -121,7 +121,12 @@ fn fits(bytes: u64, free: Option<u64>) -> bool {
 impl Job<'_> {
     /// Returns the time in which all files of a store are to be examined; `None` if a round touches all keys.
     pub(super) fn examining(self) -> Option<Duration> {
-        let share = EXAMINING / self.part.targets.len() as f64;
+        self.of_each(EXAMINING)
+    }
+
+    /// Returns what each target has of `share` of the time that is left; `None` if a round touches all keys.
+    fn of_each(self, share: f64) -> Option<Duration> {
+        let share = share / self.part.targets.len() as f64;
         self.remaining().map(|time| time.mul_f64(share))
     }
 
