@@ -91,7 +91,7 @@ fn a_database_that_is_longer_than_memory_is_measured_as_it_was_found() {
 
 #[test]
 fn an_own_store_of_many_small_values_is_brought_into_memory() {
-    let world = World::after(["init small.db --count 100000 --size 10"]);
+    let world = World::after(["init small.db --count 300000 --size 10"]);
     world.ok("copy small.db lmdb:small.lmdb");
     world.ok("cache -e small.lmdb");
     world.ok("run lmdb:small.lmdb small.db --rounds 2 --time 8s --json r.json");
