@@ -62,7 +62,7 @@ pub use files::{
 };
 pub use flush::{flush_latency, sync, sync_dir};
 pub use image::ImageKind;
-pub use memory::{memory, peak_bytes};
+pub use memory::{memory, peak_bytes, release_freed_memory};
 pub use memory_group::MemoryGroup;
 pub use meter::{Measured, Meter};
 pub use mounts::filesystems;

@@ -32,6 +32,11 @@ pub fn peak_bytes() -> Option<u64> {
     text::bytes("VmHWM", &fs::read_to_string("/proc/self/status").ok()?)
 }
 
+/// Gives memory back to the system that was freed and that the allocator keeps, where it can be asked to.
+pub fn release_freed_memory() {
+    os::release_freed_memory();
+}
+
 fn parse(meminfo: &str) -> Memory {
     Memory {
         total_bytes: text::bytes("MemTotal", meminfo),
@@ -169,6 +174,19 @@ impl Group {
 mod tests {
     use super::*;
     use crate::text::survives;
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn memory_between_what_is_in_use_is_given_back() {
+        let bytes = || text::bytes("RssAnon", &fs::read_to_string("/proc/self/status").unwrap());
+        let blocks: Vec<_> = (0..50_000).map(|_| vec![1_u8; 4000]).collect();
+        let last = vec![1_u8; 4000];
+        drop(blocks);
+        let before = bytes();
+        release_freed_memory();
+        assert!(bytes() < before.map(|bytes| bytes - 100_000_000), "{before:?}, {:?}", bytes());
+        drop(last);
+    }
 
     const MEMINFO: &str = "\
 MemTotal:       16384000 kB

@@ -10,6 +10,8 @@ pub(crate) fn process_ns(_: u32) -> Option<u64> {
     None
 }
 
+pub(crate) fn release_freed_memory() {}
+
 /// A file of the calling thread, which these systems do not have.
 #[derive(Debug)]
 pub(crate) struct ThreadFile;

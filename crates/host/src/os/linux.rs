@@ -44,6 +44,15 @@ pub(crate) fn hypervisor() -> Option<String> {
     read_line("/sys/hypervisor/type")
 }
 
+/// Gives freed memory back to the system, which glibc keeps while anything behind it is in use.
+pub(crate) fn release_freed_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it changes nothing but what is free.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Returns what the calling thread spent so far.
 pub(crate) fn spent_by_thread() -> Cost {
     // Reading this clock brings the thread's account up to date, which getrusage(2) shows as of the last tick:

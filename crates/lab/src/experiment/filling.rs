@@ -1,12 +1,12 @@
 //! The filling of scratch stores from a source of values.
 
-use model::{OpenOptions, Result};
+use model::{OpenOptions, Result, Session, Store};
 
-use super::{blobs::source::Source, meter::flush};
+use super::blobs::source::Source;
 use crate::{Progress, Stop, store::ReadyStore};
 
-/// Creates and fills the store, without durability for speed; trials open it again with the settings
-/// that are measured.
+/// Creates and fills the store; trials open it again with the settings that are measured. One that is
+/// in memory alone stays open.
 pub(super) fn fill(
     ready: &mut ReadyStore,
     source: &Source,
@@ -14,19 +14,29 @@ pub(super) fn fill(
     stop: &Stop,
 ) -> Result<()> {
     let how = ready.filling();
-    let ReadyStore { engine, path, options, held, .. } = &mut *ready;
-    let persistent = engine.capabilities().persistent;
+    let store = create_filled(ready, |session| source.fill(session, how, progress, stop))?;
+    if !ready.engine.capabilities().persistent {
+        ready.held = Some(store);
+        return Ok(());
+    }
+    store.close()?;
+    // The cache of the store's own would stay with this process.
+    host::release_freed_memory();
+    host::sync(&ready.path)
+}
+
+/// Creates a store, without durability for speed, has it filled, and leaves nothing to its background.
+pub(super) fn create_filled(
+    ready: &ReadyStore,
+    fill: impl FnOnce(&mut dyn Session) -> Result<()>,
+) -> Result<Box<dyn Store>> {
+    let ReadyStore { engine, path, options, .. } = ready;
     let mut settings = options.settings.clone();
-    if persistent {
+    if engine.capabilities().persistent {
         settings = settings.overlaid(&engine.scratch_settings()?);
     }
     let store = engine.create(path, &OpenOptions { settings, ..options.clone() })?;
-    source.fill(&mut *store.session()?, how, progress, stop)?;
+    fill(&mut *store.session()?)?;
     store.flush_writes()?;
-    if persistent {
-        store.close()?;
-    } else {
-        *held = Some(store);
-    }
-    flush(&ready.files())
+    Ok(store)
 }

@@ -109,7 +109,7 @@ findings! {
         },
         but = all.map_or_else(
             || "; measure more data".to_owned(),
-            |all| format!(", all of the data ({}) is larger; use more --time", show_size(all)),
+            |all| format!(", all of the data ({}) is larger; use more --time, or --count", show_size(all)),
         );
 
     [Warning] MemorySmall {

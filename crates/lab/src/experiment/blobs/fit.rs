@@ -17,7 +17,6 @@ use super::{
     listing::Listing,
     prepare::in_half_of_the_rest,
     source::Source,
-    store_preparation::create_filled,
     stores::{Sampled, Stores},
 };
 use crate::{
@@ -30,6 +29,7 @@ use crate::{
         },
     },
     dataset::{Dataset, Part, Use, derive},
+    experiment::filling::create_filled,
     store::ReadyStore,
 };
 

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Error, OpenOptions, Operation, Owner, Result, Session, Settings, Store};
+use model::{Access, Error, OpenOptions, Operation, Owner, Result, Settings};
 
 use super::{
     BlobTarget, Job, Scratches,
@@ -17,6 +17,7 @@ use crate::{
     budget::guessed,
     copy::clone_store,
     dataset::{Dataset, check_bytes, check_type},
+    experiment::filling::fill,
     store::{ReadyStore, check},
 };
 
@@ -218,21 +219,17 @@ impl StorePreparation<'_> {
             return Ok((ready, None));
         }
         let start = Instant::now();
-        if !engine.capabilities().persistent {
-            let store = engine.create(&ready.path, &ready.options)?;
-            self.source.fill(&mut *store.session()?, ready.filling(), progress, stop)?;
-            ready.held = Some(store);
-            return Ok((ready, Some(start.elapsed())));
-        }
         // A server's files belong to its own user.
         let can_be_cloned = engine.account().is_none() && !engine.capabilities().remote;
         let like = like.filter(|like| can_be_cloned && like.held.is_none());
-        match (&target.location, like) {
-            (Some(location), _) => clone_store(engine, location, &ready.path, progress, stop)?,
-            (None, Some(like)) => clone_store(engine, &like.path, &ready.path, progress, stop)?,
-            (None, None) => self.fill(&ready)?,
+        let from = target.location.as_deref().or(like.map(|like| &*like.path));
+        match from.filter(|_| engine.capabilities().persistent) {
+            Some(from) => {
+                clone_store(engine, from, &ready.path, progress, stop)?;
+                host::sync(&ready.path)?;
+            }
+            None => self.fill(&mut ready)?,
         }
-        host::sync(&ready.path)?;
         Ok((ready, Some(start.elapsed())))
     }
 
@@ -259,9 +256,8 @@ impl StorePreparation<'_> {
         let scratch = scratches.in_folder(self.job.request.parent(self.target), false)?;
         let copy = |number| {
             let folder = scratch.folder(&format!("{}-read-{number}", self.index), None)?;
-            let ready = like(folder.join(self.target.engine.name()));
-            self.fill(&ready)?;
-            host::sync(&ready.path)?;
+            let mut ready = like(folder.join(self.target.engine.name()));
+            self.fill(&mut ready)?;
             Ok(ready)
         };
         let filled = self.target.engine.fill();
@@ -270,25 +266,9 @@ impl StorePreparation<'_> {
         Ok(())
     }
 
-    /// Makes and fills a scratch store, without durability for speed; the trials open it again
-    /// with the settings that are measured.
-    fn fill(&self, ready: &ReadyStore) -> Result<()> {
+    fn fill(&self, ready: &mut ReadyStore) -> Result<()> {
         let Job { progress, stop, .. } = self.job;
         progress.stage(&format!("filling {}", ready.engine.name()), Some(self.amount.count));
-        create_filled(ready, |session| self.source.fill(session, ready.filling(), progress, stop))?
-            .close()
+        fill(ready, self.source, progress, stop)
     }
-}
-
-/// Creates a store without durability, has it filled, and leaves nothing to its background.
-pub(super) fn create_filled(
-    ready: &ReadyStore,
-    fill: impl FnOnce(&mut dyn Session) -> Result<()>,
-) -> Result<Box<dyn Store>> {
-    let settings = ready.options.settings.clone().overlaid(&ready.engine.scratch_settings()?);
-    let options = OpenOptions { settings, ..ready.options.clone() };
-    let store = ready.engine.create(&ready.path, &options)?;
-    fill(&mut *store.session()?)?;
-    store.flush_writes()?;
-    Ok(store)
 }
