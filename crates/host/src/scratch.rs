@@ -22,6 +22,8 @@ use crate::{
 };
 
 const PREFIX: &str = "storemark-scratch-";
+/// A lock that was moved out of its folder to be removed.
+const MOVED_LOCK: &str = "storemark-lock-";
 
 /// The file whose lock shows that a folder's owner is running. The system drops the lock with the
 /// process, however that ends.
@@ -90,9 +92,11 @@ fn remove_lock(folder: &Path) -> io::Result<()> {
     if !cfg!(windows) {
         return fs::remove_file(lock);
     }
-    let aside = folder.with_file_name(format!("storemark-lock-{:016x}", random()));
+    let aside = folder.with_file_name(format!("{MOVED_LOCK}{:016x}", random()));
     fs::rename(lock, &aside)?;
-    fs::remove_file(aside)
+    // Another run may be sweeping it.
+    let _ = fs::remove_file(aside);
+    Ok(())
 }
 
 /// A folder of this run, removed with all in it when dropped, or soon after this process was
@@ -193,18 +197,27 @@ impl Drop for Scratch {
 }
 
 /// Removes what killed runs of this user left in `parent`: folders of exactly the name that
-/// [`Scratch`] gives, with a lock file that nobody holds. Anything else stays untouched, and so
-/// does what cannot be removed: it does not prevent the run.
+/// [`Scratch`] gives that are empty or have a lock file that nobody holds, and empty locks that were
+/// moved out of theirs. Anything else stays untouched, and so does what cannot be removed: it does not
+/// prevent the run.
 fn sweep(parent: &Path) {
     for entry in entries(parent) {
-        let ours = entry.file_name().to_str().is_some_and(is_name);
-        if ours && entry.metadata().is_ok_and(|meta| meta.is_dir() && is_mine(&meta)) {
-            let _ = sweep_one(&entry.path());
+        let (name, path) = (entry.file_name(), entry.path());
+        let Some(name) = name.to_str() else { continue };
+        let Some(meta) = entry.metadata().ok().filter(is_mine) else { continue };
+        if is_name(name) && meta.is_dir() {
+            let _ = sweep_one(&path);
+        } else if is_moved_lock(name) && meta.is_file() && meta.len() == 0 {
+            let _ = fs::remove_file(path);
         }
     }
 }
 
 fn sweep_one(path: &Path) -> io::Result<()> {
+    // Its owner was killed after removing the lock. One that has yet to make it tries again.
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
     if fs::symlink_metadata(path.join(LOCK))?.is_file()
         // Held until the folder is removed, so that only one run at a time removes it.
         && let Some(lock) = lock_folder(path)?
@@ -249,6 +262,11 @@ pub fn random() -> u64 {
 
 fn named(pid: u32, random: u64) -> String {
     format!("{PREFIX}{pid}-{random:016x}")
+}
+
+fn is_moved_lock(name: &str) -> bool {
+    let random = name.strip_prefix(MOVED_LOCK).and_then(|hex| u64::from_str_radix(hex, 16).ok());
+    random.is_some_and(|random| name == format!("{MOVED_LOCK}{random:016x}"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -366,6 +384,22 @@ mod tests {
         let another = Scratch::new_in(parent.path()).unwrap();
         assert!(living.path().join(LOCK).exists());
         assert_ne!(living.path(), another.path());
+    }
+
+    #[test]
+    fn what_a_run_leaves_that_is_killed_while_it_removes_its_folder_is_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let left =
+            [name(), format!("{MOVED_LOCK}{:016x}", random())].map(|n| parent.path().join(n));
+        let others = ["storemark-lock-1", "storemark-lock-0123456789abcdeF"];
+        let full = format!("{MOVED_LOCK}{:016x}", random());
+        let others = others.map(|name| (name, "")).into_iter().chain([(&*full, "x")]);
+        fs::create_dir(&left[0]).unwrap();
+        fs::write(&left[1], "").unwrap();
+        others.clone().for_each(|(name, text)| fs::write(parent.path().join(name), text).unwrap());
+        sweep(parent.path());
+        assert!(left.iter().all(|path| !path.exists()));
+        assert!(others.clone().all(|(name, _)| parent.path().join(name).exists()));
     }
 
     #[test]
