@@ -115,8 +115,8 @@ const V2: Version = Version {
 };
 
 impl Version {
-    /// Returns the smallest limit on the group in `folder`: its own, or that of a group above it up
-    /// to `mount`.
+    /// Returns the smallest limit in bytes on the group in `folder`: its own, or that of a group above it up
+    /// to `mount`; `None` if there is none.
     pub(crate) fn in_force(&self, folder: &Path, mount: &Path) -> Option<u64> {
         let above = folder.ancestors().take_while(|folder| folder.starts_with(mount));
         let limits = |folder: &Path| {
@@ -162,7 +162,8 @@ impl Group {
     /// pages count as free, as in `MemAvailable`: the kernel drops them.
     fn available_in(&self, folder: &Path) -> Option<u64> {
         // If there is no limit, version 2 shows `max`, version 1 a number beyond any memory.
-        let limit = read_number(folder.join(self.version.limit))?;
+        let limits = self.version.limits.iter();
+        let limit = limits.filter_map(|name| read_number(folder.join(name))).min()?;
         let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let cached = self.version.file_cache.iter().filter_map(|name| count(name, ' ', &stat));
         let used = read_number(folder.join(self.version.used))?;
@@ -246,6 +247,8 @@ mod group_tests {
         assert_eq!(available_below(root, "0::/a/b/c\n"), Some(500));
         v2(&root.join("a/b/c"), "700\n", "330\n");
         assert_eq!(available_below(root, "0::/a/b/c\n"), Some(400));
+        fs::write(root.join("a/memory.high"), "800\n").unwrap();
+        assert_eq!(available_below(root, "0::/a/b/c\n"), Some(300), "the kernel reclaims above it");
         assert_eq!(available_below(root, "0::/\n"), None);
     }
 
