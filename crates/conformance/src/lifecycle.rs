@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::{Access, ErrorKind, KeyKind, Mode, Put};
+use model::{Access, Batch, ErrorKind, KeyKind, Mode, Put};
 
 use crate::{
     case::Case,
@@ -157,7 +157,7 @@ pub(crate) fn creating_over_what_is_there_fails_and_changes_nothing(
 
 pub(crate) fn reading_leaves_the_files_as_they_were(case: &Case, place: &StoreFolder) -> Checked {
     case.create_filled(&place.path, 20)?;
-    if case.engine.reading_changes(&place.path, &case.settings).is_some() {
+    if case.engine.reading_changes(&place.path, &case.settings, Batch::All).is_some() {
         return Ok(());
     }
     let before = place.snapshot()?;

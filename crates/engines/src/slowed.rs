@@ -10,9 +10,10 @@ use std::{
 };
 
 use model::{
-    Arrangement, Blobs, CopiedValues, Declaration, Durability, Engine, Entry, Facet, FinishedWork,
-    FoundValues, Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions, OwnedKey,
-    Parts, Put, Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor, units::whole,
+    Arrangement, Batch, Blobs, CopiedValues, Declaration, Durability, Engine, Entry, Facet,
+    FinishedWork, FoundValues, Idle, Item, Key, KeyKind, Library, Maintenance, Mode, OpenOptions,
+    OwnedKey, Parts, Put, Removed, Result, Scan, Session, Settings, Store, TableFacts, Visitor,
+    units::whole,
 };
 
 use crate::{forward::forward, registry};
@@ -133,7 +134,7 @@ impl Blobs for Slowed {
         fn files(&self, location: &Path) -> Vec<PathBuf>;
         fn logs(&self, location: &Path) -> Vec<PathBuf>;
         fn only_read(&self, location: &Path, settings: &Settings) -> Result<Option<String>>;
-        fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String>;
+        fn reading_changes(&self, location: &Path, settings: &Settings, batch: Batch) -> Option<String>;
         fn shares_files(&self, own: &Settings, other: &Settings) -> bool;
         fn reads_a_copy(&self, location: &Path) -> Result<bool>;
         fn worker_settings(&self, location: &Path, keys: KeyKind) -> Settings;

@@ -166,9 +166,13 @@ fn a_copy_is_measured_with_the_reason_and_the_writers_names() {
     let world = World::after(["init a.db --count 20 --size 500"]);
     assert!(!world.ok("run a.db --rounds 1").out.contains("scratch copy"));
     world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
+    let before = world.tree();
+    let found = world.ok("run a.db --rounds 1 -v").words();
+    assert!(found.contains("journal=wal") && !found.contains("scratch copy"), "{found}");
     let why = "not of the store itself: opening a database in WAL mode creates files next to it";
-    let found = world.ok("run a.db --rounds 1").words();
+    let found = world.ok("run a.db --rounds 1 --batch 1").words();
     assert!(found.contains(why) && !found.contains("open to write"), "{found}");
+    assert_eq!(world.tree(), before);
     let mut writer = Command::new("sqlite3");
     let writer = writer.arg("a.db").current_dir(world.path("")).stdin(Stdio::piped());
     let mut writer = writer.stdout(Stdio::piped()).spawn().unwrap();

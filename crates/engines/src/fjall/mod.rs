@@ -10,7 +10,7 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, Maintenance,
+    Accepts, Batch, Blobs, Capabilities, Declaration, Durability, Engine, Error, Fill, Maintenance,
     OpenOptions, Result, Setting, Settings, Store,
 };
 
@@ -105,7 +105,7 @@ impl Blobs for Fjall {
 
     /// Returns why opening to read changes files. Values stay where they are: opened to read, a
     /// store has no threads that would move them.
-    fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
+    fn reading_changes(&self, location: &Path, _: &Settings, _: Batch) -> Option<String> {
         location.exists().then(|| {
             "opening a fjall store cuts its journal to its length and removes what no longer \
              belongs to it"

@@ -18,8 +18,8 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Facet, Fill, KeyKind,
-    Library, OpenOptions, Result, Setting, Settings, Store, Try,
+    Accepts, Access, Batch, Blobs, Capabilities, Declaration, Durability, Engine, Facet, Fill,
+    KeyKind, Library, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{
@@ -135,8 +135,13 @@ impl Blobs for Hybrid {
         Sqlite.recognises(&database(path))
     }
 
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        Sqlite.reading_changes(&database(location), settings)
+    fn reading_changes(
+        &self,
+        location: &Path,
+        settings: &Settings,
+        batch: Batch,
+    ) -> Option<String> {
+        Sqlite.reading_changes(&database(location), settings, batch)
     }
 
     fn reads_a_copy(&self, location: &Path) -> Result<bool> {

@@ -15,8 +15,8 @@ use std::{
 
 use kit::lock;
 use model::{
-    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
-    KeyKind, Library, Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
+    Accepts, Access, Batch, Blobs, Capabilities, Declaration, Durability, Engine, Fill,
+    FoundValues, KeyKind, Library, Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::StoreName, fresh, part};
@@ -137,7 +137,7 @@ impl Blobs for Lmdb {
         vec![location.to_owned()]
     }
 
-    fn reading_changes(&self, location: &Path, _: &Settings) -> Option<String> {
+    fn reading_changes(&self, location: &Path, _: &Settings, _: Batch) -> Option<String> {
         let _opened = lock::hold(&OPENED);
         (self.recognises(location) && is_shared(location)).then(|| {
             "it is open elsewhere, and a reader enters itself in the lock file then".to_owned()

@@ -19,8 +19,8 @@ use std::{
 use kit::lock;
 use libloading::Library as Object;
 use model::{
-    Access, Blobs, Declaration, Engine, Error, KeyKind, LIBRARY, Library, OpenOptions, PLUGIN,
-    PluginFacts, Result, Settings, Store,
+    Access, Batch, Blobs, Declaration, Engine, Error, KeyKind, LIBRARY, Library, OpenOptions,
+    PLUGIN, PluginFacts, Result, Settings, Store,
 };
 
 pub use skeletons::{HEADER, PluginSkeleton, SKELETONS};
@@ -177,7 +177,7 @@ impl Blobs for Plugin {
         own == other
     }
 
-    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
+    fn reading_changes(&self, _: &Path, _: &Settings, _: Batch) -> Option<String> {
         let changes = !self.facts.can.unchanged;
         changes.then(|| "the plugin does not say that reading changes no file".to_owned())
     }

@@ -9,8 +9,8 @@ mod tables;
 use std::path::Path;
 
 use model::{
-    Accepts, Access, Blobs, Capabilities, Declaration, Durability, Engine, Fill, FoundValues,
-    Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
+    Accepts, Access, Batch, Blobs, Capabilities, Declaration, Durability, Engine, Fill,
+    FoundValues, Maintenance, OpenOptions, Result, Setting, Settings, Store, Try,
 };
 
 use crate::{at, caught::catch, fresh, part};
@@ -102,7 +102,7 @@ impl Blobs for Redb {
         flags(path).is_some()
     }
 
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
+    fn reading_changes(&self, location: &Path, settings: &Settings, _: Batch) -> Option<String> {
         // Shared, it is read while its writer works.
         let alone = settings.get("share").is_none_or(|share| share == "none");
         (alone && flags(location)? & IN_USE != 0)

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use model::{Access, Error, ErrorKind, Key, KeyKind, Mode, Put};
+use model::{Access, Batch, Error, ErrorKind, Key, KeyKind, Mode, Put};
 use storemark_engines::registry;
 
 use crate::{
@@ -141,7 +141,7 @@ fn pages_that_a_batch_gave_up_are_not_missed() {
 fn beside_another_process_it_is_read_under_its_locks() {
     let place = StoreFolder::new().unwrap();
     case(&[]).create_filled(&place.path, 20).unwrap();
-    let changes = || case(&[]).engine.reading_changes(&place.path, &case(&[]).settings);
+    let changes = || case(&[]).engine.reading_changes(&place.path, &case(&[]).settings, Batch::All);
     assert_eq!(changes(), None);
     let mut neighbour = Neighbour::with(&case(&[]), &place.path);
     if cfg!(unix) {

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use model::{Access, Durability, ErrorKind, KeyKind};
+use model::{Access, Batch, Durability, ErrorKind, KeyKind};
 use storemark_engines::registry;
 
 use crate::{
@@ -105,13 +105,13 @@ fn after_a_killed_writer_it_is_repaired_before_it_is_read() {
     store.session().unwrap().write(&OwnedKey::Int(21), b"last");
     fs::copy(&place.path, &copy).unwrap();
     let settings = case(&[]).settings;
-    let why = case(&[]).engine.reading_changes(&copy, &settings).unwrap();
+    let why = case(&[]).engine.reading_changes(&copy, &settings, Batch::All).unwrap();
     assert!(why.contains("was killed"), "{why}");
     let error = case(&[]).open(&copy, Access::Read).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("opening it once to write repairs it"), "{error}");
     case(&[]).open(&copy, Access::Write).unwrap().close().unwrap();
-    assert_eq!(case(&[]).engine.reading_changes(&copy, &settings), None);
+    assert_eq!(case(&[]).engine.reading_changes(&copy, &settings, Batch::All), None);
     let store = case(&[]).open(&copy, Access::Read).unwrap();
     assert_eq!(store.session().unwrap().items().len(), 21);
 }

@@ -3,7 +3,7 @@
 
 use std::{path::Path, time::Instant};
 
-use model::{Access, Blobs, Durability, Facet, Key, KeyKind, OpenOptions, Put, Settings};
+use model::{Access, Batch, Blobs, Durability, Facet, Key, KeyKind, OpenOptions, Put, Settings};
 use storemark_engines::{Slowed, registry};
 
 use crate::{
@@ -80,9 +80,9 @@ fn it_too_refuses_to_read_what_reading_changes() {
     let place = StoreFolder::new().unwrap();
     create(sqlite, &place.path);
     let wal = checked(sqlite, &[("journal", "wal")]);
-    let why = slowed.reading_changes(&place.path, &wal);
+    let why = slowed.reading_changes(&place.path, &wal, Batch::All);
     assert!(why.is_some());
-    assert_eq!(why, sqlite.reading_changes(&place.path, &wal));
+    assert_eq!(why, sqlite.reading_changes(&place.path, &wal, Batch::All));
     let store = slowed.open(
         &place.path,
         &OpenOptions { settings: wal, access: Access::Write, keys: KeyKind::Integers },

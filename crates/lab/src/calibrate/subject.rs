@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use checks::Form;
 use model::{
-    Blobs, Cache, Error, Operation, Result, Rounds,
+    Batch, Blobs, Cache, Error, Operation, Result, Rounds,
     record::{Ended, Record},
 };
 
@@ -44,7 +44,7 @@ impl<'a> Subject<'a> {
             crate::copy(&job, progress, stop)?;
             (path, Some(scratch))
         };
-        if let Some(why) = engine.reading_changes(&path, settings) {
+        if let Some(why) = engine.reading_changes(&path, settings, Batch::All) {
             return Err(Error::usage(format!("{why}; it is not read in place")).at(label));
         }
         Ok(Self { request, path, _scratch: scratch })

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Engine;
-use crate::{Accepts, Facet, KeyKind, OpenOptions, Result, Settings, Store};
+use crate::{Accepts, Batch, Facet, KeyKind, OpenOptions, Result, Settings, Store};
 
 /// The facet of an engine that stores values under keys.
 pub trait Blobs: Engine {
@@ -46,9 +46,14 @@ pub trait Blobs: Engine {
         Ok(is_once.then(|| "is an archive, which is written once".to_owned()))
     }
 
-    /// Returns why the store at `location` cannot be opened for reading without changing or
-    /// creating a file; `None` if it can.
-    fn reading_changes(&self, _location: &Path, _settings: &Settings) -> Option<String> {
+    /// Returns why the store at `location` cannot be opened for reading in transactions of `_batch`
+    /// without changing or creating a file, or costing less than it usually does; `None` if it can.
+    fn reading_changes(
+        &self,
+        _location: &Path,
+        _settings: &Settings,
+        _batch: Batch,
+    ) -> Option<String> {
         None
     }
 

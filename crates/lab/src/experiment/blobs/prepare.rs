@@ -343,7 +343,7 @@ fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
     let why = if updated {
         "it is written to, and --in-place was not given".to_owned()
     } else {
-        let why = target.engine.reading_changes(path, &job.settings(target).ok()?)?;
+        let why = job.reading_changes(target, path)?;
         match host::writers(&target.engine.files(path)).join(", ") {
             writers if writers.is_empty() => why,
             writers => format!("{why}; open to write in {writers}"),

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Access, Error, OpenOptions, Operation, Owner, Result, Settings};
+use model::{Access, Batch, Error, OpenOptions, Operation, Owner, Result, Settings};
 
 use super::{
     BlobTarget, Job, Scratches,
@@ -69,8 +69,13 @@ impl Job<'_> {
         if operation.writes() {
             return !self.part.in_place;
         }
-        let changes = |settings| target.engine.reading_changes(path, &settings);
-        self.settings(target).is_ok_and(|settings| changes(settings).is_some())
+        self.reading_changes(target, path).is_some()
+    }
+
+    /// Returns why the store of a target is not read where it is; `None` if it is.
+    pub(super) fn reading_changes(&self, target: &BlobTarget, path: &Path) -> Option<String> {
+        let batch = self.part.batch.unwrap_or(Batch::usual(false));
+        target.engine.reading_changes(path, &self.settings(target).ok()?, batch)
     }
 
     /// Returns the first target before this one in whose scratch store it reads the very same

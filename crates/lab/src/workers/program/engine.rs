@@ -8,8 +8,9 @@ use std::{
 };
 
 use model::{
-    Accepts, Blobs, COPY_OF, Declaration, Durability, Engine, Error, ErrorKind, Facet, FoundValues,
-    LIBRARY, Library, OpenOptions, PluginFacts, Result, Setting, Settings, Store, WORKER,
+    Accepts, Batch, Blobs, COPY_OF, Declaration, Durability, Engine, Error, ErrorKind, Facet,
+    FoundValues, LIBRARY, Library, OpenOptions, PluginFacts, Result, Setting, Settings, Store,
+    WORKER,
 };
 
 use super::store::ProgramStore;
@@ -216,8 +217,13 @@ impl Blobs for ProgramEngine {
         self.engine.logs(location)
     }
 
-    fn reading_changes(&self, location: &Path, settings: &Settings) -> Option<String> {
-        self.engine.reading_changes(location, &without_worker(settings))
+    fn reading_changes(
+        &self,
+        location: &Path,
+        settings: &Settings,
+        batch: Batch,
+    ) -> Option<String> {
+        self.engine.reading_changes(location, &without_worker(settings), batch)
     }
 
     fn shares_files(&self, own: &Settings, other: &Settings) -> bool {
