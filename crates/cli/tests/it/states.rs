@@ -101,6 +101,21 @@ fn an_own_store_of_many_small_values_is_brought_into_memory() {
 }
 
 #[test]
+fn an_own_store_that_stays_in_memory_as_it_came_there_is_named() {
+    let world = World::after(["init own.db --count 5000 --size 10000"]);
+    let named = |time| {
+        let options = format!("--read --rounds 2 --time {time} --json r.json");
+        world.ok(&format!("run own.db own.db?mmap=1GiB {options}"));
+        let findings = world.record("r.json").findings.into_iter();
+        let named = findings.filter(|finding| finding.kind == FindingKind::InMemoryBefore);
+        named.filter_map(|finding| finding.target).collect::<Vec<_>>()
+    };
+    // Reading 50 MB takes more than a twentieth of this. Another test may drop all pages meanwhile.
+    assert!((0..5).any(|_| named("500ms") == ["own.db", "own.db?mmap=1GiB"]));
+    assert!(named("10m").is_empty());
+}
+
+#[test]
 fn the_cold_state_is_proven_or_its_lack_named() {
     let world = World::new();
     let ran = world.run("run files: pack: --read --keys 60 --rounds 2 --cache cold --json r.json");

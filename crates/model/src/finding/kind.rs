@@ -494,6 +494,10 @@ findings! {
     } => "memory holds {resident} of the store, and reads of the rest wait for the device: it is \
         measured as it was found, as it is too large to be brought into memory first";
 
+    [Warning] InMemoryBefore =>
+        "times depend on how it came into memory: most of it was there already, and reading it again from \
+        start to end, as other stores are, takes too long; more --time does";
+
     [Note] FilesNotExamined {
         examined: u64 as show_count = "Files that were examined.",
         files: u64 as show_count = "Files of the store.",

@@ -60,7 +60,7 @@ pub(super) fn stores(
         if job.draws_keys() {
             stores.dataset.truncate(enough_keys(listed));
         }
-        warm_all(job, amount, &mut prepared)?;
+        stores.note(warm_all(job, amount, &mut prepared)?);
         let count = source.note_values(&mut stores.dataset, job.check_until(), job)?;
         stores.dataset.truncate(count);
         // The values were read through this target's own path.
@@ -111,17 +111,18 @@ pub(super) fn update_stores(
     Ok(failed)
 }
 
-/// Brings stores into memory, so that values are read from there to be checked.
-fn warm_all(job: Job<'_>, amount: Amount, prepared: &mut [Result<TargetStores>]) -> Result<()> {
+/// Brings stores into memory, so that values are read from there to be checked. Returns what is to be said of that.
+fn warm_all(
+    job: Job<'_>,
+    amount: Amount,
+    prepared: &mut [Result<TargetStores>],
+) -> Result<Vec<Finding>> {
     job.progress.stage("reading the stores into memory", None);
     for (target, own) in job.part.targets.iter().zip(prepared) {
-        let warm = |stores: &TargetStores| {
-            stores.read.iter().try_for_each(|ready| warm(job, target, ready, amount))
-        };
-        if let Ok(stores) = own
-            && let Err(error) = job.tolerable_failure(target, warm(stores))?
-        {
-            *own = Err(error);
+        let Ok(TargetStores { read: Some(ready), .. }) = own else { continue };
+        match job.tolerable_failure(target, warm(job, target, ready, amount))? {
+            Ok(finding) => findings.extend(finding),
+            Err(error) => *own = Err(error),
         }
     }
     Ok(())
@@ -271,11 +272,7 @@ fn finish_all(
                     stores.baseline = place;
                 }
                 stores.targets.push(finished);
-                for finding in findings {
-                    if !stores.findings.contains(&finding) {
-                        stores.findings.push(finding);
-                    }
-                }
+                stores.note(findings);
             }
             Err(error) => {
                 stores.note_failed(&target.label, &error);
@@ -307,11 +304,11 @@ fn finish(
     // The check has read more of it.
     let mut examined = None;
     for ready in made.read.iter().filter(|ready| ready.as_found.get()) {
-        if ready.examined.borrow().is_some() {
-            examined = Some(examine_some(job, target, ready, (dataset, amount))?);
+        examined = if ready.examined.borrow().is_some() {
+            Some(examine_some(job, target, ready, (dataset, amount))?)
         } else {
-            warm(job, target, ready, amount)?;
-        }
+            warm(job, target, ready, amount)?
+        };
     }
     let longest = job.examining().unwrap_or(Duration::MAX);
     let (mut facts, some) = made.first().facts_within(place, amount, longest)?;

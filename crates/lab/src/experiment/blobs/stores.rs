@@ -139,6 +139,15 @@ impl Stores {
         Ok(())
     }
 
+    /// Adds findings, each once: an earlier run may have left the same.
+    pub(super) fn note(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+    }
+
     /// Notes that a target is left out.
     pub(super) fn note_failed(&mut self, label: &str, error: &Error) {
         self.findings

@@ -16,20 +16,21 @@ use crate::{
 };
 
 /// Brings a store of `amount` into memory, as far as there is time for it. Of one that is too large, notes what of
-/// it is there, once: later something was read of it.
+/// it is there, once: later something was read of it. Returns a finding if it was in memory already and there was
+/// no time to bring it there in the same way as others.
 pub(super) fn warm(
     job: Job<'_>,
     target: &BlobTarget,
     ready: &ReadyStore,
     amount: Amount,
-) -> Result<()> {
+) -> Result<Option<Finding>> {
     if ready.found.borrow().is_some() {
-        return Ok(());
+        return Ok(None);
     }
     let examining = job.examining();
     let Some(warming) = job.within(examining, || job.warming(target, ready, amount))? else {
         leave_unexamined(ready);
-        return Ok(());
+        return Ok(None);
     };
     let longest = job.remaining().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
@@ -44,15 +45,17 @@ pub(super) fn warm(
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
+    let was_there = matches!(warming, Warming::Missing | Warming::There);
+    let finding = was_there.then(|| Finding::target(FindingKind::InMemoryBefore, &target.label));
     if warming == Warming::There || ready.found.borrow().is_some() {
-        return Ok(());
+        return Ok(finding);
     }
     let longest = if is_loaded { longest } else { examining };
     let reached = job.within(longest, || cache_state::reach(ready, Cache::Warm, job.stop))?;
     if reached.is_none() {
         leave_unexamined(ready);
     }
-    Ok(())
+    Ok(finding)
 }
 
 /// Leaves a store as it was found, without examining its files.
