@@ -116,7 +116,7 @@ findings! {
         bytes: u64 as show_size = "Bytes of all stores.",
         available: u64 as show_size = "Bytes available at the start.",
     } => "some reads come from the device: the stores ({bytes}) are larger than the free memory \
-        ({available}); use a smaller --count";
+        ({available}); use more --time, or a smaller --sample";
 
     [Warning, worst ("", *cpus)]
     OtherLoad { cpus: f64 as three_digits = "Processors' worth of time." } =>

@@ -350,7 +350,7 @@ fn advice_names_only_options_that_the_command_has() {
         page(&record, 200, Detail { all: true, ..Detail::default() })
     };
     let blobs = typical().header.plan.experiment;
-    assert!(advised(blobs).contains("use a smaller --count"));
+    assert!(advised(blobs).contains("or a smaller --sample"));
     let rows = advised(model::Experiment::Rows(model::RowsData { rows: 10 }));
-    assert!(rows.contains("larger than the free memory") && !rows.contains("--count"), "{rows}");
+    assert!(rows.contains("larger than the free memory") && !rows.contains("--sample"), "{rows}");
 }
