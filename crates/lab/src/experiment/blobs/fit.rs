@@ -15,7 +15,7 @@ use model::{
 use super::{
     BlobTarget, Coverage, Data, Job, Scratches,
     listing::Listing,
-    prepare::in_half_of_the_rest,
+    prepare::in_part_of_the_rest,
     source::Source,
     stores::{Sampled, Stores},
 };
@@ -255,7 +255,7 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
         }
         let start = Instant::now();
         // Whatever a store does before its first value, or never ends.
-        let filled = in_half_of_the_rest(job, AFTER_CREATING, || {
+        let filled = in_part_of_the_rest(job, job.part_of(index), AFTER_CREATING, || {
             fill_part((job, index), target, source, each, &mut scratches)
         });
         let (values, filling) = match filled {
@@ -272,7 +272,7 @@ fn filling_costs(job: Job<'_>, source: &Source, each: Duration) -> Result<Fillin
 }
 
 /// Fills a new store, without durability, until `limit` has passed. Returns the number of values, and the
-/// time of filling without creating, flushing and closing the store.
+/// time of filling them and writing them to the device, without creating and closing the store.
 fn fill_part(
     (job, index): (Job<'_>, usize),
     target: &BlobTarget,
@@ -300,6 +300,11 @@ fn fill_part(
         Ok(())
     })?;
     store.close()?;
+    if engine.capabilities().persistent {
+        let start = Instant::now();
+        host::sync(&ready.path)?;
+        filled.1 += start.elapsed();
+    }
     Ok(filled)
 }
 

@@ -46,7 +46,7 @@ pub(super) fn stores(
     for (index, target) in part.targets.iter().enumerate() {
         let preparation = StorePreparation { job, index, target, source, amount };
         let kept = kept.next().map_or_else(TargetStores::default, TargetStores::kept);
-        let own = in_half_of_the_rest(job, shares::AFTER_CREATING, || {
+        let own = in_part_of_the_rest(job, job.part_of(index), shares::AFTER_CREATING, || {
             preparation.check_twin(&prepared)?;
             preparation.prepare_all(&first, kept, &mut stores)
         });
@@ -97,7 +97,7 @@ pub(super) fn update_stores(
         let (index, target) = named.expect("every prepared target was asked for");
         let preparation = StorePreparation { job, index, target, source, amount };
         let Stores { targets, scratches, dataset, .. } = &mut *stores;
-        let own = in_half_of_the_rest(job, 0.0, || {
+        let own = in_part_of_the_rest(job, shares::ONE_TARGET, 0.0, || {
             let like = targets[place].read.as_ref();
             let (ready, _) = preparation.store_for(Operation::Update, like, scratches)?;
             inspect(job, target, &ready, dataset)?;
@@ -164,6 +164,12 @@ impl Job<'_> {
     }
 
     /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
+    /// Returns the part of the time left for it that making the target at `index` ready may take.
+    pub(super) fn part_of(self, index: usize) -> f64 {
+        let is_last = index + 1 == self.part.targets.len();
+        if is_last { 1.0 } else { shares::ONE_TARGET }
+    }
+
     fn tolerable_failure<T>(self, target: &BlobTarget, result: Result<T>) -> Result<Result<T>> {
         match result {
             Err(error) if !self.is_tolerable(target, &error) => Err(error.within(&target.label)),
@@ -265,7 +271,7 @@ fn finish_all(
             preparation.add_copies(&mut finished, targets, scratches)?;
             Ok((finished, findings))
         };
-        let finished = in_half_of_the_rest(job, shares::AFTER_CHECKING, finish);
+        let finished = in_part_of_the_rest(job, job.part_of(index), shares::AFTER_CHECKING, finish);
         match job.tolerable_failure(target, finished)? {
             Ok((finished, findings)) => {
                 if index == job.request.baseline {
@@ -390,19 +396,17 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
     job.progress.detail(&format!("{label}: {place}, in effect:{settings}"));
 }
 
-/// Makes one target ready in half of the time that is left, without the part `after` of all of it; a fifth of
+/// Makes one target ready in a `part` of the time that is left, without the part `after` of all of it; a fifth of
 /// it is there in any case. One that takes longer fails, so that the others can be measured.
-pub(super) fn in_half_of_the_rest<T>(
+pub(super) fn in_part_of_the_rest<T>(
     job: Job<'_>,
     after: f64,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let kept = job.share(after).unwrap_or_default();
     let limit = job.budget.limit();
-    let limit = limit.map(|left| {
-        let half = left.saturating_sub(kept).mul_f64(shares::ONE_TARGET);
-        half.max(left.mul_f64(shares::LATE_TARGET))
-    });
+    let limit = limit
+        .map(|left| left.saturating_sub(kept).mul_f64(part).max(left.mul_f64(shares::LATE_TARGET)));
     job.within(limit, work)?.ok_or_else(|| {
         let limit = show_duration(limit.unwrap_or_default());
         let [time, data] = job.request.limits;
