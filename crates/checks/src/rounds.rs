@@ -52,9 +52,9 @@ pub fn keys_touched(record: &Record, case: Case) -> Option<f64> {
     Some(parts_touched(record, case) as f64 / parts as f64 * drawn)
 }
 
-/// Reports whether one value has as many bytes as a part of the keys on average, and not all parts were
-/// touched: without that value, rounds agree on another ratio.
-pub(crate) fn lacks_a_large_value(record: &Record, case: Case) -> bool {
+/// Reports whether a large value may not have been touched: one has more bytes than a part of the keys on average,
+/// and not all parts were touched. Without that value, rounds agree on another ratio.
+pub(crate) fn may_lack_a_large_value(record: &Record, case: Case) -> bool {
     let Some(blobs) = record.header.plan.experiment.blobs() else { return false };
     // The parts are of the keys that were drawn.
     let bytes = blobs.summary.bytes as f64 * drawn_share(blobs);

@@ -10,7 +10,7 @@ use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
 use crate::{
     extrapolation,
     gate::Gate,
-    rounds::lacks_a_large_value,
+    rounds::may_lack_a_large_value,
     series::{CLIENTS, FEWEST_ROUNDS, Series},
 };
 
@@ -114,7 +114,7 @@ pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<J
                 (judged.verdict.into(), judged.ratio)
             }
             Some(Verdict::Baseline) => (Verdict::Baseline, None),
-            Some(known) if lacks_a_large_value(record, case) => (known, None),
+            Some(known) if may_lack_a_large_value(record, case) => (known, None),
             // It has no part in the level of the table.
             Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),
         };
@@ -169,7 +169,7 @@ fn unjudged(baseline: Series<'_>, series: Series<'_>, rounds: usize) -> Option<V
         return Some(Verdict::Saturated);
     }
     let too_few =
-        rounds < FEWEST_ROUNDS as usize || lacks_a_large_value(series.record, series.case);
+        rounds < FEWEST_ROUNDS as usize || may_lack_a_large_value(series.record, series.case);
     too_few.then_some(Verdict::TooFewRounds)
 }
 

@@ -15,7 +15,7 @@ pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
     let mut says = match choice {
         Recommended::Undecided(why) => {
             let least = plan.rounds.min.max(FEWEST_ROUNDS);
-            // Those that ran would do, if the largest value were among what they read.
+            // With enough rounds, what is missing is a part of the keys that may have the largest value.
             let few = |rounds| {
                 if rounds < least as usize {
                     sentences::too_few_rounds(rounds, least)
