@@ -167,6 +167,8 @@ fn lacks(engine: &dyn Blobs) -> String {
         (can.meta || !can.retains, "modes and times of files"),
         (can.concurrent_writes, "several writers at once"),
         (can.processes, "several processes at once"),
+        (can.atomic_batches, "batches that are stored as a whole or not at all"),
+        (can.snapshots || can.written_once, "scans that show one moment"),
     ];
     let missing = missing.into_iter().filter(|(has, _)| !has).map(|(_, what)| what);
     let words = missing.chain(engine.declaration().limitations.iter().copied()).map(str::to_owned);
