@@ -449,7 +449,7 @@ pub(crate) fn missing(path: &Path) -> Error {
     let missing = files::missing(path, "file or folder");
     if let Some(partial) = lab::interrupted_copy(path) {
         return Error::usage(format!(
-            "{missing}; an interrupted copy is in {}: the same command with --resume continues it",
+            "{missing}; an interrupted copy is in {}: its `storemark copy` continues it with --resume",
             partial.display()
         ));
     }
