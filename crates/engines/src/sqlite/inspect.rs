@@ -95,8 +95,8 @@ pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<Ta
         return Ok(shares_files.then_some(space));
     };
     let sql = format!(
-        "SELECT count(*), ifnull(sum(it='text'),0) \
-         FROM (SELECT typeof({value}) AS it FROM {name} WHERE {filter} LIMIT {TYPES})"
+        "SELECT ifnull(sum(it IN ('blob','text')),0), ifnull(sum(it='text'),0) \
+         FROM (SELECT typeof({value}) AS it FROM {name} WHERE {filter} LIMIT {TYPED_ROWS})"
     );
     let counts = db.prepare(&sql)?.row([], |row| [0, 1].map(|n| row.integer(n).unsigned_abs()))?;
     let [values, texts] = counts.unwrap_or_default();
