@@ -27,7 +27,11 @@ pub fn populate(paths: &[PathBuf]) -> io::Result<u64> {
             continue;
         }
         // A range may go on behind the end of the file, where nothing can be read.
-        let length = fs::metadata(mapped.path)?.len().saturating_sub(mapped.offset);
+        let length = match fs::metadata(mapped.path) {
+            // It was removed, and stays mapped.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            metadata => metadata?.len().saturating_sub(mapped.offset),
+        };
         let length = mapped.length.min(usize::try_from(length).unwrap_or(usize::MAX));
         if length > 0 {
             sys::populate(mapped.start, length)?;
