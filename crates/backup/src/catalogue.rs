@@ -392,6 +392,7 @@ impl<'s> Catalogue<'s> {
         self.visit_records(b"b/", read, &mut |_, block| each(block))
     }
 
+    /// Returns the number of each pack and its length in bytes.
     pub(crate) fn packs(&mut self) -> Result<Vec<(u32, u64)>> {
         let read =
             |rest: &[u8], record: &[u8]| Some((hexadecimal(rest)?, RecordReader(record).u64()?));

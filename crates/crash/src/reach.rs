@@ -57,8 +57,8 @@ impl Record {
         Ok(true)
     }
 
-    /// Returns whether a file can have this content if the writes since operation `flushed` are not
-    /// certain.
+    /// Returns whether a file can have the content `found` after the operations up to `cut`, if those since
+    /// `flushed` are not certain: each block, and the length, as it was at some time in between.
     fn reaches_file(
         &self,
         cut: usize,

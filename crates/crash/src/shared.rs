@@ -246,6 +246,7 @@ impl Shared {
         Ok(())
     }
 
+    /// Sets an extended attribute, or removes it if `value` is `None`; `flags` are those of setxattr(2).
     pub(crate) fn set_extended(
         &mut self,
         inode: INodeNo,

@@ -205,8 +205,9 @@ impl<'a> Files<'a> {
         self.visit_each(&self.paths, |path| evictor.evict(&open(path, false)?.file, Span::ALL))
     }
 
-    /// Visits all files. `visit` returns whether a file was not in memory: if one of a group was not, the
-    /// system is asked to read the group after the next. `is_missing` says so of what comes before the first.
+    /// Visits all files in groups of [`AHEAD`]. `visit` returns whether a file was not in memory: if one of a
+    /// group was not, the system is asked, before the next group is visited, to read the one after that.
+    /// `is_missing` stands for the group before the first.
     fn visit_ahead(
         &self,
         mut is_missing: bool,

@@ -70,16 +70,16 @@ pub fn changes(figures: &[f64], level: f64) -> Option<Changes> {
     Some(Changes { steps: ends.windows(3).filter_map(step).collect(), creep: None })
 }
 
-/// Returns the mean squared distance from the mean of each part between two `ends`.
+/// Returns the variance around the mean of each part between two `ends`.
 fn around_means(logs: &[f64], ends: &[usize]) -> f64 {
     let parts = ends.windows(2).map(|two| &logs[two[0]..two[1]]);
     let squares: f64 = parts.map(|part| squares(part, mean(part))).sum();
-    // Each step has a place, each part a mean.
+    // The parameters: a place for each step, a mean for each part.
     let fitted = 2 * ends.len() - 3;
     squares / logs.len().saturating_sub(fitted).max(1) as f64
 }
 
-/// Returns the mean squared distance from the line that fits best.
+/// Returns the variance around the line that fits best (least squares).
 fn around_line(logs: &[f64]) -> f64 {
     let places: Vec<f64> = (0..logs.len()).map(|place| place as f64).collect();
     let (middle, level) = (mean(&places), mean(logs));
@@ -87,7 +87,7 @@ fn around_line(logs: &[f64]) -> f64 {
     let slope = products.sum::<f64>() / squares(&places, middle);
     let line = places.iter().map(|place| level + slope * (place - middle));
     let squares: f64 = line.zip(logs).map(|(line, log)| (log - line).powi(2)).sum();
-    // It has two figures.
+    // A line has two parameters.
     squares / (logs.len() - 2) as f64
 }
 

@@ -171,7 +171,7 @@ fn short(length: usize) -> u32 {
     u32::try_from(length).expect("a frame has a few megabytes")
 }
 
-/// Reads until `room` is full or the file ends.
+/// Reads until `room` is full or the file ends; returns the number of bytes.
 fn fill(file: &mut File, room: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < room.len() {

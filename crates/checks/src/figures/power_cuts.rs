@@ -16,7 +16,7 @@ pub fn power_cut_figures(step: &StudyCommand, stores: &[CrashedStore]) -> Vec<St
             format!("{} states, {}", store.kept(false).0, store.durability)
         });
         let here = store.and_then(|store| count(store, claim.figure));
-        StudyFigure::published((index, claim), place, here.map(|count| Here::Exact(count as f64)))
+        StudyFigure::of_claim((index, claim), place, here.map(|count| Here::Exact(count as f64)))
     };
     step.claims.iter().enumerate().map(figure).collect()
 }

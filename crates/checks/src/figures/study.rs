@@ -87,7 +87,8 @@ impl StudyFigure {
         })
     }
 
-    pub(super) fn published(
+    /// Creates the figure of a claim; `here` is `None` if it was not measured.
+    pub(super) fn of_claim(
         (index, claim): (usize, &Claim),
         place: String,
         here: Option<Here>,
@@ -128,7 +129,7 @@ pub fn study_figures(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure
         let measured = all.iter().any(|row| row.claim == Some(*index));
         !measured && (claim.at.is_empty() || !swept)
     });
-    let unmeasured = |claim| StudyFigure::published(claim, claimed_place_name(claim.1), None);
+    let unmeasured = |claim| StudyFigure::of_claim(claim, claimed_place_name(claim.1), None);
     let lacking: Vec<_> = lacking.map(unmeasured).collect();
     all.extend(lacking);
     all
@@ -186,7 +187,7 @@ fn claimed(step: &StudyCommand, record: &Record, row: &Figures) -> Vec<StudyFigu
         let place = place_name(record.header.varied(), &record.header.plan, row.case);
         let over = claim.1.over.iter().flat_map(|over| [&over.target, &over.work]).flatten();
         let place = over.fold(place, |place, part| format!("{place}, ÷ {part}"));
-        StudyFigure::published(claim, place, here(step, claim.1, record, row))
+        StudyFigure::of_claim(claim, place, here(step, claim.1, record, row))
     };
     let of_trials = |(_, claim): &(usize, &Claim)| {
         !matches!(claim.figure, Figure::Bytes | Figure::SpaceRatio | Figure::BreakEven)
@@ -276,7 +277,7 @@ fn spaces(step: &StudyCommand, record: &Record) -> Vec<StudyFigure> {
         };
         let over = over.map(|label| format!("÷ {label}"));
         let place = options(varied).chain(over).collect::<Vec<_>>().join(", ");
-        Some(StudyFigure::published(claim, place, here.map(Here::Exact)))
+        Some(StudyFigure::of_claim(claim, place, here.map(Here::Exact)))
     };
     let claims = claims(step, Figure::SpaceRatio).chain(claims(step, Figure::Bytes));
     claims.filter(|(_, claim)| is_at(claim, varied)).filter_map(row).collect()
@@ -307,7 +308,7 @@ fn evens(step: &StudyCommand, records: &[Record]) -> Vec<StudyFigure> {
     });
     let row = |(claim, even): (_, &TargetBreakEven)| {
         let place = place_name(&even.others, plan, even.case);
-        StudyFigure::published(claim, place, Some(Here::Even(even.clone())))
+        StudyFigure::of_claim(claim, place, Some(Here::Even(even.clone())))
     };
     same.map(row).collect()
 }

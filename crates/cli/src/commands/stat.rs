@@ -73,8 +73,8 @@ pub(crate) fn run(options: &StatOptions, stop: &Stop) -> Result<(), Failure> {
     if let Some(texts) = stat.texts.filter(|texts| *texts > 0) {
         line("Texts among them:", texts.to_string());
     }
-    if stat.no_values > 0 {
-        line("NULLs and numbers:", stat.no_values.to_string());
+    if stat.nulls_and_numbers > 0 {
+        line("NULLs and numbers:", stat.nulls_and_numbers.to_string());
     }
     if let Some(inline) = stat.inline {
         line("Largest in database:", inline.to_string());

@@ -18,7 +18,7 @@ use super::{
 pub struct Stat {
     /// The number of values.
     pub count: i64,
-    /// The rows of the table that are no values.
+    /// What the table holds besides values: folders, links and devices of an archive.
     pub left_out: Vec<Entry>,
     /// The mean length of a value; `None` without values.
     pub average: Option<f64>,
@@ -28,22 +28,28 @@ pub struct Stat {
     pub largest: i64,
     /// The number of values that are texts; `None` if it is not a table of the user's own.
     pub texts: Option<i64>,
-    /// The number of rows of such a table that have NULL or a number where a value would be.
-    pub no_values: i64,
+    /// The number of rows of such a table that have NULL or a number in place of a value; `count` is
+    /// without them.
+    pub nulls_and_numbers: i64,
     /// The size of a page.
     pub page_size: i64,
     /// The number of pages.
     pub page_count: i64,
     /// The number of free pages.
     pub freelist_count: i64,
-    /// The largest value that is kept in the database; `None` if all are.
+    /// The length up to which values are in the database, in a hybrid store; `None` if all are there.
     pub inline: Option<u64>,
     /// The answer of `PRAGMA integrity_check(10)`.
     pub integrity: Vec<String>,
 }
 
 /// Returns statistics of the database at `path`, in which `find` finds the table; with `vacuum`, it
-/// rewrites the database first.
+/// rewrites the database first. What an integrity check finds is part of them.
+///
+/// # Errors
+///
+/// Fails if the file is cut short, a transaction is unfinished, `find` finds no table, or another process
+/// keeps it locked.
 pub(crate) fn stat(
     path: &Path,
     find: impl FnOnce(&Connection) -> Result<SqlTable>,
@@ -66,7 +72,7 @@ pub(crate) fn stat(
     let about = db
         .prepare(&db.adapt_sql(&about))?
         .row([], |row| [0, 1, 2, 3, 4, 5].map(|column| row.integer(column)))?;
-    let [count, sum, smallest, largest, texts, no_values] = about.unwrap_or_default();
+    let [count, sum, smallest, largest, texts, nulls_and_numbers] = about.unwrap_or_default();
     Ok(Stat {
         count,
         left_out: entries(&db, table)?,
@@ -74,7 +80,7 @@ pub(crate) fn stat(
         smallest,
         largest,
         texts: table.users.is_some().then_some(texts),
-        no_values,
+        nulls_and_numbers,
         page_size: db.number("PRAGMA page_size")?,
         page_count: db.number("PRAGMA page_count")?,
         freelist_count: db.number("PRAGMA freelist_count")?,
@@ -83,8 +89,8 @@ pub(crate) fn stat(
     })
 }
 
-/// The most rows of which the types of values are counted.
-const TYPES: u32 = 100_000;
+/// The number of rows whose types are counted: enough to see a mix, and quick in a large table.
+const TYPED_ROWS: u32 = 100_000;
 
 /// Returns what is special about a table of the user's own, or one in a database with others; `None` if it
 /// is neither.
@@ -100,6 +106,7 @@ pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<Ta
     );
     let counts = db.prepare(&sql)?.row([], |row| [0, 1].map(|n| row.integer(n).unsigned_abs()))?;
     let [values, texts] = counts.unwrap_or_default();
+    // Only texts among other values are worth a word.
     let texts = if texts == values { 0 } else { texts };
     Ok(Some(TableFacts { values, texts, ..space }))
 }

@@ -26,7 +26,12 @@ pub(super) const KINDS: &[(Maintenance, &str)] = &[
     (Maintenance::Copy, "VACUUM INTO"),
 ];
 
-/// Maintains a database; returns whether it finished. The names of `to` are those of scratch folders.
+/// Maintains a database; returns whether it finished: a backup ends when `is_over` says so, and others may keep
+/// a checkpoint from the whole log. A copy and a backup are written to `to`, which is new.
+///
+/// # Errors
+///
+/// Fails if SQLite does, or finds damage.
 pub(super) fn maintain(
     database: &Database,
     what: Maintenance,
@@ -45,7 +50,8 @@ pub(super) fn maintain(
             [] => Ok(true),
         },
         Maintenance::Copy => {
-            let name = to.display().to_string().replace('\'', "''");
+            let name = to.to_str().ok_or_else(|| Error::unsupported("its path is not UTF-8"))?;
+            let name = name.replace('\'', "''");
             db.execute(&format!("VACUUM INTO '{name}'")).map(|()| true)
         }
         Maintenance::Backup => {

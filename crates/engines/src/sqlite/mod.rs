@@ -55,6 +55,7 @@ const FLAGS: &str = match option_env!("LIBSQLITE3_FLAGS") {
 /// report it.
 pub(crate) const FDATASYNC: bool = contains(FLAGS.as_bytes(), b"-DHAVE_FDATASYNC");
 
+/// Returns whether `word` is in `text`, at compile time, where the search of strings is not to be had.
 const fn contains(text: &[u8], word: &[u8]) -> bool {
     let mut at = 0;
     while at + word.len() <= text.len() {

@@ -128,7 +128,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
         finals => finals?,
     };
     let keys = finals.header.plan.experiment.summary().map_or(1, |summary| summary.count);
-    let cold = race.cold(&chosen, (coverage, keys), &mut stores)?;
+    let cold = race.measure_cold(&chosen, (coverage, keys), &mut stores)?;
     drop(stores);
     let sharing = sharing::measure(race, &chosen, &finals, &lengths)?;
     let life = race.life(&chosen, &lengths)?;

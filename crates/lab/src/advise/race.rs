@@ -161,9 +161,9 @@ impl Race<'_> {
         record.cloned().ok_or_else(Error::overdue)
     }
 
-    /// Measures the first reads of the last candidates from the device, of at most `keys` keys;
-    /// `None` if they were measured already, or there is no time for it.
-    pub(super) fn cold(
+    /// Measures reads of the last candidates from the device, of at most `keys` keys; `None` if the final
+    /// was cold itself, roles or no reads were asked for, there is no time, or it fails.
+    pub(super) fn measure_cold(
         &self,
         runners: &[Runner],
         (coverage, keys): (Coverage, u64),
@@ -171,8 +171,8 @@ impl Race<'_> {
     ) -> Result<Option<Record>> {
         let [least, most] = guessed::COLD_START;
         let seconds = self.share(shares::COLD_START);
-        let is_asked = self.asked.roles.is_empty() && !self.asked.cold && self.asked.reads > 0.0;
-        if !is_asked || seconds < least {
+        let is_wanted = self.asked.roles.is_empty() && !self.asked.cold && self.asked.reads > 0.0;
+        if !is_wanted || seconds < least {
             return Ok(None);
         }
         let request = self.reading(targets(runners), seconds.min(most));
@@ -181,7 +181,7 @@ impl Race<'_> {
             part.count = Some(COLD_READS.min(keys));
             (part.coverage, part.caches) = (coverage, vec![Cache::DataCold]);
         });
-        self.extra(&request, stores)
+        self.measure_if_possible(&request, stores)
     }
 
     /// Measures the life of the last candidates, on a few values generated in the sizes of the
@@ -204,11 +204,14 @@ impl Race<'_> {
         let reading = self.reading(Vec::new(), seconds);
         let rounds = Rounds { min: 1, ..reading.rounds };
         let experiment = life.into();
-        self.extra(&Request { experiment, rounds, ..reading }, &mut StoreCache::default())
+        self.measure_if_possible(
+            &Request { experiment, rounds, ..reading },
+            &mut StoreCache::default(),
+        )
     }
 
-    /// Measures what the answer can do without; `None` if it cannot be measured.
-    pub(super) fn extra(
+    /// Measures `request`, without which there is an answer too; `None` if it fails.
+    pub(super) fn measure_if_possible(
         &self,
         request: &Request,
         stores: &mut StoreCache,

@@ -55,7 +55,7 @@ impl<'a> Subject<'a> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
         let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
         let targets = vec![self.target(1, *engine, true)];
-        measure_record(&self.reading(Data::Targets, targets, rounds, *seed), stop)
+        measure_record(&self.request_reading(Data::Targets, targets, rounds, *seed), stop)
             .map(|(record, _)| record)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
         let data = if copies { Data::Generated(*data) } else { Data::Targets };
         let runs = if form == Form::Gate { GATE_RUNS } else { 1 };
         let rounds = Rounds { runs, ..*rounds };
-        let mut request = self.reading(data, targets.collect(), rounds, seed);
+        let mut request = self.request_reading(data, targets.collect(), rounds, seed);
         request.scratch = Some(scratch.clone());
         request.change_blobs(|part| shape(part, form));
         let ran = measure_record(&request, stop)?;
@@ -84,15 +84,16 @@ impl<'a> Subject<'a> {
         Ok(ran)
     }
 
-    fn reading(
+    /// Returns a request to read all keys of `targets` warm, whose errors name the options of `calibrate`.
+    fn request_reading(
         &self,
         data: Data,
         targets: Vec<ResolvedTarget<dyn Blobs>>,
         rounds: Rounds,
         seed: u64,
     ) -> Request {
-        let (limits, worker) = (["--run-time", "--keys"], self.request.worker.clone());
-        Request { limits, worker, ..Request::reading(data, targets, rounds, seed) }
+        let (limit_options, worker) = (["--run-time", "--keys"], self.request.worker.clone());
+        Request { limit_options, worker, ..Request::reading(data, targets, rounds, seed) }
     }
 
     /// Returns target number `n`: this store, or a scratch one.

@@ -59,9 +59,9 @@ impl<'a> PassMeter<'a> {
         Self { meter, others, clock, server, device }
     }
 
-    /// Completes the sample after the workers did `done`. After writes, `settle` does what the
-    /// durability class still requires, on the clock, and what was left of `files` to the
-    /// background is flushed off the clock.
+    /// Completes the sample from what the workers have `done`. After writes, `settle` does what the
+    /// durability class still requires, on the clock. Then `files` are flushed off the clock, which
+    /// `background_ns` and the device's counters have.
     pub(crate) fn stop<T>(
         self,
         done: &[WorkerReport<T>],
@@ -86,7 +86,7 @@ impl<'a> PassMeter<'a> {
             waited_ns: pass.waited_ns.filter(|_| !self.server && done.len() <= processors()),
             settle_ns: settling.wall_ns,
             background_ns: background.wall_ns,
-            // Those of a server are not seen.
+            // The flushes of a server are not seen.
             cost: Cost { flushes: cost.flushes.filter(|_| !self.server), ..cost },
             io,
             device,

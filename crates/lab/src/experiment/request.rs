@@ -43,7 +43,7 @@ pub struct Request {
     /// The place of the run in a sweep.
     pub point: Option<Point>,
     /// The options for more time and less data, as errors name them.
-    pub limits: [&'static str; 2],
+    pub limit_options: [&'static str; 2],
     /// The command that starts a worker process: a program and its arguments, which end in
     /// [`serve`](crate::serve) with this process at the other end of standard input and output. If
     /// it is empty, this process starts no other as far as it can.
@@ -161,7 +161,7 @@ impl Request {
             study: None,
             spec: None,
             point: None,
-            limits: ["--time", "--sample"],
+            limit_options: ["--time", "--sample"],
             worker: Vec::new(),
         }
     }

@@ -11,7 +11,8 @@ use crate::{DatasetSpec, DatasetSummary, Operation, Order, SampledFrom, Ycsb, un
 pub struct BlobsData {
     /// The source of the values.
     pub dataset: DatasetSpec,
-    /// The data in figures, restricted to the keys that the run touches.
+    /// The data in figures: of the keys that the run touches, or of all keys as far as those that were drawn
+    /// show them.
     pub summary: DatasetSummary,
     /// Keys in each target, touched or not.
     pub available: u64,

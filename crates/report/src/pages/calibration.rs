@@ -25,7 +25,7 @@ pub fn calibration(
     let (gates, tables): (Vec<_>, Vec<_>) = made.partition(|tally| tally.form == Form::Gate);
     let tables = (!tables.is_empty()).then(|| table(calibration, &tables));
     let gates = (!gates.is_empty()).then(|| gate_table(&gates));
-    let slow_downs = calibration.slow_downs.iter().flat_map(|of| slow_down(calibration, runs, of));
+    let slow_downs = calibration.slow_downs.iter().flat_map(|of| describe(calibration, runs, of));
     let slow_downs = Lines::new("", slow_downs);
     let ended = Line::new("", ended(calibration, runs.len(), left_out.len()));
     let ended = Lines::new("", [ended].into_iter().chain(without(&calibration.forms, left_out)));
@@ -90,9 +90,11 @@ fn percent(share: f64) -> String {
     if share.is_nan() { NONE.to_owned() } else { show_percent(share) }
 }
 
-/// Describes a slow-down: what was asked for, the wait, and its effect.
-fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec<Line> {
-    let SlowDown { share, wait_ns, measured_ns } = of;
+/// Describes a slow-down: the share of an operation's time that was asked for, the wait for that, how long the
+/// wait took over an engine that does nothing, and the slow-down that the runs show. A second line says if
+/// the wait was not what was asked for.
+fn describe(calibration: &Calibration, runs: &[KnownRun], slow_down: &SlowDown) -> Vec<Line> {
+    let SlowDown { share, wait_ns, measured_ns } = slow_down;
     let achieved = Tally::new(runs, Form::Slowed(*share)).ratio();
     let achieved = achieved.map_or_else(String::new, |ratio| {
         let [point, low, high] =
@@ -111,7 +113,7 @@ fn slow_down(calibration: &Calibration, runs: &[KnownRun], of: &SlowDown) -> Vec
     );
     let inexact =
         "the wait is not what was asked for: the processor was shared or changed its speed";
-    let inexact = (!of.is_exact()).then(|| Line::new("! ", inexact));
+    let inexact = (!slow_down.is_exact()).then(|| Line::new("! ", inexact));
     [Line::new("", slowed)].into_iter().chain(inexact).collect()
 }
 

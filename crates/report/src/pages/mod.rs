@@ -150,11 +150,12 @@ fn run_in(report: &dyn ExperimentReport, record: &Record, detail: Detail) -> Vec
     let judged = cases(&figures).filter_map(|rows| tables::judged(record, rows)).map(Block::from);
     let tables =
         report.page(record, &figures, detail).into_iter().chain(judged).collect::<Vec<_>>();
-    around(std::slice::from_ref(record), &[figures], tables, detail)
+    with_answer(std::slice::from_ref(record), &[figures], tables, detail)
 }
 
-/// Puts the answer of `runs`, the findings and how the runs ended around their `tables`.
-fn around(
+/// Puts the answer of `runs`, of which there is at least one, the findings and how they ended around their
+/// `tables`. `figures` has those of each run.
+fn with_answer(
     runs: &[Record],
     figures: &[Vec<Figures>],
     tables: impl IntoIterator<Item = Block>,
@@ -202,7 +203,7 @@ fn sweep(runs: &[Record], detail: Detail) -> Vec<Block> {
         blocks.push(tables::sweep(title, case, runs).into());
     }
     blocks.extend(together(runs));
-    around(runs, &figures, blocks, detail)
+    with_answer(runs, &figures, blocks, detail)
 }
 
 /// Returns the tables that only all runs together show; there is at least one run.

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use model::record::Record;
 use spec::study::Study;
 
-use super::{Detail, Page, around, crashed_stores, run, together};
+use super::{Detail, Page, crashed_stores, run, together, with_answer};
 use crate::{
     charts::StudyStep,
     experiment::{about, experiment_report, roles::costs},
@@ -51,7 +51,7 @@ fn blobs(done: &StudyStep<'_>, detail: Detail) -> Vec<Block> {
     let roles = done.records.iter().zip(&figures).flat_map(|(record, rows)| costs(record, rows));
     let blocks = [about(first, None), table].into_iter().chain(together(&done.records));
     let blocks = blocks.chain(roles);
-    around(&done.records, &figures, blocks, detail)
+    with_answer(&done.records, &figures, blocks, detail)
 }
 
 fn power_cuts(done: &StudyStep<'_>) -> Vec<Block> {

@@ -290,7 +290,7 @@ fn check_findings(records: &[Record]) -> Result<(), Failure> {
     let above = above.filter(|kind| kind.severity() > Severity::Note);
     let Some(worst) = above.clone().max_by_key(|kind| kind.severity()) else { return Ok(()) };
     let count = above.count();
-    output::say(&format!("--strict: {count} findings above a note, the worst: {worst}"));
+    output::say(&format!("--strict: findings above a note: {count}, the worst: {worst}"));
     Err(Failure::GATE)
 }
 

@@ -19,7 +19,8 @@ pub(crate) struct Blob {
 
 impl Connection {
     /// Points `handle` at a row, opening it if necessary; returns `None` if there is no such row. A
-    /// handle that failed to move is dropped: SQLite does not let it be used again.
+    /// handle that failed to move is dropped: SQLite does not let it be used again. One that is open keeps its
+    /// table and column.
     #[inline]
     pub(crate) fn move_blob<'h>(
         &self,

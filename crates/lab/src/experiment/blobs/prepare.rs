@@ -118,6 +118,7 @@ fn warm_all(
     prepared: &mut [Result<TargetStores>],
 ) -> Result<Vec<Finding>> {
     job.progress.stage("reading the stores into memory", None);
+    let mut findings = Vec::new();
     for (target, own) in job.part.targets.iter().zip(prepared) {
         let Ok(TargetStores { read: Some(ready), .. }) = own else { continue };
         match job.tolerable_failure(target, warm(job, target, ready, amount))? {
@@ -125,7 +126,7 @@ fn warm_all(
             Err(error) => *own = Err(error),
         }
     }
-    Ok(())
+    Ok(findings)
 }
 
 /// A value with more than one in so many of all bytes decides what reading all keys costs: whether it is
@@ -163,13 +164,13 @@ impl Job<'_> {
         fails_alone(error, target.engine.program().is_some()) || is_own
     }
 
-    /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
     /// Returns the part of the time left for it that making the target at `index` ready may take.
     pub(super) fn part_of(self, index: usize) -> f64 {
         let is_last = index + 1 == self.part.targets.len();
         if is_last { 1.0 } else { shares::ONE_TARGET }
     }
 
+    /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
     fn tolerable_failure<T>(self, target: &BlobTarget, result: Result<T>) -> Result<Result<T>> {
         match result {
             Err(error) if !self.is_tolerable(target, &error) => Err(error.within(&target.label)),
@@ -400,6 +401,7 @@ fn show(job: Job<'_>, label: &str, ready: &ReadyStore, in_effect: &Settings) {
 /// it is there in any case. One that takes longer fails, so that the others can be measured.
 pub(super) fn in_part_of_the_rest<T>(
     job: Job<'_>,
+    part: f64,
     after: f64,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
@@ -409,7 +411,7 @@ pub(super) fn in_part_of_the_rest<T>(
         .map(|left| left.saturating_sub(kept).mul_f64(part).max(left.mul_f64(shares::LATE_TARGET)));
     job.within(limit, work)?.ok_or_else(|| {
         let limit = show_duration(limit.unwrap_or_default());
-        let [time, data] = job.request.limits;
+        let [time, data] = job.request.limit_options;
         Error::failed(format!(
             "making it ready takes more than {limit}, its share of the time that was left; use more \
              {time} or a smaller {data}"

@@ -365,7 +365,7 @@ impl Source {
     /// what the others do.
     fn takes_too_long(job: Job<'_>, limit: Option<Duration>) -> Error {
         let limit = show_duration(limit.unwrap_or_default());
-        let [time, _] = job.request.limits;
+        let [time, _] = job.request.limit_options;
         let place = job.part.data.location(&job.part.targets);
         let name = place.map_or_else(|| "the data".to_owned(), |place| place.shown());
         Error::failed(format!(

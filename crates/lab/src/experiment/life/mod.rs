@@ -163,7 +163,7 @@ struct Life<'a> {
     dataset: Dataset,
     pool: Pool,
     scratch: Scratch,
-    /// The steps of every target in this round.
+    /// The values that every target looks up, changes and deletes in this round.
     drawn: Drawn,
     progress: &'a dyn Progress,
     stop: &'a Stop,

@@ -33,7 +33,7 @@ struct PassResult {
 }
 
 impl LifeTrial<'_> {
-    /// Outputs a sample for each step.
+    /// Fills the store and lives its life: outputs what it is, then a sample for each step.
     pub(super) fn run(mut self, output: &mut Output<'_>) -> Result<()> {
         let start = Instant::now();
         let Life { source, progress, stop, .. } = self.of;
@@ -120,7 +120,7 @@ impl LifeTrial<'_> {
         Ok(PassResult { operations, bytes: 0 })
     }
 
-    /// Outputs the sample of a step in sessions of the store, which starts in memory.
+    /// Runs a step in sessions of the store, whose files are in memory when it starts, and outputs its sample.
     fn step(
         &self,
         step: LifeStep,

@@ -83,7 +83,8 @@ impl Connection {
         self.handlers.longest_wait_ms.set(ms);
     }
 
-    /// Runs `work` that comes before everything else, with short waits: nothing is lost yet.
+    /// Runs `work`, which comes before anything that could be lost, with waits of at most
+    /// [`FIRST_WAIT_MS`] for a lock, whatever the setting `busy` says.
     pub(crate) fn with_short_waits<T>(&self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.handlers.longest_wait_ms.set(FIRST_WAIT_MS);
         self.handlers.gave_up.set(false);
