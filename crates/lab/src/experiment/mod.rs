@@ -151,6 +151,11 @@ pub(crate) trait Experiment {
         Some(Loss::Target)
     }
 
+    /// Returns `error`, with which a trial of the target failed, or what is to blame for it.
+    fn blame(&self, _target: usize, error: Error) -> Error {
+        error
+    }
+
     /// Restores the stores after a failed trial, so that the others can run.
     fn recover(&mut self) -> Result<()> {
         Ok(())

@@ -436,6 +436,7 @@ impl Schedule<'_> {
         }
         let none = failed.is_empty();
         for (target, error) in failed {
+            let error = self.experiment.blame(target, error);
             let Some(loss) = self.experiment.loss(target, &error) else { return Err(error) };
             let kind = FindingKind::TrialFailed { why: error.to_string() };
             self.leave_out((target, trial), round, loss, kind)?;

@@ -5,13 +5,14 @@ pub(crate) mod check;
 
 use std::{
     cell::{Cell, RefCell},
-    path::PathBuf,
-    time::{Duration, Instant},
+    fs::Metadata,
+    path::{Path, PathBuf},
+    time::{Duration, Instant, SystemTime},
 };
 
 use model::{
-    Blobs, Durability, FileBytes, How, Library, OpenOptions, Result, Server, Settings, Store,
-    StoreFacts, units::whole,
+    Access, Blobs, Durability, Error, FileBytes, How, Library, OpenOptions, Result, Server,
+    Settings, Shown, Store, StoreFacts, units::whole,
 };
 use pagecache::Snapshot;
 
@@ -43,6 +44,26 @@ pub(crate) fn file_bytes(paths: &[PathBuf]) -> Result<FileBytes> {
     Ok(FileBytes { apparent, allocated })
 }
 
+/// Returns a file of the store at `path` that was written since then.
+pub(crate) fn written_since(engine: &dyn Blobs, path: &Path, since: SystemTime) -> Option<String> {
+    let mut written = None;
+    let mut look = |path: &Path, meta: &Metadata| {
+        let is_it = meta.is_file() && meta.modified().is_ok_and(|modified| modified >= since);
+        if is_it && written.is_none() {
+            written = path.file_name().map(|name| Shown(name.as_encoded_bytes()).to_string());
+        }
+        Ok(())
+    };
+    let files = engine.files(path).into_iter().filter(|file| file.exists());
+    files.into_iter().try_for_each(|file| host::walk(&file, &mut look)).ok()?;
+    written
+}
+
+/// Returns the sentence that `what` changed, which is not to be taken for a fault of the store.
+pub(crate) fn changed(what: &str) -> String {
+    format!("changed while it was measured ({what}); stop what writes to it, or measure a copy")
+}
+
 /// A target's store, and how it is opened.
 pub(crate) struct ReadyStore {
     pub(crate) engine: &'static dyn Blobs,
@@ -62,6 +83,8 @@ pub(crate) struct ReadyStore {
     /// The files that are examined for being in memory, where examining all takes too long: some of those of
     /// the values that are measured. `None` for all.
     pub(crate) examined: RefCell<Option<Vec<PathBuf>>>,
+    /// Since when its files are to stay as they are, if it is a user's.
+    since: SystemTime,
 }
 
 impl ReadyStore {
@@ -76,6 +99,7 @@ impl ReadyStore {
             as_found: Cell::default(),
             found: RefCell::default(),
             examined: RefCell::default(),
+            since: SystemTime::now(),
         }
     }
 
@@ -115,6 +139,16 @@ impl ReadyStore {
         let result = use_it(store.as_ref())?;
         store.close()?;
         Ok((result, opening))
+    }
+
+    /// Returns `error`, or, if it is a user's store that was written to meanwhile, one that says so. What is
+    /// read without locks may seem damaged then.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        let is_own = self.options.access == Access::Read && !error.is_stopped();
+        let written = is_own.then(|| written_since(self.engine, &self.path, self.since)).flatten();
+        written.map_or(error, |file| {
+            Error::failed(changed(&format!("file {file}"))).at(self.path.display())
+        })
     }
 
     /// Returns the files and folders of the store that exist.
@@ -174,5 +208,39 @@ impl ReadyStore {
     /// Reports whether reads deliver what was written.
     pub(crate) fn retains(&self) -> bool {
         self.engine.capabilities().retains
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use model::KeyKind;
+
+    use super::*;
+
+    #[test]
+    fn a_users_store_that_is_written_to_while_it_is_read_is_not_called_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let engine = engines::registry::blobs("sqlite").unwrap();
+        let ready = |access| {
+            let options =
+                OpenOptions { settings: Settings::default(), access, keys: KeyKind::Names };
+            ReadyStore::new(engine, path.clone(), options)
+        };
+        let [own, scratch] = [Access::Read, Access::Write].map(ready);
+        let blamed = |of: &ReadyStore| of.blame(Error::corrupt("malformed")).to_string();
+        let write = |name| File::create(folder.path().join(name)).unwrap();
+        let files = ["a.db", "a.db-wal"].map(write);
+        let set = |file: &File, time| file.set_modified(time).unwrap();
+        files.iter().for_each(|file| set(file, SystemTime::UNIX_EPOCH));
+        for file in &files {
+            assert!(blamed(&own).ends_with("malformed"));
+            set(file, SystemTime::now() + Duration::from_secs(1));
+            assert!(blamed(&own).contains("changed while it was measured (file a.db"));
+            assert!(blamed(&scratch).ends_with("malformed"));
+            set(file, SystemTime::UNIX_EPOCH);
+        }
     }
 }

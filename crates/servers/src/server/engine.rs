@@ -7,9 +7,9 @@ use std::{
 };
 
 use model::{
-    Access, Account, Action, Blobs, CopiedValues, Declaration, Durability, Engine, EngineFacts,
-    Error, ErrorKind, Facet, FoundValues, KeyKind, Leftover, Library, OpenOptions, Requests,
-    Result, Servers, Settings, Store,
+    Access, Account, Action, Batch, Blobs, CopiedValues, Declaration, Durability, Engine,
+    EngineFacts, Error, ErrorKind, Facet, FoundValues, KeyKind, Leftover, Library, OpenOptions,
+    Requests, Result, Servers, Settings, Store,
 };
 
 use super::{folder::ServerFolder, software::Software};
@@ -206,7 +206,7 @@ impl<S: ServerStore> Blobs for ServerEngine<S> {
         self.is_private() && S::recognises(path)
     }
 
-    fn reading_changes(&self, _: &Path, _: &Settings) -> Option<String> {
+    fn reading_changes(&self, _: &Path, _: &Settings, _: Batch) -> Option<String> {
         self.is_private().then(|| "its server changes files whenever it runs".to_owned())
     }
 

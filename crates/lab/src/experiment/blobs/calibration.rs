@@ -88,7 +88,11 @@ impl Blobs<'_> {
         while costs.len() < self.stores.targets.len() {
             let target = costs.len();
             let has_store = self.stores.targets[target].has_store(work.operation);
-            match has_store.then(|| self.costs(target, &tried)).transpose() {
+            let try_it = || {
+                let own = &self.stores.targets[target];
+                self.costs(target, &tried).map_err(|error| own.blame(error))
+            };
+            match has_store.then(try_it).transpose() {
                 Ok(own) => costs.push(own),
                 Err(error) if self.lost_host().is_some() => return Err(error),
                 Err(error) if !self.is_own_failure(target, &error) => {

@@ -523,6 +523,10 @@ impl Experiment for Blobs<'_> {
         (gone && other_process).then_some(Loss::Target)
     }
 
+    fn blame(&self, index: usize, error: Error) -> Error {
+        self.stores.targets[index].blame(error)
+    }
+
     /// Starts new processes in place of those that ended with a failed trial. Keys come to them in
     /// the order that they have here.
     fn recover(&mut self) -> Result<()> {

@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Blobs, Error, ErrorKind, Generated, How, Item, KeyKind, Meta, Mode, OwnedKey, Put, Result,
-    SampledFrom, Scan, Session, Settings, Shown, Store, ValueType, Visitor, units::show_duration,
+    SampledFrom, Scan, Session, Settings, Store, ValueType, Visitor, units::show_duration,
 };
 
 use super::{
@@ -24,9 +24,8 @@ use crate::{
     budget::shares::LISTING_AGAIN,
     copy::{Readable, generated},
     dataset::{Dataset, Entry, Sampler, Use, check_type, derive},
-    host,
     progress::tick,
-    store::check,
+    store::{self, check, written_since},
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
@@ -61,22 +60,6 @@ enum From {
     /// Opened for each use: meanwhile it may have to be copied, or opened by a target. With the time
     /// since which its files are to stay as they are.
     Existing(Readable, SystemTime),
-}
-
-/// Returns a file of a store, whose scan does not show one moment, that was written since then.
-fn written_since(place: &StoreLocation, since: SystemTime) -> Option<String> {
-    let mut written = None;
-    let mut look = |path: &Path, meta: &std::fs::Metadata| {
-        if meta.is_file() && meta.modified().is_ok_and(|modified| modified >= since) {
-            written = path.file_name().map(|name| Shown(name.as_encoded_bytes()).to_string());
-        }
-        Ok(())
-    };
-    if !place.engine.capabilities().snapshots {
-        let walked = place.engine.files(&place.path);
-        walked.iter().try_for_each(|file| host::walk(file, &mut look)).ok()?;
-    }
-    written
 }
 
 impl Source {
@@ -438,13 +421,11 @@ impl Source {
         // A value may have changed between filling and noting it, and not since.
         let what = match changed {
             Ok(Some(key)) => Some(format!("key {key}")),
-            _ => written_since(&readable.place, *since).map(|file| format!("file {file}")),
+            _ => written_since(readable.place.engine, readable.shown(), *since)
+                .map(|file| format!("file {file}")),
         };
         let Some(what) = what else { return error };
-        let what = format!(
-            "changed while it was measured ({what}); stop what writes to it, or measure a copy"
-        );
-        Error::new(ErrorKind::Differs, what).at(readable.shown().display())
+        Error::new(ErrorKind::Differs, store::changed(&what)).at(readable.shown().display())
     }
 
     /// How much there is. Generated values are not generated for it.

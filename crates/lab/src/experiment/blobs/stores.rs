@@ -157,6 +157,14 @@ impl Stores {
 }
 
 impl PreparedTarget {
+    /// Returns `error`, or that a user's own store was written to while it was read.
+    pub(super) fn blame(&self, error: Error) -> Error {
+        match &self.read {
+            Some(ready) => ready.blame(error),
+            None => error,
+        }
+    }
+
     /// Returns the store that `operation` works on. Updates have their own, so that reads are
     /// measured on a store as it was filled.
     pub(super) fn store(&self, operation: Operation) -> &ReadyStore {
