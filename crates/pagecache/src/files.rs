@@ -207,7 +207,7 @@ impl<'a> Files<'a> {
 
     /// Visits all files in groups of [`AHEAD`]. `visit` returns whether a file was not in memory: if one of a
     /// group was not, the system is asked, before the next group is visited, to read the one after that.
-    /// `is_missing` stands for the group before the first.
+    /// `is_missing` is the answer for the group before the first.
     fn visit_ahead(
         &self,
         mut is_missing: bool,

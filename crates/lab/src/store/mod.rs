@@ -44,8 +44,8 @@ pub(crate) fn file_bytes(paths: &[PathBuf]) -> Result<FileBytes> {
     Ok(FileBytes { apparent, allocated })
 }
 
-/// Returns a file of the store at `path` that was written since then.
-pub(crate) fn written_since(engine: &dyn Blobs, path: &Path, since: SystemTime) -> Option<String> {
+/// Returns the name of the first file in `files`, or below folders there, that was written since then.
+pub(crate) fn written_since(files: &[PathBuf], since: SystemTime) -> Option<String> {
     let mut written = None;
     let mut look = |path: &Path, meta: &Metadata| {
         let is_it = meta.is_file() && meta.modified().is_ok_and(|modified| modified >= since);
@@ -54,8 +54,8 @@ pub(crate) fn written_since(engine: &dyn Blobs, path: &Path, since: SystemTime) 
         }
         Ok(())
     };
-    let files = engine.files(path).into_iter().filter(|file| file.exists());
-    files.into_iter().try_for_each(|file| host::walk(&file, &mut look)).ok()?;
+    let existing = files.iter().filter(|file| file.exists());
+    existing.for_each(|file| drop(host::walk(file, &mut look)));
     written
 }
 
@@ -145,7 +145,7 @@ impl ReadyStore {
     /// read without locks may seem damaged then.
     pub(crate) fn blame(&self, error: Error) -> Error {
         let is_own = self.options.access == Access::Read && !error.is_stopped();
-        let written = is_own.then(|| written_since(self.engine, &self.path, self.since)).flatten();
+        let written = is_own.then(|| written_since(&self.files(), self.since)).flatten();
         written.map_or(error, |file| {
             Error::failed(changed(&format!("file {file}"))).at(self.path.display())
         })
@@ -213,34 +213,24 @@ impl ReadyStore {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
-    use model::KeyKind;
+    use std::fs::{self, File};
 
     use super::*;
 
     #[test]
-    fn a_users_store_that_is_written_to_while_it_is_read_is_not_called_damaged() {
+    fn the_first_file_that_was_written_since_then_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.db");
-        let engine = engines::registry::blobs("sqlite").unwrap();
-        let ready = |access| {
-            let options =
-                OpenOptions { settings: Settings::default(), access, keys: KeyKind::Names };
-            ReadyStore::new(engine, path.clone(), options)
-        };
-        let [own, scratch] = [Access::Read, Access::Write].map(ready);
-        let blamed = |of: &ReadyStore| of.blame(Error::corrupt("malformed")).to_string();
-        let write = |name| File::create(folder.path().join(name)).unwrap();
-        let files = ["a.db", "a.db-wal"].map(write);
-        let set = |file: &File, time| file.set_modified(time).unwrap();
-        files.iter().for_each(|file| set(file, SystemTime::UNIX_EPOCH));
-        for file in &files {
-            assert!(blamed(&own).ends_with("malformed"));
-            set(file, SystemTime::now() + Duration::from_secs(1));
-            assert!(blamed(&own).contains("changed while it was measured (file a.db"));
-            assert!(blamed(&scratch).ends_with("malformed"));
-            set(file, SystemTime::UNIX_EPOCH);
-        }
+        let files = ["a.db", "b", "gone"].map(|name| folder.path().join(name));
+        fs::create_dir(&files[1]).unwrap();
+        let [then, since, later] =
+            [1, 2, 3].map(|n| SystemTime::UNIX_EPOCH + Duration::from_secs(n));
+        let written = |path: PathBuf, time| File::create(path).unwrap().set_modified(time).unwrap();
+        written(files[0].clone(), then);
+        written(files[1].join("c"), then);
+        assert_eq!(written_since(&files, since), None);
+        written(files[1].join("c"), since);
+        assert_eq!(written_since(&files, since).as_deref(), Some("c"));
+        written(files[0].clone(), later);
+        assert_eq!(written_since(&files, since).as_deref(), Some("a.db"));
     }
 }

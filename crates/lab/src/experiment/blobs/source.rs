@@ -62,6 +62,17 @@ enum From {
     Existing(Readable, SystemTime),
 }
 
+fn changed_while_measured(readable: &Readable, what: &str) -> Error {
+    Error::new(ErrorKind::Differs, store::changed(what)).at(readable.shown().display())
+}
+
+/// Returns the error that a file was written since then; `None` if none was.
+fn file_changed(readable: &Readable, since: SystemTime) -> Option<Error> {
+    let files = readable.place.engine.files(readable.shown());
+    let file = written_since(&files, since)?;
+    Some(changed_while_measured(readable, &format!("file {file}")))
+}
+
 impl Source {
     /// Opens the source that the request names.
     pub(super) fn open(Job { request, part, progress, stop, .. }: Job<'_>) -> Result<Self> {
@@ -119,16 +130,21 @@ impl Source {
     }
 
     fn with<T>(&self, use_it: impl FnOnce(&dyn Store) -> Result<T>) -> Result<T> {
-        let readable = match &self.from {
+        let (readable, since) = match &self.from {
             From::Generated(store, _) => return use_it(&**store),
-            From::Existing(readable, _) => readable,
+            From::Existing(readable, since) => (readable, *since),
         };
         let used = || {
             let store = readable.place.open()?;
             let result = use_it(&*store)?;
             store.close().map(|()| result)
         };
-        used().map_err(|error| readable.names(error))
+        used().map_err(|error| {
+            // What is read without locks may seem damaged while it is written to.
+            let written = Some(&error).filter(|error| error.kind() == ErrorKind::Corrupt);
+            let changed = written.and_then(|_| file_changed(readable, since));
+            changed.unwrap_or_else(|| readable.names(error))
+        })
     }
 
     fn check_type(&self, item: &Item<'_>) -> Result<()> {
@@ -419,13 +435,10 @@ impl Source {
         let changed =
             self.with(|store| check::first_changed(dataset, &mut *store.session()?, stop));
         // A value may have changed between filling and noting it, and not since.
-        let what = match changed {
-            Ok(Some(key)) => Some(format!("key {key}")),
-            _ => written_since(readable.place.engine, readable.shown(), *since)
-                .map(|file| format!("file {file}")),
-        };
-        let Some(what) = what else { return error };
-        Error::new(ErrorKind::Differs, store::changed(&what)).at(readable.shown().display())
+        match changed {
+            Ok(Some(key)) => changed_while_measured(readable, &format!("key {key}")),
+            _ => file_changed(readable, *since).unwrap_or(error),
+        }
     }
 
     /// How much there is. Generated values are not generated for it.
