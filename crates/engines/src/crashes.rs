@@ -17,6 +17,10 @@ pub struct LastLine {
 /// thread works on.
 static LAST_LINE: OnceLock<(LastLine, Parts)> = OnceLock::new();
 
+/// The parts of the last line where no call into a library is known, and a file that is mapped became
+/// shorter than what is read of it.
+static SHORTENED: OnceLock<[String; 2]> = OnceLock::new();
+
 /// A function that a signal's handler may call.
 type Parts = fn() -> Option<&'static [String; 2]>;
 
@@ -33,6 +37,13 @@ pub(crate) fn last_line(say: impl FnOnce(&str) -> String) -> Option<[String; 2]>
 /// store.
 pub(crate) fn end_with(line: LastLine, parts: Parts) {
     if LAST_LINE.set((line, parts)).is_ok() {
+        let shortened = last_line(|why| {
+            format!(
+                "a store changed while it was read, or its device failed: {why}; stop what writes to \
+                 it, or measure a copy"
+            )
+        });
+        shortened.map(|parts| SHORTENED.set(parts));
         #[cfg(target_os = "linux")]
         os::install();
     }
@@ -50,7 +61,7 @@ mod os {
 
     use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGXCPU, c_int, sigaction};
 
-    use super::LAST_LINE;
+    use super::{LAST_LINE, SHORTENED};
 
     /// The signals by which a library ends the process, and what they mean.
     const SIGNALS: [(c_int, &str); 6] = [
@@ -127,7 +138,8 @@ mod os {
 
     extern "C" fn on_signal(signal: c_int) {
         let known = LAST_LINE.get();
-        let known = known.and_then(|(last, parts)| Some((last, parts()?)));
+        let shortened = || SHORTENED.get().filter(|_| signal == SIGBUS);
+        let known = known.and_then(|(last, parts)| Some((last, parts().or_else(shortened)?)));
         let Some((last, [start, end])) = known else {
             // SAFETY: as it was. When this returns it happens again, or `abort` goes on.
             unsafe { sigaction(signal, previous_action(signal), ptr::null_mut()) };

@@ -395,7 +395,7 @@ fn a_log_that_is_merged_while_the_database_is_read_is_no_damage() {
     let world = World::after(["init a.db --count 20000 --size 200"]);
     world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
     let ran = thread::scope(|scope| {
-        let running = scope.spawn(|| world.run("run a.db --read --rounds 1000 --time 20s"));
+        let running = scope.spawn(|| world.run("run a.db --read --time 5s"));
         while !running.is_finished() {
             let update = "UPDATE kv SET v = randomblob(300) WHERE k % 7 = abs(random() % 7)";
             world.sqlite3(&["-cmd", ".timeout 5000", "a.db", update]);

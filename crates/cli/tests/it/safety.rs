@@ -5,9 +5,11 @@ use std::{
     io::{BufRead, BufReader, Write},
     os::unix::fs::PermissionsExt,
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 /// A folder full of names that a careless program would use.
 fn crowded() -> World {
@@ -192,6 +194,55 @@ fn a_copy_is_measured_with_the_reason_and_the_writers_names() {
     }
     drop(input);
     writer.wait().unwrap();
+}
+
+/// What a program may leave that was killed after it had merged its log.
+#[test]
+fn an_empty_log_is_not_given_an_index() {
+    let world = World::after(["init a.db --count 20 --size 500"]);
+    world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
+    world.write("a.db-wal", "");
+    let before = world.tree();
+    for line in ["run a.db --rounds 1", "run a.db --rounds 1 --batch 1", "stat a.db"] {
+        world.ok(line);
+        assert_eq!(world.tree(), before, "{line}");
+    }
+}
+
+/// Runs `target`, and calls `meanwhile` again and again until the run ends.
+fn run_while(world: &World, target: &str, meanwhile: impl Fn()) -> Ran {
+    let line = format!("run {target} --read --time 5s -v");
+    thread::scope(|scope| {
+        let running = scope.spawn(|| world.run(&line));
+        while !running.is_finished() {
+            thread::sleep(Duration::from_millis(200));
+            meanwhile();
+        }
+        running.join().unwrap()
+    })
+}
+
+#[test]
+fn a_database_that_is_written_to_while_it_is_read_is_named() {
+    let world = World::after(["init a.db --count 2000 --size 500"]);
+    let ran = run_while(&world, "a.db", || {
+        let update = "UPDATE kv SET v = zeroblob(500) WHERE k = 1";
+        world.sqlite3(&["-cmd", ".timeout 5000", "a.db", update]);
+    });
+    let said = format!("{} {}", ran.words(), ran.err);
+    let named = said.contains("was written to while it was measured");
+    assert!(named || said.contains("changed while it was measured"), "{said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_mapped_database_that_becomes_shorter_ends_a_run_with_a_line() {
+    let world = World::after(["init a.db --count 20000 --size 500"]);
+    let ran = run_while(&world, "a.db?mmap=1GiB --threads 2", || {
+        fs::File::options().write(true).open(world.path("a.db")).unwrap().set_len(4096).unwrap();
+    });
+    assert!(ran.code.is_some_and(|code| code > 0), "{}", ran.err);
+    assert!(ran.err.starts_with("storemark: ") && !ran.err.contains("Bus"), "{}", ran.err);
 }
 
 #[test]

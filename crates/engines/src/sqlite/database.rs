@@ -202,10 +202,14 @@ pub(super) fn is_filled(location: &Path, suffix: &str) -> bool {
 /// Returns whether opening the database to read would create or rebuild its index of the log, as no
 /// process has it open.
 pub(crate) fn lacks_log_index(location: &Path) -> bool {
+    is_filled(location, "-wal") && !is_open(location)
+}
+
+/// Returns whether a process has the database open in WAL mode.
+fn is_open(location: &Path) -> bool {
     /// The byte of the index that each connection locks: `UNIX_SHM_DMS` of SQLite's `os_unix.c`.
     const CONNECTED: u64 = 128;
-    let index = with_suffix(location, "-shm");
-    (index.exists() || is_filled(location, "-wal")) && !os::is_locked(&index, CONNECTED)
+    os::is_locked(&with_suffix(location, "-shm"), CONNECTED)
 }
 
 /// The start of a database file (<https://sqlite.org/fileformat2.html#the_database_header>).
@@ -238,10 +242,10 @@ impl Header {
 }
 
 /// Returns how to open `path` for reading so that nothing changes. A database in WAL mode that no
-/// connection has open has no side files (the last one to close removes them); it is read without
-/// creating any. With side files, someone may be writing, and SQLite's locks are needed.
+/// connection has open has no log (the last one to close removes it), or an empty one; it is read without
+/// creating side files. Where another has it open, SQLite's locks are needed.
 pub(super) fn opening(path: &Path, access: Access) -> Open {
-    let alone = || ["-wal", "-shm"].iter().all(|suffix| !with_suffix(path, suffix).exists());
+    let alone = || !is_filled(path, "-wal") && !is_open(path);
     match access {
         Access::Write => Open::ReadWrite,
         Access::Read if Header::read(path).is_some_and(|h| h.is_wal()) && alone() => {

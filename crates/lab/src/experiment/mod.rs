@@ -156,6 +156,11 @@ pub(crate) trait Experiment {
         error
     }
 
+    /// Returns what is only known after the last round.
+    fn last_findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+
     /// Restores the stores after a failed trial, so that the others can run.
     fn recover(&mut self) -> Result<()> {
         Ok(())

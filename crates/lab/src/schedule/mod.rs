@@ -141,6 +141,7 @@ fn run(
     };
     let (measuring, lost) = (start.elapsed(), schedule.lost);
     let noted = if before { Ok(()) } else { note(recorder, checks::of_stores) };
+    let noted = noted.and_then(|()| recorder.note(experiment.last_findings()));
     let finished = experiment.finish(ended.is_ok().then_some(&lost));
     let (ended, integrity) = (ended?, finished?);
     noted?;

@@ -144,11 +144,18 @@ impl ReadyStore {
     /// Returns `error`, or, if it is a user's store that was written to meanwhile, one that says so. What is
     /// read without locks may seem damaged then.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        let is_own = self.options.access == Access::Read && !error.is_stopped();
-        let written = is_own.then(|| written_since(&self.files(), self.since)).flatten();
+        let written = if error.is_stopped() { None } else { self.written() };
         written.map_or(error, |file| {
             Error::failed(changed(&format!("file {file}"))).at(self.path.display())
         })
+    }
+
+    /// Returns a file that was written to since the store was made ready, if it is a user's; files in folders
+    /// are not looked at.
+    pub(crate) fn written(&self) -> Option<String> {
+        let is_own = self.options.access == Access::Read && self.held.is_none();
+        let files = || self.files().into_iter().filter(|path| path.is_file()).collect::<Vec<_>>();
+        is_own.then(|| written_since(&files(), self.since)).flatten()
     }
 
     /// Returns the files and folders of the store that exist.

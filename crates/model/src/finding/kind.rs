@@ -495,8 +495,12 @@ findings! {
         measured as it was found, as it is too large to be brought into memory first";
 
     [Warning] InMemoryBefore =>
-        "times depend on how it came into memory: most of it was there already, and reading it again from \
-        start to end, as other stores are, takes too long; more --time does";
+        "times depend on how it came into memory: most of it was there already, and was not read again \
+        from start to end, for lack of time; use more --time";
+
+    [Warning] WrittenMeanwhile { file: String = "The file." } =>
+        "some times may be those of other values, or of a store in between: {file} was written to while it \
+        was measured; stop what writes to it, or measure a copy";
 
     [Note] FilesNotExamined {
         examined: u64 as show_count = "Files that were examined.",

@@ -523,6 +523,14 @@ impl Experiment for Blobs<'_> {
         (gone && other_process).then_some(Loss::Target)
     }
 
+    fn last_findings(&self) -> Vec<Finding> {
+        let written = |target: &PreparedTarget| {
+            let kind = FindingKind::WrittenMeanwhile { file: target.read.as_ref()?.written()? };
+            Some(Finding::target(kind, &target.planned.label))
+        };
+        self.stores.targets.iter().filter_map(written).collect()
+    }
+
     fn blame(&self, index: usize, error: Error) -> Error {
         self.stores.targets[index].blame(error)
     }

@@ -45,7 +45,8 @@ pub(super) fn warm(
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
-    let was_there = matches!(warming, Warming::Missing | Warming::There);
+    let was_there = matches!(warming, Warming::Missing | Warming::There)
+        && job.part.caches.contains(&Cache::Warm);
     let finding = was_there.then(|| Finding::target(FindingKind::InMemoryBefore, &target.label));
     if warming == Warming::There || ready.found.borrow().is_some() {
         return Ok(finding);
