@@ -249,7 +249,7 @@ fn a_run_goes_on_without_a_lost_host_if_that_is_asked_for() {
     let last = record.samples.last().unwrap();
     let hosts: Vec<_> = last.hosts.iter().map(|part| &part.host).collect();
     assert!(hosts == ["a", "c"] && last.workers.len() == 2, "{last:?}");
-    let page = world.ok("report r.json").words();
+    let page = world.ok("report r.json -v").words();
     assert!(page.contains("they are those of 2 hosts: host b was lost"), "{page}");
     none_is_left(&world);
 }

@@ -232,6 +232,8 @@ fn a_database_that_is_written_to_while_it_is_read_is_named() {
     let said = format!("{} {}", ran.words(), ran.err);
     let named = said.contains("was written to while it was measured");
     assert!(named || said.contains("changed while it was measured"), "{said}");
+    let own = world.ok("run a.db --read --update --in-place --rounds 2 -v").words();
+    assert!(!own.contains("was written to while"), "{own}");
 }
 
 #[test]

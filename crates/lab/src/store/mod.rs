@@ -83,8 +83,8 @@ pub(crate) struct ReadyStore {
     /// The files that are examined for being in memory, where examining all takes too long: some of those of
     /// the values that are measured. `None` for all.
     pub(crate) examined: RefCell<Option<Vec<PathBuf>>>,
-    /// Since when its files are to stay as they are, if it is a user's.
-    since: SystemTime,
+    /// Since when its files are to stay as they are, if it is a user's; `None` if this run may write to it.
+    pub(crate) since: Option<SystemTime>,
 }
 
 impl ReadyStore {
@@ -99,7 +99,7 @@ impl ReadyStore {
             as_found: Cell::default(),
             found: RefCell::default(),
             examined: RefCell::default(),
-            since: SystemTime::now(),
+            since: Some(SystemTime::now()),
         }
     }
 
@@ -155,7 +155,7 @@ impl ReadyStore {
     pub(crate) fn written(&self) -> Option<String> {
         let is_own = self.options.access == Access::Read && self.held.is_none();
         let files = || self.files().into_iter().filter(|path| path.is_file()).collect::<Vec<_>>();
-        is_own.then(|| written_since(&files(), self.since)).flatten()
+        self.since.filter(|_| is_own).and_then(|since| written_since(&files(), since))
     }
 
     /// Returns the files and folders of the store that exist.

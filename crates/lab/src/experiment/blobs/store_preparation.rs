@@ -220,6 +220,7 @@ impl StorePreparation<'_> {
             target.table(&place.replace('-', "_"))
         };
         let mut ready = ReadyStore::new(engine, path, options);
+        ready.since = ready.since.filter(|_| !self.job.part.in_place);
         if own || twin.is_some() {
             return Ok((ready, None));
         }
