@@ -494,9 +494,9 @@ findings! {
     } => "memory holds {resident} of the store, and reads of the rest wait for the device: it is \
         measured as it was found, as it is too large to be brought into memory first";
 
-    [Warning] InMemoryBefore =>
-        "times depend on how it came into memory: most of it was there already, and was not read again \
-        from start to end, for lack of time; use more --time";
+    [Warning] NotReadWhole =>
+        "times depend on how it came into memory: it was not read from start to end before, for lack of \
+        time; use more --time";
 
     [Warning] WrittenMeanwhile { file: String = "The file." } =>
         "some times may be those of other values, or of a store in between: {file} was written to while it \

@@ -16,8 +16,8 @@ use crate::{
 };
 
 /// Brings a store of `amount` into memory, as far as there is time for it. Of one that is too large, notes what of
-/// it is there, once: later something was read of it. Returns a finding if it was in memory already and there was
-/// no time to bring it there in the same way as others.
+/// it is there, once: later something was read of it. Returns a finding if there was no time to bring it there in
+/// the same way as others.
 pub(super) fn warm(
     job: Job<'_>,
     target: &BlobTarget,
@@ -45,9 +45,10 @@ pub(super) fn warm(
     // Of one that is taken for filled, only what is missing is read.
     ready.filled.set(is_loaded);
     ready.as_found.set(!is_loaded);
-    let was_there = matches!(warming, Warming::Missing | Warming::There)
-        && job.part.caches.contains(&Cache::Warm);
-    let finding = was_there.then(|| Finding::target(FindingKind::InMemoryBefore, &target.label));
+    let is_whole = warming == Warming::Whole && is_loaded;
+    let is_known = is_whole || warming == Warming::Impossible;
+    let matters = !is_known && job.part.caches.contains(&Cache::Warm);
+    let finding = matters.then(|| Finding::target(FindingKind::NotReadWhole, &target.label));
     if warming == Warming::There || ready.found.borrow().is_some() {
         return Ok(finding);
     }
