@@ -4,7 +4,6 @@
 pub(crate) mod age;
 pub(crate) mod backup;
 pub(crate) mod blobs;
-mod filling;
 pub(crate) mod life;
 mod meter;
 pub(crate) mod queue;

@@ -14,6 +14,7 @@ use model::{
 
 use super::{
     BlobTarget, Coverage, Data, Job, Scratches,
+    filling::create_filled,
     listing::Listing,
     prepare::in_part_of_the_rest,
     source::Source,
@@ -29,7 +30,6 @@ use crate::{
         },
     },
     dataset::{Dataset, Part, Use, derive},
-    experiment::filling::create_filled,
     store::ReadyStore,
 };
 

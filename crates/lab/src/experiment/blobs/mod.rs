@@ -4,6 +4,7 @@ mod calibration;
 mod copies;
 mod draw;
 mod epoch;
+pub(super) mod filling;
 mod fit;
 mod forecast;
 mod job;

@@ -9,6 +9,7 @@ use model::{Access, Batch, Error, OpenOptions, Operation, Owner, Result, Setting
 
 use super::{
     BlobTarget, Job, Scratches,
+    filling::fill,
     source::Source,
     stores::{PreparedTarget, Stores, keep_layout},
 };
@@ -17,7 +18,6 @@ use crate::{
     budget::guessed,
     copy::clone_store,
     dataset::{Dataset, check_bytes, check_type},
-    experiment::filling::fill,
     store::{ReadyStore, check},
 };
 

@@ -13,7 +13,7 @@ use crate::{
     dataset::checksum,
     experiment::{
         Output,
-        filling::fill,
+        blobs::filling::fill,
         meter::{Others, PassMeter, flush},
         values::missed,
     },

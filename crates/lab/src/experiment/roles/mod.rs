@@ -18,9 +18,8 @@ use model::{
 
 use super::{
     Complaints, Experiment, Output, Prepared, Scratches, Trial,
-    blobs::{self, source::Source},
+    blobs::{self, filling::fill, source::Source},
     environment,
-    filling::fill,
     request::{ExperimentPart, Preparation, Request, ResolvedTarget},
 };
 use crate::{

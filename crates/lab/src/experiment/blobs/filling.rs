@@ -2,12 +2,12 @@
 
 use model::{OpenOptions, Result, Session, Store};
 
-use super::blobs::source::Source;
+use super::source::Source;
 use crate::{Progress, Stop, store::ReadyStore};
 
 /// Creates and fills the store; trials open it again with the settings that are measured. One that is
 /// in memory alone stays open.
-pub(super) fn fill(
+pub(in crate::experiment) fn fill(
     ready: &mut ReadyStore,
     source: &Source,
     progress: &dyn Progress,
