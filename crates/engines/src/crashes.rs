@@ -17,8 +17,8 @@ pub struct LastLine {
 /// thread works on.
 static LAST_LINE: OnceLock<(LastLine, Parts)> = OnceLock::new();
 
-/// The parts of the last line where no call into a library is known, and a file that is mapped became
-/// shorter than what is read of it.
+/// The parts of the last line if a mapped file became shorter than what is read of it, and it is not known
+/// which store that is of.
 static SHORTENED: OnceLock<[String; 2]> = OnceLock::new();
 
 /// A function that a signal's handler may call.
@@ -43,7 +43,9 @@ pub(crate) fn end_with(line: LastLine, parts: Parts) {
                  it, or measure a copy"
             )
         });
-        shortened.map(|parts| SHORTENED.set(parts));
+        if let Some(parts) = shortened {
+            let _ = SHORTENED.set(parts);
+        }
         #[cfg(target_os = "linux")]
         os::install();
     }

@@ -389,24 +389,6 @@ fn a_program_that_has_the_database_open_is_named() {
     shell.wait().unwrap();
 }
 
-/// What is read without locks may change meanwhile.
-#[test]
-fn a_log_that_is_merged_while_the_database_is_read_is_no_damage() {
-    let world = World::after(["init a.db --count 20000 --size 200"]);
-    world.sqlite3(&["a.db", "PRAGMA journal_mode=wal"]);
-    let ran = thread::scope(|scope| {
-        let running = scope.spawn(|| world.run("run a.db --read --time 5s"));
-        while !running.is_finished() {
-            let update = "UPDATE kv SET v = randomblob(300) WHERE k % 7 = abs(random() % 7)";
-            world.sqlite3(&["-cmd", ".timeout 5000", "a.db", update]);
-        }
-        running.join().unwrap()
-    });
-    let said = format!("{} {}", ran.out, ran.err);
-    assert!(!said.contains("malformed"), "{said}");
-    assert!(world.sqlite3(&["a.db", "PRAGMA integrity_check"]).starts_with("ok"));
-}
-
 #[test]
 fn rows_that_a_live_writer_adds_are_no_difference() {
     let world = World::new();

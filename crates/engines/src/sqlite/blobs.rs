@@ -53,7 +53,7 @@ impl Blobs for Sqlite {
         if database::is_filled(location, "-wal") || database::is_filled(location, "-journal") {
             return Some("an unfinished or unmerged transaction is next to it".to_owned());
         }
-        // What goes without locks, a transaction for all reads shows nothing of. Old builds always lock.
+        // Without locks, reads cost the same if all are one transaction. Another build may be too old for that.
         let is_alone = database::opening(location, Access::Read) == Open::Immutable
             && settings.get(library::SETTING).is_none();
         match settings.get("journal") {

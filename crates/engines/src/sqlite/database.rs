@@ -112,9 +112,11 @@ impl Database {
         // Read without locks, a database does not report its WAL.
         let is_wal =
             self.access == Access::Read && Header::read(&self.path).is_some_and(|h| h.is_wal());
-        let reported = || db.column("PRAGMA journal_mode", 0).map(|mut mode| mode.pop());
-        let journal = if is_wal { Some("wal".to_owned()) } else { reported()? };
-        let journal = journal.unwrap_or_default();
+        let journal = if is_wal {
+            "wal".to_owned()
+        } else {
+            db.column("PRAGMA journal_mode", 0)?.pop().unwrap_or_default()
+        };
         let sync = usize::try_from(db.number("PRAGMA synchronous")?).unwrap_or(usize::MAX);
         let sync = *SYNC.get(sync).unwrap_or(&"unknown");
         let class = durability(&journal, sync);

@@ -20,7 +20,7 @@ pub(in crate::experiment) fn fill(
         return Ok(());
     }
     store.close()?;
-    // The cache of the store's own would stay with this process.
+    // What its own cache held would stay with this process.
     host::release_freed_memory();
     host::sync(&ready.path)
 }

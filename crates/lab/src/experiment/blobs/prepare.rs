@@ -309,9 +309,9 @@ fn finish(
         }
     }
     // The check has read more of it.
-    let mut examined = None;
+    let mut warmed = None;
     for ready in made.read.iter().filter(|ready| ready.as_found.get()) {
-        examined = if ready.examined.borrow().is_some() {
+        warmed = if ready.examined.borrow().is_some() {
             Some(examine_some(job, target, ready, (dataset, amount))?)
         } else {
             warm(job, target, ready, amount)?
@@ -327,7 +327,7 @@ fn finish(
     (facts.fill_ns, facts.check_ns) = (made.fill.map(nanoseconds), nanoseconds(check));
     show(job, &target.label, made.first(), &facts.in_effect);
     let planned = target.planned(Facet::Blobs, job.request.durability, job.owner(target))?;
-    let findings = [finding, copied(job, target), examined, estimated];
+    let findings = [finding, copied(job, target), warmed, estimated];
     let findings = findings.into_iter().flatten().collect();
     let TargetStores { read, copies, update, .. } = made;
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
@@ -376,7 +376,7 @@ fn inspect(
     let start = Instant::now();
     let until = job.check_until();
     let (differs, checked) = check::bytes(dataset, ready, until, (job.progress, job.stop))?;
-    // The cache of the store's own would stay with this process.
+    // What its own cache held would stay with this process.
     host::release_freed_memory();
     let finding = match differs {
         Some(key) if target.location.is_none() => return Err(check::not_as_written(&key)),

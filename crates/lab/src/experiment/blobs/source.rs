@@ -141,8 +141,8 @@ impl Source {
         };
         used().map_err(|error| {
             // What is read without locks may seem damaged while it is written to.
-            let written = Some(&error).filter(|error| error.kind() == ErrorKind::Corrupt);
-            let changed = written.and_then(|_| file_changed(readable, since));
+            let is_damage = error.kind() == ErrorKind::Corrupt;
+            let changed = if is_damage { file_changed(readable, since) } else { None };
             changed.unwrap_or_else(|| readable.names(error))
         })
     }

@@ -220,7 +220,9 @@ impl StorePreparation<'_> {
             target.table(&place.replace('-', "_"))
         };
         let mut ready = ReadyStore::new(engine, path, options);
-        ready.since = ready.since.filter(|_| !self.job.part.in_place);
+        if self.job.part.in_place {
+            ready.since = None;
+        }
         if own || twin.is_some() {
             return Ok((ready, None));
         }
