@@ -7,6 +7,7 @@ use std::{
     cell::{Cell, RefCell},
     fs::Metadata,
     path::{Path, PathBuf},
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -17,6 +18,10 @@ use model::{
 use pagecache::Snapshot;
 
 use crate::Amount;
+
+/// How long a file that becomes shorter may still have the time of its last change: ext4 sets it when all
+/// blocks are free, and reads miss them before.
+const SHORTENING: Duration = Duration::from_millis(100);
 
 /// Returns the facts about a store that was neither filled nor checked.
 pub(crate) fn facts(
@@ -144,7 +149,13 @@ impl ReadyStore {
     /// Returns `error`, or, if it is a user's store that was written to meanwhile, one that says so. What is
     /// read without locks may seem damaged then.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        let written = if error.is_stopped() { None } else { self.written() };
+        if error.is_stopped() {
+            return error;
+        }
+        let written = self.written().or_else(|| {
+            thread::sleep(SHORTENING);
+            self.written()
+        });
         written.map_or(error, |file| {
             Error::failed(changed(&format!("file {file}"))).at(self.path.display())
         })
