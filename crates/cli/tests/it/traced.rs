@@ -135,6 +135,22 @@ fn every_key_is_read_in_an_order_of_its_own() {
     assert_eq!(orders.len(), 2, "one in each round, for all of its passes");
 }
 
+/// Linux moves a page to its active list at the second read, which takes longer than any later one.
+#[test]
+fn values_of_a_users_folder_are_read_again_before_they_are_measured() {
+    const FILES: usize = 300;
+    let world = world(300);
+    let options = ["-y", "-e", "trace=read,execve"];
+    let Some(traces) = strace(&world, "run a.dir --read --time 5s", &options) else { return };
+    let texts = fs::read_dir(traces.path()).unwrap();
+    let mut texts = texts.map(|thread| fs::read_to_string(thread.unwrap().path()).unwrap());
+    let is_first = |text: &String| text.contains("execve(") && !text.contains(r#""worker""#);
+    let preparing = texts.find(is_first).expect("the thread that the program began as");
+    let is_value = |line: &&str| line.contains("a.dir/") && line.ends_with("= 3000");
+    let reads = preparing.lines().filter(is_value).count();
+    assert!(reads >= 3 * FILES, "{reads}: to fill the cache, to check, and once more");
+}
+
 #[test]
 fn ascending_is_the_order_of_insertion_and_said_to_be() {
     let world = world(50);
