@@ -141,7 +141,9 @@ fn values_of_a_users_folder_are_read_again_before_they_are_measured() {
     const FILES: usize = 300;
     let world = world(300);
     let options = ["-y", "-e", "trace=read,execve"];
-    let Some(traces) = strace(&world, "run a.dir --read --time 5s", &options) else { return };
+    let Some(traces) = strace(&world, "run a.dir --read --rounds 1 --time 60s", &options) else {
+        return;
+    };
     let texts = fs::read_dir(traces.path()).unwrap();
     let mut texts = texts.map(|thread| fs::read_to_string(thread.unwrap().path()).unwrap());
     let is_first = |text: &String| text.contains("execve(") && !text.contains(r#""worker""#);

@@ -19,8 +19,8 @@ use pagecache::Snapshot;
 
 use crate::Amount;
 
-/// How long a file that becomes shorter may still have the time of its last change: ext4 sets it when all
-/// blocks are free, and reads miss them before.
+/// How long a file that becomes shorter may still have the time of the change before: reads were seen to fail
+/// first.
 const SHORTENING: Duration = Duration::from_millis(100);
 
 /// Returns the facts about a store that was neither filled nor checked.
