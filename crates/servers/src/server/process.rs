@@ -215,6 +215,29 @@ mod tests {
     }
 
     #[test]
+    fn it_ends_if_storemark_does_before_it_reads_the_process_id() {
+        let parent = tempfile::tempdir().unwrap();
+        let [log, started] = ["log", "started"].map(|name| parent.path().join(name));
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let script = format!("echo $$ >{}; sleep 30; :", started.display());
+        let mut guard = std::process::Command::new("/bin/sh");
+        guard
+            .args(["-c", GUARD, "guard", "TERM", "KILL"])
+            .arg(log)
+            .args(["/bin/sh", "-c", &script]);
+        let mut guard =
+            guard.stdin(Stdio::piped()).stdout(writer).stderr(Stdio::null()).spawn().unwrap();
+        while fs::read_to_string(&started).map_or(true, |text| text.is_empty()) {
+            sleep(PAUSE);
+        }
+        drop(guard.stdin.take());
+        guard.wait().unwrap();
+        let pid = fs::read_to_string(started).unwrap().trim().parse().unwrap();
+        assert!(!is_alive(pid));
+    }
+
+    #[test]
     fn the_output_of_one_that_does_not_start_is_shown() {
         let parent = tempfile::tempdir().unwrap();
         let folder = folder(&parent);

@@ -12,6 +12,8 @@ exec 3<&0 </dev/null
 : >"$log"
 "$@" 3<&- >>"$log" 2>&1 &
 server=$!
+# Storemark may be gone already; without this the line would end the guard and leave the server.
+trap '' PIPE
 echo "$server"
 exec >/dev/null 2>&1
 (
