@@ -81,6 +81,13 @@ impl<'a> Decision<'a> {
         Some(Self { advice, plan, costs, choice, now, rows: rows(advice, costs, now) })
     }
 
+    /// Reports whether one of several candidates was measured, so that none was compared with it.
+    pub fn is_alone(&self) -> bool {
+        let candidates = &self.advice.candidates;
+        let failed = |one: &&Candidate| matches!(self.advice.outcome(one), Outcome::Failed(_));
+        candidates.len() > 1 && candidates.iter().filter(failed).count() + 1 == candidates.len()
+    }
+
     /// Returns why there is no advice yet, and the time that one needs; `None` if there is one.
     pub fn undecided(&self) -> Option<(Undecided, Duration)> {
         let Choice { chosen, best, .. } = self.choice;

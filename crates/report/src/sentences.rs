@@ -23,7 +23,7 @@ sentences! {
     too_few_rounds(rounds, least): "No answer yet: {rounds} of the {least} rounds that it needs ran.";
     too_few_rounds_in(rounds, least, time): "No answer yet: {rounds} of the {least} rounds that it needs fit into {time}.";
     large_value_unread(): "No answer yet: not all keys were read, and the largest value, which decides the average, may be among the rest; more --time reads it.";
-    no_candidate(time): "No answer yet: no candidate has two rounds of all its work after {time}.";
+    none_to_compare(time): "No answer yet: fewer than two candidates have two rounds of all their work after {time}.";
     no_difference(): "No answer yet: no difference is shown.";
     fastest(store): "Fastest so far: {store}.";
     fastest_by(store, ratio, than, interval): "Fastest so far: {store}, {ratio} than {than} ({interval}).";

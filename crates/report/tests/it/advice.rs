@@ -209,6 +209,17 @@ fn what_was_left_out_and_what_failed_are_named_with_the_reason() {
 }
 
 #[test]
+fn one_that_is_compared_with_nothing_is_not_recommended() {
+    let mut advice = search(&[("files now", 4_000, 10_000)]);
+    let nothing = "No answer yet: fewer than two candidates have two rounds";
+    assert!(!printed(&advice, None).contains(nothing));
+    advice.candidates.push(candidate("sqlite"));
+    says(&advice, nothing);
+    says(&advice, "Left out: sqlite: (there was no time for it)");
+    assert!(!printed(&advice, None).contains("Keep "));
+}
+
+#[test]
 fn who_left_after_the_sample_is_shown_with_its_cost() {
     let all = [("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000), ("lmdb", 2_000, 18_000)];
     let mut advice = search(&all);
@@ -250,7 +261,7 @@ fn without_data_of_the_user_there_is_nothing_to_move() {
     advice.finals.samples.clear();
     says(
         &advice,
-        "No answer yet: no candidate has two rounds of all its work after 3 min 0 s. Try --time 9m.",
+        "No answer yet: fewer than two candidates have two rounds of all their work after 3 min 0 s. Try --time 9m.",
     );
 }
 

@@ -26,7 +26,7 @@ use crate::{
 /// the command that measures them in one run, or empty.
 pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     let Some(decision) = Decision::new(advice) else {
-        let lines = nothing_measured(advice.time).map(|text| Line::new("", text));
+        let lines = nothing_compared(advice.time).map(|text| Line::new("", text));
         return Page::prose([Lines::new("", lines)]);
     };
     let mut blocks = vec![says::says(&decision).into(), tables::candidates(&decision).into()];
@@ -39,10 +39,10 @@ pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     Page::new(blocks)
 }
 
-/// Returns the sentences for a search in which no candidate was measured.
-fn nothing_measured(time: Duration) -> [String; 2] {
+/// Returns the sentences for a search in which no candidate was measured, or one alone.
+fn nothing_compared(time: Duration) -> [String; 2] {
     let more = longer_option(time.saturating_mul(3), time);
-    [sentences::no_candidate(show_duration(time)), sentences::try_time(more)]
+    [sentences::none_to_compare(show_duration(time)), sentences::try_time(more)]
 }
 
 /// Returns the sizes of stores and of their backups over the life of a few values.

@@ -10,7 +10,7 @@ use model::{
     units::{longer_option, show_count, show_duration, show_percent, show_size},
 };
 
-use super::{moves, name};
+use super::{moves, name, nothing_compared};
 use crate::{
     answer::{
         self, LONGEST,
@@ -62,6 +62,9 @@ fn chosen(decision: &Decision<'_>) -> Vec<String> {
 
 /// Returns why there is no advice yet, and the time that it needs; empty if there is one.
 fn undecided(decision: &Decision<'_>) -> Vec<String> {
+    if decision.is_alone() {
+        return nothing_compared(decision.advice.time).into();
+    }
     let Some((why, needed)) = decision.undecided() else { return Vec::new() };
     let (advice, chosen) = (decision.advice, decision.choice.chosen);
     let time = show_duration(advice.time);
