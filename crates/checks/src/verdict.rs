@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, f64::consts::LN_2};
 
-use model::{Case, Judge, Plan, Rounds, record::Record};
+use model::{
+    Case, Judge, Plan, Rounds,
+    record::{Ended, Record},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
@@ -102,23 +105,40 @@ pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<J
         Some(_) => Values::default(),
         None => ratios(series),
     });
-    let judged = stats::judge(&table.collect::<Vec<_>>(), looks(plan));
+    let extended = |series: Series<'_>, judged: &Judgement| {
+        let factor = extrapolation::factor(series, baseline).filter(|_| figure.is_time());
+        let judged = factor.map_or(*judged, |factor| judged.extended(factor));
+        (judged.verdict.into(), judged.ratio)
+    };
+    let judged = judge(record, &table.collect::<Vec<_>>(), |target, judged| {
+        let series = baseline.with_target(target);
+        is_settled(series, figure, extended(series, judged))
+    });
     let verdict =
         |((series, known), judged): ((Series<'_>, Option<Verdict>), Judgement)| match known {
-            None => {
-                let factor = extrapolation::factor(series, baseline);
-                let judged = match factor.filter(|_| figure.is_time()) {
-                    Some(factor) => judged.extended(factor),
-                    None => judged,
-                };
-                (judged.verdict.into(), judged.ratio)
-            }
+            None => extended(series, &judged),
             Some(Verdict::Baseline) => (Verdict::Baseline, None),
             Some(known) if may_lack_a_large_value(record, case) => (known, None),
             // It has no part in the level of the table.
             Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),
         };
     all().zip(known).zip(judged).map(verdict).collect()
+}
+
+/// Judges a table as far as its run is: those that a look has not `settled` are looked at for the last time
+/// once the time is over.
+fn judge(
+    record: &Record,
+    table: &[Values],
+    settled: impl Fn(usize, &Judgement) -> bool,
+) -> Vec<Judgement> {
+    let looks = looks(&record.header.plan);
+    let reason = record.end.as_ref().map(|end| &end.reason);
+    // Who stops a run may have seen what it shows.
+    if matches!(reason, None | Some(Ended::Interrupted | Ended::Failed(_))) {
+        return stats::judge(table, looks);
+    }
+    stats::judge_at_end(table, looks, settled)
 }
 
 /// Returns how often a run judges its ratios. Each of several runs has its share of the time,
@@ -136,7 +156,8 @@ fn looks(plan: &Plan) -> Looks {
 /// Returns the ratio of the times of a target to those of another one, with the interval that decides.
 pub(crate) fn deciding_ratio(series: Series<'_>, other: Series<'_>) -> Option<Estimate> {
     let ratios = series.figure_ratios_to(Judge::Time, other);
-    stats::judge(&[ratios], looks(&series.record.header.plan))[0].ratio
+    let is_shown = |_, judged: &Judgement| judged.verdict != stats::Verdict::Inconclusive;
+    judge(series.record, &[ratios], is_shown)[0].ratio
 }
 
 /// Returns the half-width at which an interval is narrow enough, whatever it shows: for a time the

@@ -184,13 +184,15 @@ impl Mean {
     /// copies differ more than rounds of one do, it is only as sure as their number allows.
     pub(crate) fn of_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
-        let rounds = Self::from_logs(&logs);
-        Some(match wider(&logs, values, &rounds) {
-            Some((variance, freedom)) => {
-                Self { variance, freedom, wander: f64::INFINITY, ..rounds }
-            }
-            None => rounds,
-        })
+        Some(Self::from_logs(&logs).or_of_copies(&logs, values))
+    }
+
+    /// Returns the mean as copies show it if they differ more.
+    fn or_of_copies(self, logs: &[f64], values: &Values) -> Self {
+        match wider(logs, values, &self) {
+            Some((variance, freedom)) => Self { variance, freedom, wander: f64::INFINITY, ..self },
+            None => self,
+        }
     }
 
     pub(crate) fn from_logs(logs: &[f64]) -> Self {
@@ -207,16 +209,22 @@ impl Mean {
     /// Returns the mean for a verdict: fewer rounds than show how they are correlated are taken as
     /// correlated.
     pub(crate) fn for_verdict(values: &Values) -> Option<Self> {
-        let mean = Self::of_values(values)?;
+        let few = Self::of_correlated(values).filter(|_| values.values.len() < FEWEST);
+        few.or_else(|| Self::of_values(values))
+    }
+
+    /// Returns the mean of rounds that are taken as correlated, whatever they show; `None` for a single one,
+    /// and for figures that are not about rounds.
+    pub(crate) fn of_correlated(values: &Values) -> Option<Self> {
         let n = values.values.len();
-        if values.unit != Unit::Round || !(2..FEWEST).contains(&n) {
-            return Some(mean);
+        if values.unit != Unit::Round || n < 2 {
+            return None;
         }
         let logs = logs(&values.values)?;
+        let value = mean(&logs);
         let (share, freedom) = of_few(n);
-        let variance = share * squares(&logs, mean.value) / (n as f64 - 1.0);
-        // Copies may differ by more.
-        Some(if variance > mean.variance { Self { variance, freedom, ..mean } } else { mean })
+        let variance = share * squares(&logs, value) / (n as f64 - 1.0);
+        Some(Self { value, variance, freedom, wander: f64::INFINITY }.or_of_copies(&logs, values))
     }
 
     /// Returns the logarithm of `numerator` divided by `denominator`, each of rounds of its own.

@@ -49,4 +49,6 @@ pub use proportion::{proportion, rule_of_three};
 pub use scaling::{Knee, knee};
 pub use sums::ratios_of_sums;
 pub use trend::{Trend, trend};
-pub use verdict::{FIRST_LOOK, Judgement, Looks, SAME, Verdict, judge, judge_changes};
+pub use verdict::{
+    FIRST_LOOK, Judgement, Looks, SAME, Verdict, judge, judge_at_end, judge_changes,
+};

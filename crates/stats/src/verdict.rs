@@ -50,7 +50,8 @@ pub enum Looks {
     Once,
     /// After each, from [`FIRST_LOOK`] on: what is shown ends the run. So does an interval whose
     /// half-width is at most `precision`. It is then judged once, as that does not depend on where the
-    /// interval is; so are fewer values when the time is over, which nobody looked at.
+    /// interval is; so are fewer values when the time is over, which nobody looked at, and by
+    /// [`judge_at_end`] more of them.
     AfterEach {
         /// 0.03 is ±3 %.
         precision: f64,
@@ -86,6 +87,8 @@ struct Ratio {
     mean: Mean,
     /// The mean as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
+    /// The mean as if the rounds were correlated, whatever they show; `None` if they cannot be.
+    correlated: Option<Mean>,
     n: usize,
 }
 
@@ -93,11 +96,13 @@ impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         let mean = Mean::for_verdict(values)?;
-        Some(Self { mean, rounds: Mean::from_logs(&logs), n: logs.len() })
+        let (rounds, correlated) = (Mean::from_logs(&logs), Mean::of_correlated(values));
+        Some(Self { mean, rounds, correlated, n: logs.len() })
     }
 
-    /// Returns half of the width that decides at the level `alpha`, on the logarithm.
-    fn margin(&self, alpha: f64, looks: Looks) -> f64 {
+    /// Returns half of the width that decides at the level `alpha`, on the logarithm. The `last` look
+    /// is one that does not depend on what the values show.
+    fn margin(&self, alpha: f64, looks: Looks, last: bool) -> f64 {
         let precision = match looks {
             Looks::AfterEach { precision } if self.n >= FIRST_LOOK => precision,
             _ => return self.student(1.0 - alpha),
@@ -108,13 +113,23 @@ impl Ratio {
         if self.student(LEVEL).exp_m1() <= precision {
             return once;
         }
+        if last {
+            // A dozen rounds overstate how much they follow each other: not by more than they may.
+            let most = self.correlated.map(|mean| student(&mean, 1.0 - alpha));
+            return most.map_or(once, |most| once.min(most));
+        }
         let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
         self.rounds.limited(critical).max(once)
     }
 
     fn student(&self, level: f64) -> f64 {
-        self.mean.margin(|freedom| two_sided_t(level, freedom))
+        student(&self.mean, level)
     }
+}
+
+/// Returns half of the width of Student's interval of a mean.
+fn student(mean: &Mean, level: f64) -> f64 {
+    mean.margin(|freedom| two_sided_t(level, freedom))
 }
 
 /// Judges the ratios of a table, each given by its values in the order in which they were measured.
@@ -127,7 +142,25 @@ impl Ratio {
 /// equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15,
 /// 1987).
 pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
-    judge_ratios(&table.iter().map(Ratio::from_values).collect::<Vec<_>>(), looks)
+    judge_ratios(&ratios(table), |ratio, alpha, _| ratio.margin(alpha, looks, false))
+}
+
+/// Judges the ratios of a run whose time is over. Those that no look has `settled` are looked at for the
+/// last time, at the part of the level that is left for the end: when the time is over does not depend on
+/// what they show.
+pub fn judge_at_end(
+    table: &[Values],
+    looks: Looks,
+    settled: impl Fn(usize, &Judgement) -> bool,
+) -> Vec<Judgement> {
+    let looked_at = judge(table, looks);
+    let open = |at: usize| !settled(at, &looked_at[at]);
+    let open: Vec<_> = (0..table.len()).map(open).collect();
+    judge_ratios(&ratios(table), |ratio, alpha, at| ratio.margin(alpha, looks, open[at]))
+}
+
+fn ratios(table: &[Values]) -> Vec<Option<Ratio>> {
+    table.iter().map(Ratio::from_values).collect()
 }
 
 /// Judges a table of changes, each given by the values of the new record and by those of the old
@@ -137,15 +170,23 @@ pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
     let ratio = |[new, old]: &[Values; 2]| {
         let [above, below] = [Mean::for_verdict(new)?, Mean::for_verdict(old)?];
         let mean = above.plus(1.0, &below, -1.0).between_records([new, old]);
-        Some(Ratio { mean, rounds: mean, n: new.values.len().min(old.values.len()) })
+        let n = new.values.len().min(old.values.len());
+        Some(Ratio { mean, rounds: mean, correlated: None, n })
     };
-    judge_ratios(&table.iter().map(ratio).collect::<Vec<_>>(), Looks::Once)
+    let ratios: Vec<_> = table.iter().map(ratio).collect();
+    judge_ratios(&ratios, |ratio, alpha, _| ratio.student(1.0 - alpha))
 }
 
-fn judge_ratios(ratios: &[Option<Ratio>], looks: Looks) -> Vec<Judgement> {
+/// Judges ratios by half of the width of each at a level: `margin` of a ratio, the level, and its place.
+fn judge_ratios(
+    ratios: &[Option<Ratio>],
+    margin: impl Fn(&Ratio, f64, usize) -> f64,
+) -> Vec<Judgement> {
     let intervals_at = |alpha| {
-        let interval = |ratio: &Ratio| ratio.mean.around(ratio.margin(alpha, looks), ratio.n);
-        ratios.iter().map(|ratio| ratio.as_ref().map(interval)).collect::<Vec<_>>()
+        let interval =
+            |(at, ratio): (usize, &Ratio)| ratio.mean.around(margin(ratio, alpha, at), ratio.n);
+        let all = ratios.iter().enumerate();
+        all.map(|(at, ratio)| Some(interval((at, ratio.as_ref()?)))).collect::<Vec<_>>()
     };
     let alpha = shared_level(ratios.iter().flatten().count(), |alpha| {
         intervals_at(alpha).iter().flatten().filter(|interval| is_apart(interval)).count()

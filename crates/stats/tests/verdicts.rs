@@ -196,6 +196,28 @@ fn few_rounds_show_a_clear_difference() {
     }
 }
 
+/// The last look, at the end of the time, is right however soon that is, and shows more than the looks
+/// before it, each of which may end the run.
+#[test]
+fn the_last_look_is_right_and_shows_more() {
+    fn tables(noise: Noise, truth: &[f64], rounds: usize) -> Outcome {
+        Tables { noise, sigma: 0.05, truth, looks: LOOKS, rounds, count: 500 }.outcome()
+    }
+    for (_, noise) in Noise::ALL.into_iter().filter(|(_, of)| *of != Noise::Copies(1.0)) {
+        for rounds in [12, 15, 20, 30] {
+            for truth in [EQUAL, MIXED, EDGE] {
+                let found = tables(noise, &truth, rounds);
+                assert!(
+                    found.false_tables <= 0.06 && found.covered >= 0.98,
+                    "{noise:?} {rounds} {found:?}"
+                );
+            }
+        }
+    }
+    let shown = |rounds| tables(Noise::Normal, &[1.1], rounds).judged;
+    assert!(shown(15) > 0.65 && shown(20) > 0.9, "{} {}", shown(15), shown(20));
+}
+
 /// A known limit: rounds without a stall cannot show that there are stalls.
 #[test]
 fn rare_stalls_of_one_target_are_missed() {

@@ -2,7 +2,7 @@
 
 use model::{
     Cache, Durability, Experiment, Measured, Operation, Paced, QueueData,
-    record::{Point, Record},
+    record::{End, Ended, Point, Record},
 };
 
 use super::fixture::{record, sample};
@@ -49,6 +49,25 @@ fn nobody_leaves_before_the_first_look() {
     assert_eq!(open(&run(0, &[(700, 10), (1_005, 5)])), [1, 2]);
     assert_eq!(open(&run(11, &[(700, 10), (1_005, 5)])), [1, 2]);
     assert_eq!(open(&run(12, &[(700, 10), (1_005, 5)])), [0; 0]);
+}
+
+/// When the time is over does not depend on what the rounds show. When somebody stops them may.
+#[test]
+fn the_end_of_the_time_is_a_look_of_its_own() {
+    let mut record = run(15, &[(1_050, 60), (700, 20)]);
+    let shown = |record: &Record| {
+        figures(record)[1..].iter().map(|row| (row.verdict, row.ratio.unwrap())).collect::<Vec<_>>()
+    };
+    let running = shown(&record);
+    assert_eq!([running[0].0, running[1].0], [Verdict::Inconclusive, Verdict::Faster]);
+    let mut ended = |reason| {
+        record.end = Some(End { reason, seconds: 1.0, requests: None });
+        shown(&record)
+    };
+    assert_eq!(ended(Ended::Interrupted), running);
+    let over = ended(Ended::Time);
+    assert_eq!(over[0].0, Verdict::Slower, "{over:?}");
+    assert_eq!(over[1], running[1], "what a look before has settled stays");
 }
 
 /// Two rounds more of the others change nothing for one that has left.

@@ -11,7 +11,9 @@ use std::ops::RangeInclusive;
 
 pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
-use storemark_stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, Verdict, judge};
+use storemark_stats::{
+    Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, Verdict, judge, judge_at_end,
+};
 
 /// As a run of several targets looks.
 pub(crate) const NARROW: f64 = SAME / 2.0;
@@ -113,7 +115,8 @@ impl Tables<'_> {
         }
         let truths =
             self.truth.iter().map(|truth| truth * (self.noise.mean() * machine.spread).exp());
-        let rows = judge(&ratios, self.looks).into_iter().zip(truths);
+        let is_shown = |_, of: &Judgement| of.verdict != Verdict::Inconclusive;
+        let rows = judge_at_end(&ratios, self.looks, is_shown).into_iter().zip(truths);
         rows.map(|(of, truth)| Row {
             truth,
             ratio: of.ratio.expect("simulated times are positive"),
