@@ -7,28 +7,28 @@ pub(crate) const FEWEST: usize = 12;
 const MOST: f64 = 0.7;
 
 /// The correlation of neighbours that fewer values than [`FEWEST`] are taken to have, as they do not show
-/// their own: the strongest one under which verdicts of more values are right.
+/// their own: the strongest one under which verdicts of more values are right. At the last look more are
+/// not taken to have a stronger one either.
 const ASSUMED: f64 = 0.6;
 
-/// Returns the variance of the mean of `n` values, fewer than [`FEWEST`], divided by the variance that
-/// they show, and its degrees of freedom (F. E. Satterthwaite, "An approximate distribution of estimates
-/// of variance components", Biometrics Bulletin 2, 1946), if each keeps [`ASSUMED`] of the deviation of
-/// the one before.
+/// Returns the variance of the mean of `n` values, divided by the variance that they show, and its degrees
+/// of freedom (F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+/// Biometrics Bulletin 2, 1946), if each keeps [`ASSUMED`] of the deviation of the one before.
 ///
 /// Such values are closer to each other than to their true mean, so that their spread is too small as
 /// well. With `V` their correlations and `C` the matrix that subtracts the mean, the expected spread
-/// is `tr(C V) / (n - 1)`, and its degrees of freedom are `tr(C V)² / tr(C V C V)`.
+/// is `tr(C V) / (n - 1)`, and its degrees of freedom are `tr(C V)² / tr(C V C V)`. Both traces follow from
+/// the sums of `V`, of its squares and of its rows.
 pub(crate) fn of_few(n: usize) -> (f64, f64) {
     let all = n as f64;
-    let correlation = |i: usize, j: usize| ASSUMED.powf(i.abs_diff(j) as f64);
-    let column_mean = |j| (0..n).map(|i| correlation(i, j)).sum::<f64>() / all;
-    let means: Vec<f64> = (0..n).map(column_mean).collect();
-    let centred = |i: usize, j: usize| correlation(i, j) - means[j];
-    let trace: f64 = (0..n).map(|i| centred(i, i)).sum();
-    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-    let trace_of_square: f64 = pairs.map(|(i, j)| centred(i, j) * centred(j, i)).sum();
-    let of_mean = means.iter().sum::<f64>() / all;
-    (of_mean / (trace / (all - 1.0)), trace.powi(2) / trace_of_square)
+    let power = |of: f64, i: usize| of.powf(i as f64);
+    let sum = |of| all + 2.0 * (1..n).map(|i| (all - i as f64) * power(of, i)).sum::<f64>();
+    let row = |i| (2.0 - power(ASSUMED, i + 1) - power(ASSUMED, n - i)) / (1.0 - ASSUMED) - 1.0;
+    let of_all = sum(ASSUMED) / all;
+    let trace = all - of_all;
+    let of_rows = (0..n).map(|i| row(i).powi(2)).sum::<f64>() / all;
+    let trace_of_square = sum(ASSUMED.powi(2)) - 2.0 * of_rows + of_all.powi(2);
+    (of_all / all / (trace / (all - 1.0)), trace.powi(2) / trace_of_square)
 }
 
 /// Returns the number of independent values whose mean varies as much as that of `values`, taken as
