@@ -160,21 +160,21 @@ impl FromStr for Mix {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut mix = Self::default();
+        let mut shares = BTreeMap::new();
         for part in text.split(',') {
             let (word, share) = part.split_once('=').ok_or_else(|| malformed(part))?;
             let action: Action = word.trim().parse()?;
-            let own = &mut mix.0[action as usize];
-            if *own > 0 {
-                return Err(Error::usage(format!("{word} is in it twice")));
-            }
-            *own = share.trim().parse().ok().filter(|share| *share <= 100).ok_or_else(|| {
+            let share = share.trim().parse().ok().filter(|share| *share <= 100);
+            let share = share.ok_or_else(|| {
                 Error::usage("a share is a whole number of percent, 0 to 100").at(part)
             })?;
+            if shares.insert(action, share).is_some() {
+                return Err(Error::usage(format!("{word} is in it twice")));
+            }
         }
-        let sum: u32 = mix.0.iter().map(|share| u32::from(*share)).sum();
+        let sum: u32 = shares.values().map(|share| u32::from(*share)).sum();
         if sum == 100 {
-            return Ok(mix);
+            return Ok(shares.into());
         }
         Err(Error::usage(format!("adds up to {sum}, not to 100")).at(text))
     }
@@ -258,6 +258,7 @@ mod tests {
         assert!(say("read=95,update=95").contains("adds up to 190"));
         assert!(say("read=50,updte=50").contains("did you mean update?"));
         assert!(say("read=50,read=50").contains("twice"));
+        assert!(say("read=0,read=100").contains("twice"));
         for text in ["read=101", "read=-1", "read=x", "read=1.5"] {
             assert!(say(text).contains("0 to 100"), "{text}");
         }
