@@ -4,30 +4,29 @@
 pub(crate) const FEWEST: usize = 12;
 /// The largest correlation that is assumed. A short series does not show more: with a larger limit
 /// a few rounds in a row that happened to agree would make its interval useless. By simulation.
-const MOST: f64 = 0.7;
+pub(crate) const MOST: f64 = 0.7;
 
 /// The correlation of neighbours that fewer values than [`FEWEST`] are taken to have, as they do not show
-/// their own: the strongest one under which verdicts of more values are right. At the last look more are
-/// not taken to have a stronger one either.
-const ASSUMED: f64 = 0.6;
+/// their own: the strongest one under which verdicts of more values are right.
+pub(crate) const ASSUMED: f64 = 0.6;
 
 /// Returns the variance of the mean of `n` values, divided by the variance that they show, and its degrees
 /// of freedom (F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-/// Biometrics Bulletin 2, 1946), if each keeps [`ASSUMED`] of the deviation of the one before.
+/// Biometrics Bulletin 2, 1946), if each has `kept` so much of the deviation of the one before.
 ///
 /// Such values are closer to each other than to their true mean, so that their spread is too small as
 /// well. With `V` their correlations and `C` the matrix that subtracts the mean, the expected spread
 /// is `tr(C V) / (n - 1)`, and its degrees of freedom are `tr(C V)² / tr(C V C V)`. Both traces follow from
 /// the sums of `V`, of its squares and of its rows.
-pub(crate) fn of_few(n: usize) -> (f64, f64) {
+pub(crate) fn of_correlated(n: usize, kept: f64) -> (f64, f64) {
     let all = n as f64;
     let power = |of: f64, i: usize| of.powf(i as f64);
     let sum = |of| all + 2.0 * (1..n).map(|i| (all - i as f64) * power(of, i)).sum::<f64>();
-    let row = |i| (2.0 - power(ASSUMED, i + 1) - power(ASSUMED, n - i)) / (1.0 - ASSUMED) - 1.0;
-    let of_all = sum(ASSUMED) / all;
+    let row = |i| (2.0 - power(kept, i + 1) - power(kept, n - i)) / (1.0 - kept) - 1.0;
+    let of_all = sum(kept) / all;
     let trace = all - of_all;
     let of_rows = (0..n).map(|i| row(i).powi(2)).sum::<f64>() / all;
-    let trace_of_square = sum(ASSUMED.powi(2)) - 2.0 * of_rows + of_all.powi(2);
+    let trace_of_square = sum(kept.powi(2)) - 2.0 * of_rows + of_all.powi(2);
     (of_all / all / (trace / (all - 1.0)), trace.powi(2) / trace_of_square)
 }
 
@@ -77,10 +76,10 @@ mod tests {
     /// Two values: the mean varies by (1 + r) / 2, the spread shows 1 - r.
     #[test]
     fn few_values_are_taken_as_correlated() {
-        let (share, freedom) = of_few(2);
+        let (share, freedom) = of_correlated(2, ASSUMED);
         assert!((share - f64::midpoint(1.0, ASSUMED) / (1.0 - ASSUMED)).abs() < 1e-12, "{share}");
         assert!((freedom - 1.0).abs() < 1e-12, "{freedom}");
-        let all = (2..FEWEST).map(of_few).collect::<Vec<_>>();
+        let all = (2..FEWEST).map(|n| of_correlated(n, ASSUMED)).collect::<Vec<_>>();
         assert!(all.is_sorted_by(|few, more| few.0 > more.0 && few.1 < more.1), "{all:?}");
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     copies::Values,
-    correlation::{FEWEST, of_few},
+    correlation::{ASSUMED, FEWEST, of_correlated},
     estimate::{LEVEL, Mean, logs, whole},
     student::two_sided_t,
 };
@@ -22,7 +22,7 @@ pub fn detectable(ratios: &[f64], rounds: usize) -> f64 {
     let Some(logs) = logs else { return f64::INFINITY };
     let mean = Mean::from_logs(&logs);
     if rounds < FEWEST {
-        let (share, freedom) = of_few(rounds);
+        let (share, freedom) = of_correlated(rounds, ASSUMED);
         return shown(LEVEL, freedom, mean.deviation(logs.len()) * share.sqrt());
     }
     // So many times as many values, correlated in the same way.

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     copies::{Unit, Values, between},
-    correlation::{FEWEST, independent, of_few},
+    correlation::{ASSUMED, FEWEST, independent, of_correlated},
     student::two_sided_t,
 };
 
@@ -209,20 +209,20 @@ impl Mean {
     /// Returns the mean for a verdict: fewer rounds than show how they are correlated are taken as
     /// correlated.
     pub(crate) fn for_verdict(values: &Values) -> Option<Self> {
-        let few = Self::of_correlated(values).filter(|_| values.values.len() < FEWEST);
+        let few = Self::of_correlated(values, ASSUMED).filter(|_| values.values.len() < FEWEST);
         few.or_else(|| Self::of_values(values))
     }
 
-    /// Returns the mean of rounds that are taken as correlated, whatever they show; `None` for a single one,
-    /// and for figures that are not about rounds.
-    pub(crate) fn of_correlated(values: &Values) -> Option<Self> {
+    /// Returns the mean of rounds of which each is taken to have `kept` so much of the deviation of the one
+    /// before, whatever they show; `None` for a single one, and for figures that are not about rounds.
+    pub(crate) fn of_correlated(values: &Values, kept: f64) -> Option<Self> {
         let n = values.values.len();
         if values.unit != Unit::Round || n < 2 {
             return None;
         }
         let logs = logs(&values.values)?;
         let value = mean(&logs);
-        let (share, freedom) = of_few(n);
+        let (share, freedom) = of_correlated(n, kept);
         let variance = share * squares(&logs, value) / (n as f64 - 1.0);
         Some(Self { value, variance, freedom, wander: f64::INFINITY }.or_of_copies(&logs, values))
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     copies::Values,
-    correlation::FEWEST,
+    correlation::{FEWEST, MOST},
     estimate::{Estimate, LEVEL, Mean, logs},
     sequential::critical_t,
     student::two_sided_t,
@@ -87,7 +87,7 @@ struct Ratio {
     mean: Mean,
     /// The mean as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
-    /// The mean as if the rounds were correlated, whatever they show; `None` if they cannot be.
+    /// The mean as if the rounds were as correlated as any may be; `None` if they cannot be.
     correlated: Option<Mean>,
     n: usize,
 }
@@ -96,7 +96,7 @@ impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         let mean = Mean::for_verdict(values)?;
-        let (rounds, correlated) = (Mean::from_logs(&logs), Mean::of_correlated(values));
+        let (rounds, correlated) = (Mean::from_logs(&logs), Mean::of_correlated(values, MOST));
         Some(Self { mean, rounds, correlated, n: logs.len() })
     }
 
@@ -114,7 +114,8 @@ impl Ratio {
             return once;
         }
         if last {
-            // A dozen rounds overstate how much they follow each other: not by more than they may.
+            // A dozen rounds hardly show how much they follow each other, and what corrects that overstates
+            // it: none follow each other more than this.
             let most = self.correlated.map(|mean| student(&mean, 1.0 - alpha));
             return most.map_or(once, |most| once.min(most));
         }
