@@ -87,8 +87,9 @@ struct Ratio {
     mean: Mean,
     /// The mean as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
-    /// The mean as if the rounds were as correlated as any may be; `None` if they cannot be.
-    correlated: Option<Mean>,
+    /// At the last look, which does not depend on what the rounds show: the mean as if they were as
+    /// correlated as any may be.
+    last: Option<Mean>,
     n: usize,
 }
 
@@ -96,13 +97,11 @@ impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
         let logs = logs(&values.values)?;
         let mean = Mean::for_verdict(values)?;
-        let (rounds, correlated) = (Mean::from_logs(&logs), Mean::of_correlated(values, MOST));
-        Some(Self { mean, rounds, correlated, n: logs.len() })
+        Some(Self { mean, rounds: Mean::from_logs(&logs), last: None, n: logs.len() })
     }
 
-    /// Returns half of the width that decides at the level `alpha`, on the logarithm. The `last` look
-    /// is one that does not depend on what the values show.
-    fn margin(&self, alpha: f64, looks: Looks, last: bool) -> f64 {
+    /// Returns half of the width that decides at the level `alpha`, on the logarithm.
+    fn margin(&self, alpha: f64, looks: Looks) -> f64 {
         let precision = match looks {
             Looks::AfterEach { precision } if self.n >= FIRST_LOOK => precision,
             _ => return self.student(1.0 - alpha),
@@ -113,11 +112,10 @@ impl Ratio {
         if self.student(LEVEL).exp_m1() <= precision {
             return once;
         }
-        if last {
+        if let Some(correlated) = &self.last {
             // A dozen rounds hardly show how much they follow each other, and what corrects that overstates
             // it: none follow each other more than this.
-            let most = self.correlated.map(|mean| student(&mean, 1.0 - alpha));
-            return most.map_or(once, |most| once.min(most));
+            return once.min(student(correlated, 1.0 - alpha));
         }
         let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
         self.rounds.limited(critical).max(once)
@@ -143,7 +141,7 @@ fn student(mean: &Mean, level: f64) -> f64 {
 /// equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15,
 /// 1987).
 pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
-    judge_ratios(&ratios(table), |ratio, alpha, _| ratio.margin(alpha, looks, false))
+    judge_ratios(&ratios(table), |ratio, alpha| ratio.margin(alpha, looks))
 }
 
 /// Judges the ratios of a run whose time is over. Those that no look has `settled` are looked at for the
@@ -154,10 +152,13 @@ pub fn judge_at_end(
     looks: Looks,
     settled: impl Fn(usize, &Judgement) -> bool,
 ) -> Vec<Judgement> {
-    let looked_at = judge(table, looks);
-    let open = |at: usize| !settled(at, &looked_at[at]);
-    let open: Vec<_> = (0..table.len()).map(open).collect();
-    judge_ratios(&ratios(table), |ratio, alpha, at| ratio.margin(alpha, looks, open[at]))
+    let mut ratios = ratios(table);
+    for (at, judgement) in judge(table, looks).iter().enumerate() {
+        if let Some(ratio) = ratios[at].as_mut().filter(|_| !settled(at, judgement)) {
+            ratio.last = Mean::of_correlated(&table[at], MOST);
+        }
+    }
+    judge_ratios(&ratios, |ratio, alpha| ratio.margin(alpha, looks))
 }
 
 fn ratios(table: &[Values]) -> Vec<Option<Ratio>> {
@@ -172,22 +173,17 @@ pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
         let [above, below] = [Mean::for_verdict(new)?, Mean::for_verdict(old)?];
         let mean = above.plus(1.0, &below, -1.0).between_records([new, old]);
         let n = new.values.len().min(old.values.len());
-        Some(Ratio { mean, rounds: mean, correlated: None, n })
+        Some(Ratio { mean, rounds: mean, last: None, n })
     };
     let ratios: Vec<_> = table.iter().map(ratio).collect();
-    judge_ratios(&ratios, |ratio, alpha, _| ratio.student(1.0 - alpha))
+    judge_ratios(&ratios, |ratio, alpha| ratio.student(1.0 - alpha))
 }
 
-/// Judges ratios by half of the width of each at a level: `margin` of a ratio, the level, and its place.
-fn judge_ratios(
-    ratios: &[Option<Ratio>],
-    margin: impl Fn(&Ratio, f64, usize) -> f64,
-) -> Vec<Judgement> {
+/// Judges ratios by half of the width of each at a level.
+fn judge_ratios(ratios: &[Option<Ratio>], margin: impl Fn(&Ratio, f64) -> f64) -> Vec<Judgement> {
     let intervals_at = |alpha| {
-        let interval =
-            |(at, ratio): (usize, &Ratio)| ratio.mean.around(margin(ratio, alpha, at), ratio.n);
-        let all = ratios.iter().enumerate();
-        all.map(|(at, ratio)| Some(interval((at, ratio.as_ref()?)))).collect::<Vec<_>>()
+        let interval = |ratio: &Ratio| ratio.mean.around(margin(ratio, alpha), ratio.n);
+        ratios.iter().map(|ratio| ratio.as_ref().map(interval)).collect::<Vec<_>>()
     };
     let alpha = shared_level(ratios.iter().flatten().count(), |alpha| {
         intervals_at(alpha).iter().flatten().filter(|interval| is_apart(interval)).count()

@@ -204,8 +204,8 @@ fn the_last_look_is_right_and_shows_more() {
         Tables { noise, sigma: 0.05, truth, looks: LOOKS, rounds, count: 500 }.outcome()
     }
     for (_, noise) in Noise::ALL.into_iter().filter(|(_, of)| *of != Noise::Copies(1.0)) {
-        for rounds in [12, 15, 20, 30] {
-            for truth in [EQUAL, MIXED, EDGE] {
+        for rounds in [12, 20] {
+            for truth in [EQUAL, EDGE] {
                 let found = tables(noise, &truth, rounds);
                 assert!(
                     found.false_tables <= 0.06 && found.covered >= 0.98,
