@@ -2,7 +2,7 @@
 
 use crate::{
     copies::Values,
-    correlation::{FEWEST, MOST},
+    correlation::{ASSUMED, FEWEST, MOST},
     estimate::{Estimate, LEVEL, Mean, logs},
     sequential::critical_t,
     student::two_sided_t,
@@ -155,10 +155,16 @@ pub fn judge_at_end(
     let mut ratios = ratios(table);
     for (at, judgement) in judge(table, looks).iter().enumerate() {
         if let Some(ratio) = ratios[at].as_mut().filter(|_| !settled(at, judgement)) {
-            ratio.last = Mean::of_correlated(&table[at], MOST);
+            ratio.last = Mean::of_correlated(&table[at], kept_at_last_look(ratio.n));
         }
     }
     judge_ratios(&ratios, |ratio, alpha| ratio.margin(alpha, looks))
+}
+
+/// Returns the correlation that `n` rounds have at most, by simulation: too few for a run to have stopped
+/// often where they happened to agree are taken like those that nobody looked at.
+fn kept_at_last_look(n: usize) -> f64 {
+    if n < 2 * FIRST_LOOK { ASSUMED } else { MOST }
 }
 
 fn ratios(table: &[Values]) -> Vec<Option<Ratio>> {
