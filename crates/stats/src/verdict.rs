@@ -87,8 +87,8 @@ struct Ratio {
     mean: Mean,
     /// The mean as if there were no copies: more rounds of the same copies make no more of them.
     rounds: Mean,
-    /// At the last look, which does not depend on what the rounds show: the mean as if they were as
-    /// correlated as any may be.
+    /// The mean as if the rounds were as correlated as they are taken to be at most; `None` before the last
+    /// look.
     last: Option<Mean>,
     n: usize,
 }
@@ -161,8 +161,8 @@ pub fn judge_at_end(
     judge_ratios(&ratios, |ratio, alpha| ratio.margin(alpha, looks))
 }
 
-/// Returns the correlation that `n` rounds have at most, by simulation: too few for a run to have stopped
-/// often where they happened to agree are taken like those that nobody looked at.
+/// Returns the correlation that `n` rounds are taken to have at most. By simulation: with the lower one for
+/// all, 6 % of tables of 60 rounds that are correlated by 0.6 have a false verdict.
 fn kept_at_last_look(n: usize) -> f64 {
     if n < 2 * FIRST_LOOK { ASSUMED } else { MOST }
 }

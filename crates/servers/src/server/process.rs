@@ -220,7 +220,7 @@ mod tests {
         let [log, started] = ["log", "started"].map(|name| parent.path().join(name));
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let script = format!("echo $$ >{}; sleep 30; :", started.display());
+        let script = format!("echo $$ >{}; exec sleep 30", started.display());
         let mut guard = std::process::Command::new("/bin/sh");
         guard
             .args(["-c", GUARD, "guard", "TERM", "KILL"])
@@ -228,7 +228,7 @@ mod tests {
             .args(["/bin/sh", "-c", &script]);
         let mut guard =
             guard.stdin(Stdio::piped()).stdout(writer).stderr(Stdio::null()).spawn().unwrap();
-        while fs::read_to_string(&started).map_or(true, |text| text.is_empty()) {
+        while !fs::read_to_string(&started).is_ok_and(|text| !text.is_empty()) {
             sleep(PAUSE);
         }
         drop(guard.stdin.take());
