@@ -10,7 +10,9 @@ use crate::{
     world::{Ran, World},
 };
 
-/// How an answer starts if a busy machine had no time for any.
+/// How the answer starts if a busy machine had no time for one.
+const OPEN: &str = "No answer yet: ";
+/// How it starts if there was not even time for a comparison.
 const NOTHING: &str = "No answer yet: fewer than two candidates have two rounds";
 
 /// What to do about an answer that there is not yet: give more time, or a quieter machine.
@@ -35,7 +37,8 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     let ran = world.ok("advise thumbs --time 60s --explain --json last.json --seed 1");
     let words = ran.words();
     // On a busy machine a minute may be too little for rounds enough.
-    if words.starts_with("No answer yet: ") {
+    let is_open = words.starts_with(OPEN);
+    if is_open {
         assert!(says_what_helps(&words), "{words}");
     } else {
         for part in ["what is there now (plain files)", "95 % reads and 5 % updates", "Next: "] {
@@ -62,6 +65,9 @@ fn a_folder_gets_an_answer_that_can_be_followed() {
     for (path, held) in before {
         assert_eq!(world.tree().get(&path), Some(&held), "{}", path.display());
     }
+    if is_open {
+        return;
+    }
     follow(&world, &ran.out);
     #[cfg(target_os = "linux")]
     cut_power(&world, &words);
@@ -84,8 +90,7 @@ fn follow(world: &World, answer: &str) {
     let text = answer.replace('\n', " ");
     for step in ["Move: storemark ", "Check: storemark "] {
         let Some((_, rest)) = text.split_once(step) else {
-            let stays = ["Keep ", "No answer yet: "];
-            assert!(stays.iter().any(|start| text.starts_with(start)), "{answer}");
+            assert!(text.starts_with("Keep "), "{answer}");
             return;
         };
         let words: Vec<_> = rest.split_whitespace().take(3).collect();
@@ -99,7 +104,7 @@ fn a_store_gets_one_too_and_reads_alone_can_be_asked_for() {
     world.ok("import thumbs thumbs.db");
     let before = world.names(".");
     let words = world.ok("advise thumbs.db --reads 100 --time 20s").words();
-    if words.starts_with("No answer yet: ") {
+    if words.starts_with(OPEN) {
         assert!(says_what_helps(&words), "{words}");
     } else {
         let parts = ["what is there now (SQLite)", "Weighed by 100 % reads"];
