@@ -123,6 +123,8 @@ impl Threshold {
 pub enum Outcome {
     /// It could not be measured, for this reason.
     Failed(String),
+    /// There was no time for it.
+    OutOfTime,
     /// It was dropped in the race, with this cost divided by that of the best.
     Dropped(Estimate),
     /// It was compared to the end, with this cost divided by that of the best.
@@ -140,14 +142,14 @@ impl Advice {
         };
         let raced = || in_record(&self.race).map(Outcome::Dropped);
         let confirmed = in_record(&self.finals).map(Outcome::Confirmed);
-        confirmed.or_else(raced).unwrap_or_else(|| Outcome::Failed(self.why(candidate)))
+        let failed = || self.failure(candidate).map(Outcome::Failed);
+        confirmed.or_else(raced).or_else(failed).unwrap_or(Outcome::OutOfTime)
     }
 
-    /// Returns why a candidate was not measured to the end.
-    fn why(&self, candidate: &Candidate) -> String {
+    /// Returns why a candidate could not be measured to the end; `None` if nothing but time was missing.
+    fn failure(&self, candidate: &Candidate) -> Option<String> {
         let findings = self.finals.findings.iter().chain(&self.race.findings);
         let mut own = findings.filter(|one| one.target.as_ref() == Some(&candidate.label));
-        let failed = own.find_map(|finding| finding.kind.why_not_measured());
-        failed.unwrap_or("there was no time for it").to_owned()
+        own.find_map(|finding| finding.kind.why_not_measured()).map(str::to_owned)
     }
 }

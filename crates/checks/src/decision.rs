@@ -84,8 +84,10 @@ impl<'a> Decision<'a> {
     /// Reports whether one of several candidates was measured, so that none was compared with it.
     pub fn is_alone(&self) -> bool {
         let candidates = &self.advice.candidates;
-        let failed = |one: &&Candidate| matches!(self.advice.outcome(one), Outcome::Failed(_));
-        candidates.len() > 1 && candidates.iter().filter(failed).count() + 1 == candidates.len()
+        let is_measured = |one: &&Candidate| {
+            matches!(self.advice.outcome(one), Outcome::Dropped(_) | Outcome::Confirmed(_))
+        };
+        candidates.len() > 1 && candidates.iter().filter(is_measured).count() == 1
     }
 
     /// Returns why there is no advice yet, and the time that one needs; `None` if there is one.

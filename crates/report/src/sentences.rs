@@ -99,6 +99,7 @@ sentences! {
     not_measured(list): "Not measured yet: {list}.";
     not_covered(list): "Not covered: {list}.";
     left_out(list): "Left out: {list}.";
+    no_time(): "there was no time for it";
     left_out_because(stores, why): "{stores} ({why})";
 }
 

@@ -187,14 +187,18 @@ fn what_it_costs_is_named() {
     says(&advice, "Next: what is there now (plain files), 2.7");
 }
 
+fn disk_is_full(label: &str) -> Finding {
+    let why = "its disk is full".to_owned();
+    Finding::target(FindingKind::NotUsable { why }, label)
+}
+
 #[test]
 fn what_was_left_out_and_what_failed_are_named_with_the_reason() {
     let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 1_000, 9_000)]);
     let served = |name: &str| LeftOut { name: name.to_owned(), why: "a server".to_owned() };
     advice.left_out = vec![served("mariadb"), served("postgres")];
     advice.candidates.push(candidate("redb"));
-    let why = "its disk is full".to_owned();
-    advice.race.findings.push(Finding::target(FindingKind::NotUsable { why }, "redb"));
+    advice.race.findings.push(disk_is_full("redb"));
     says(&advice, "Left out: mariadb, postgres (a server); redb: (its disk is full).");
     let explained = printed(&advice, Some("storemark run files: sqlite:"));
     for part in ["failed: its disk is full", "compared to the end: 1", "redb:: what redb trades"] {
@@ -217,6 +221,9 @@ fn one_that_is_compared_with_nothing_is_not_recommended() {
     says(&advice, nothing);
     says(&advice, "Left out: sqlite: (there was no time for it)");
     assert!(!printed(&advice, None).contains("Keep "));
+    says(&advice, "Try --time ");
+    advice.finals.findings.push(disk_is_full("sqlite"));
+    assert!(!printed(&advice, None).contains("Try --time "), "more time mends no full disk");
 }
 
 #[test]

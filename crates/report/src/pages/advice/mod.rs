@@ -6,9 +6,7 @@ mod says;
 mod sharing;
 mod tables;
 
-use std::time::Duration;
-
-use checks::{Advice, Decision, life_spaces};
+use checks::{Advice, Candidate, Decision, Outcome, life_spaces};
 use model::{
     record::Record,
     units::{longer_option, show_duration},
@@ -26,7 +24,7 @@ use crate::{
 /// the command that measures them in one run, or empty.
 pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     let Some(decision) = Decision::new(advice) else {
-        let lines = nothing_compared(advice.time).map(|text| Line::new("", text));
+        let lines = nothing_compared(advice).into_iter().map(|text| Line::new("", text));
         return Page::prose([Lines::new("", lines)]);
     };
     let mut blocks = vec![says::says(&decision).into(), tables::candidates(&decision).into()];
@@ -39,10 +37,14 @@ pub fn advice(advice: &Advice, explain: Option<&str>) -> Page {
     Page::new(blocks)
 }
 
-/// Returns the sentences for a search in which no candidate was measured, or one alone.
-fn nothing_compared(time: Duration) -> [String; 2] {
-    let more = longer_option(time.saturating_mul(3), time);
-    [sentences::none_to_compare(show_duration(time)), sentences::try_time(more)]
+/// Returns the sentences for a search in which no candidate was measured, or one alone. Time helps unless all
+/// others failed.
+fn nothing_compared(advice: &Advice) -> Vec<String> {
+    let time = advice.time;
+    let can_be = |one: &&Candidate| !matches!(advice.outcome(one), Outcome::Failed(_));
+    let is_late = advice.candidates.iter().filter(can_be).count() > 1;
+    let more = is_late.then(|| sentences::try_time(longer_option(time.saturating_mul(3), time)));
+    [sentences::none_to_compare(show_duration(time))].into_iter().chain(more).collect()
 }
 
 /// Returns the sizes of stores and of their backups over the life of a few values.

@@ -52,7 +52,7 @@ fn chosen(decision: &Decision<'_>) -> Vec<String> {
     }
     let ratio = decision.now.and_then(|now| Some((now, decision.costs.ratio(chosen, now)?)));
     let Some((now, ratio)) = ratio else {
-        let why = decision.failure().unwrap_or_else(|| "there was no time for it".to_owned());
+        let why = decision.failure().unwrap_or_else(sentences::no_time);
         return vec![sentences::take_cheapest(store), sentences::now_failed(why)];
     };
     let [ratio, interval] = ratio_words(&ratio);
@@ -63,7 +63,7 @@ fn chosen(decision: &Decision<'_>) -> Vec<String> {
 /// Returns why there is no advice yet, and the time that it needs; empty if there is one.
 fn undecided(decision: &Decision<'_>) -> Vec<String> {
     if decision.is_alone() {
-        return nothing_compared(decision.advice.time).into();
+        return nothing_compared(decision.advice);
     }
     let Some((why, needed)) = decision.undecided() else { return Vec::new() };
     let (advice, chosen) = (decision.advice, decision.choice.chosen);
@@ -213,7 +213,8 @@ fn left_out(decision: &Decision<'_>) -> Option<String> {
     let not_tried = advice.left_out.iter().map(|store| (store.why.clone(), store.name.clone()));
     let failed = advice.candidates.iter().filter_map(|candidate| match advice.outcome(candidate) {
         Outcome::Failed(why) => Some((why, candidate.target.clone())),
-        _ => None,
+        Outcome::OutOfTime => Some((sentences::no_time(), candidate.target.clone())),
+        Outcome::Dropped(_) | Outcome::Confirmed(_) => None,
     });
     let by_reason = not_tried.chain(failed).into_grouping_map().collect::<Vec<_>>();
     let reasons = by_reason.into_iter();

@@ -47,6 +47,7 @@ pub(super) fn candidates(decision: &Decision<'_>) -> Table {
 pub(super) fn tried(advice: &Advice) -> Table {
     let describe = |outcome: &Outcome| match outcome {
         Outcome::Failed(why) => format!("failed: {why}"),
+        Outcome::OutOfTime => sentences::no_time(),
         Outcome::Dropped(ratio) => format!("behind on the sample: {}", with_interval(ratio)),
         Outcome::Confirmed(ratio) => format!("compared to the end: {}", with_interval(ratio)),
     };
