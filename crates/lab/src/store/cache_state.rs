@@ -125,9 +125,12 @@ fn reach_of(files: &Files<'_>, ready: &ReadyStore, cache: Cache) -> Result<Resid
 /// Evicts the closed store and fills it into memory.
 pub(crate) fn load(ready: &ReadyStore, stop: &Stop) -> Result<()> {
     while_goes_on(stop, |go_on| {
-        let Some(files) = files(ready, go_on)? else { return Ok(()) };
-        evict(&files)?;
-        fill(&files, Cache::Warm)
+        if let Some(files) = files(ready, go_on)? {
+            evict(&files)?;
+            fill(&files, Cache::Warm)?;
+        }
+        ready.loaded.set(true);
+        Ok(())
     })
 }
 

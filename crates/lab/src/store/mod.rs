@@ -79,6 +79,8 @@ pub(crate) struct ReadyStore {
     /// Whether its files were filled into the page cache from start to end and since then only read, or
     /// only written to.
     pub(crate) filled: Cell<bool>,
+    /// Whether its files were read from start to end, so that any later read of a page is not the first.
+    pub(crate) loaded: Cell<bool>,
     /// Whether it is measured warm as it was found, because it is too large to be filled into the page
     /// cache.
     pub(crate) as_found: Cell<bool>,
@@ -101,6 +103,7 @@ impl ReadyStore {
             options,
             held: None,
             filled: Cell::default(),
+            loaded: Cell::default(),
             as_found: Cell::default(),
             found: RefCell::default(),
             examined: RefCell::default(),

@@ -1,7 +1,10 @@
 //! Makes everything ready before the rounds: the dataset, the stores, scratch copies, and a checked
 //! read of the values through each target's own path.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use model::{
     Access, Cache, DatasetSummary, Error, ErrorKind, Facet, Finding, FindingKind, KeyKind,
@@ -118,11 +121,16 @@ fn warm_all(
     prepared: &mut [Result<TargetStores>],
 ) -> Result<Vec<Finding>> {
     job.progress.stage("reading the stores into memory", None);
-    let mut findings = Vec::new();
+    let (mut findings, mut loaded) = (Vec::new(), HashSet::new());
     for (target, own) in job.part.targets.iter().zip(prepared) {
         let Ok(TargetStores { read: Some(ready), .. }) = own else { continue };
+        // Another target has the same files.
+        ready.loaded.set(loaded.contains(&ready.path));
         match job.tolerable_failure(target, warm(job, target, ready, amount))? {
-            Ok(finding) => findings.extend(finding),
+            Ok(finding) => {
+                findings.extend(finding);
+                loaded.extend(ready.loaded.get().then(|| ready.path.clone()));
+            }
             Err(error) => *own = Err(error),
         }
     }
@@ -309,7 +317,7 @@ fn finish(
         }
     }
     if let Some(ready) = &made.read {
-        dataset.truncate(activate_pages(job, target, ready, dataset)?);
+        dataset.truncate(activate_pages(job, ready, dataset)?);
     }
     // The check has read more of it.
     let mut warmed = None;
@@ -339,17 +347,11 @@ fn finish(
 /// Reads the values that were checked once more, in as much time, unless the store was read from start to end
 /// before. Linux moves a page to its active list at the second read, and rounds in which that happens would be
 /// slower than all later ones. Returns how many values the rounds may read.
-fn activate_pages(
-    job: Job<'_>,
-    target: &BlobTarget,
-    ready: &ReadyStore,
-    dataset: &Dataset,
-) -> Result<usize> {
+fn activate_pages(job: Job<'_>, ready: &ReadyStore, dataset: &Dataset) -> Result<usize> {
     let until = job.check_until();
-    // A user's may have been in memory already.
-    let may_be_new = !job.is_scratch(target, Operation::Read) || ready.as_found.get();
     let is_evicted = ready.found.borrow().is_some();
-    if !may_be_new || is_evicted || until.is_none() || ready.engine.capabilities().remote {
+    let is_remote = ready.engine.capabilities().remote;
+    if ready.loaded.get() || is_evicted || until.is_none() || is_remote {
         return Ok(dataset.entries().len());
     }
     check::bytes(dataset, ready, until, (job.progress, job.stop)).map(|(_, read)| read)

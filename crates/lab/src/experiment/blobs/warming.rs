@@ -34,6 +34,7 @@ pub(super) fn warm(
     };
     let longest = job.remaining().map(|time| time.mul_f64(WARMING_AT_MOST));
     let is_loaded = match warming {
+        Warming::Whole if ready.loaded.get() => true,
         Warming::Whole => job.within(longest, || cache_state::load(ready, job.stop))?.is_some(),
         Warming::Missing | Warming::There => true,
         Warming::None => false,
