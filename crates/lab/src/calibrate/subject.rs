@@ -50,10 +50,11 @@ impl<'a> Subject<'a> {
         Ok(Self { request, path, _scratch: scratch })
     }
 
-    /// Reads the store as the only target.
+    /// Reads the store as the only target, in rounds like those of the runs: shorter ones find less in memory
+    /// near the processor, and take several times as long for an operation.
     pub(super) fn alone(&self, stop: &Stop) -> Result<Record> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
-        let rounds = Rounds { max: Some(rounds.min), seconds: 0.0, ..*rounds };
+        let rounds = Rounds { max: Some(rounds.min), ..*rounds };
         let targets = vec![self.target(1, *engine, true)];
         measure_record(&self.request_reading(Data::Targets, targets, rounds, *seed), stop)
             .map(|(record, _)| record)
