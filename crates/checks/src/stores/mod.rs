@@ -153,10 +153,12 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
 /// read from the cache more often than all of it would be.
 const CACHES: u64 = 4;
 
-/// Returns a finding if the data fits into the processor's cache. Data that does not fit is not
-/// blamed for a part that does.
+/// Returns a finding if the data fits into the processor's cache, unless all reads are to come from the device.
+/// Data that does not fit is not blamed for a part that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
-    let blobs = record.header.plan.experiment.blobs()?;
+    let plan = &record.header.plan;
+    let is_in_memory = |cache: &Cache| matches!(cache, Cache::Warm | Cache::Limited);
+    let blobs = plan.experiment.blobs().filter(|_| plan.caches.iter().any(is_in_memory))?;
     let summary = &blobs.summary;
     let cache = record.header.environment.cpu.last_level_cache_bytes?;
     let (measured, all) = match (blobs.sampled_from, blobs.drawn) {
