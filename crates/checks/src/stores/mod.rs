@@ -153,8 +153,8 @@ fn server(record: &Record, facts: &StoreFacts) -> Vec<FindingKind> {
 /// read from the cache more often than all of it would be.
 const CACHES: u64 = 4;
 
-/// Returns a finding if the data fits into the processor's cache, unless all reads are to come from the device.
-/// Data that does not fit is not blamed for a part that does.
+/// Returns a finding if the data fits into the processor's cache, where it is measured in memory. Data that does
+/// not fit is not blamed for a part that does.
 fn fits_cpu_cache(record: &Record) -> Option<FindingKind> {
     let plan = &record.header.plan;
     let is_in_memory = |cache: &Cache| matches!(cache, Cache::Warm | Cache::Limited);

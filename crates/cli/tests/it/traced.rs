@@ -157,7 +157,7 @@ fn values_of_a_user_are_read_twice_before_they_are_measured() {
     let small = world(300);
     let Some(reads) = prepared(&small, "run a.dir --read --rounds 1 --time 60s") else { return };
     assert_eq!(reads.len(), 2 * FILES, "to bring them into memory, and to check them");
-    // Reading all of these takes more than a twentieth of this, so that they stay in memory as they are.
+    // Reading all of these takes more than a twentieth of the time, so that they stay in memory as they came.
     let large = world(4_000);
     let left_as_it_came = || {
         let reads = prepared(&large, "run a.dir --read --rounds 1 --time 2s --json r.json")?;

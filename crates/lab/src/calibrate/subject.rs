@@ -50,8 +50,8 @@ impl<'a> Subject<'a> {
         Ok(Self { request, path, _scratch: scratch })
     }
 
-    /// Reads the store as the only target, in rounds like those of the runs: shorter ones find less in memory
-    /// near the processor, and take several times as long for an operation.
+    /// Reads the store as the only target, in rounds as long as those of the runs: in shorter ones an operation
+    /// may take several times as long.
     pub(super) fn alone(&self, stop: &Stop) -> Result<Record> {
         let CalibrateRequest { engine, rounds, seed, .. } = self.request;
         let rounds = Rounds { max: Some(rounds.min), ..*rounds };
