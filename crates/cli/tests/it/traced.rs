@@ -157,6 +157,8 @@ fn values_of_a_user_are_read_twice_before_they_are_measured() {
     let small = world(300);
     let Some(reads) = prepared(&small, "run a.dir --read --rounds 1 --time 60s") else { return };
     assert_eq!(reads.len(), 2 * FILES, "to bring them into memory, and to check them");
+    let reads = prepared(&small, "run a.dir a.dir --read --rounds 1 --time 60s").unwrap();
+    assert_eq!(reads.len(), 3 * FILES, "once for both, and to check each");
     // Reading all of these takes more than a twentieth of the time, so that they stay in memory as they came.
     let large = world(4_000);
     let left_as_it_came = || {
