@@ -93,10 +93,10 @@ impl Blobs<'_> {
     }
 }
 
-/// The seconds of all reads of an epoch together, by the wall clock: a process that has run for
-/// that long has shown what its layout does. If reads wait for a processor, they are fewer: more
-/// epochs show more than longer ones.
-const EPOCH: f64 = 0.3;
+/// The seconds of all reads of an epoch together, by the wall clock. What the layout of a process does
+/// differs from one to the next, so more epochs show more than longer ones. If reads wait for a processor,
+/// they are even fewer.
+const EPOCH: f64 = 0.15;
 /// The shortest epoch in seconds if little time is left.
 const SHORT_EPOCH: f64 = 0.1;
 const EPOCHS: f64 = 20.0;
