@@ -8,7 +8,7 @@ use model::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values};
+use stats::{Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, is_look};
 
 use crate::{
     extrapolation,
@@ -150,7 +150,7 @@ fn looks(plan: &Plan) -> Looks {
     }
     // A gate may be undecided however narrow the interval is, and the run looks again.
     let precision = if fail_above.is_some() { 0.0 } else { narrow(plan) };
-    Looks::AfterEach { precision }
+    Looks::Planned { precision }
 }
 
 /// Returns the ratio of the times of a target to those of another one, with the interval that decides.
@@ -232,16 +232,21 @@ fn wanted(plan: &Plan) -> Vec<Judge> {
 fn needs_rounds(series: Series<'_>, figure: Judge, judged: Judged) -> bool {
     let (verdict, _) = judged;
     let record = series.record;
-    let Some(interval) = asked(series, figure) else {
+    let figures = asked(series, figure);
+    let rounds = figures.values.len();
+    if rounds == 0 {
         // A target that is not tried in the first round of its case never is, and one that was never in
         // its state will hardly be.
         let tried = series.trials().count();
         let mut targets = 0..record.header.plan.targets.len();
         let is_started = targets.any(|target| series.with_target(target).is_tried());
         return !is_started || (1..FIRST_LOOK).contains(&tried);
-    };
-    interval.n < FIRST_LOOK
+    }
+    let is_looked_at =
+        is_look(rounds) || !verdict.is_judged() || figures.are_within(narrow(&record.header.plan));
+    rounds < FIRST_LOOK
         || verdict == Verdict::TooFewRounds
+        || !is_looked_at
         || !is_settled(series, figure, judged)
         || !is_rate_known(series)
 }
@@ -260,15 +265,14 @@ fn is_rate_known(series: Series<'_>) -> bool {
     !is_of_clients(series.record) || is_narrow()
 }
 
-/// Returns the interval that a run is to narrow: the ratio of a figure, or for the baseline or a single
-/// target the figure itself. It is the interval of a single judgement, by which the run decides whether
-/// it is narrow.
-fn asked(series: Series<'_>, figure: Judge) -> Option<Estimate> {
+/// Returns what a run is to know precisely: the ratio of a figure, or for the baseline or a single target the
+/// figure itself, of each round.
+fn asked(series: Series<'_>, figure: Judge) -> Values {
     let plan = &series.record.header.plan;
     if plan.targets.len() == 1 || series.target == plan.baseline {
-        return series.unit_figures(figure).mean();
+        return series.unit_figures(figure);
     }
-    series.figure_ratios_to(figure, series.baseline()).mean()
+    series.figure_ratios_to(figure, series.baseline())
 }
 
 /// Reports whether an interval says how much faster or slower: its ends differ by no more than twofold, or
@@ -277,8 +281,8 @@ fn says_how_much(ratio: &Estimate) -> bool {
     (ratio.high / ratio.low).ln() <= LN_2.max(ratio.point.ln().abs())
 }
 
-/// Reports whether a verdict is shown that says how much, or none ever will be, or the interval is
-/// narrow. A verdict is not enough if more precision was asked for than the range called the same. A gate
+/// Reports whether a verdict is shown that says how much, or none ever will be, or the figure is known
+/// precisely. A verdict is not enough if more precision was asked for than the range called the same. A gate
 /// needs neither: it is settled once the ratio is known to be within its limit or above it.
 pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Judged) -> bool {
     let plan = &series.record.header.plan;
@@ -289,6 +293,6 @@ pub(crate) fn is_settled(series: Series<'_>, figure: Judge, (verdict, ratio): Ju
     let shown = (verdict.is_shown() || verdict == Verdict::Baseline && plan.targets.len() > 1)
         && plan.rounds.precision >= SAME
         && ratio.as_ref().is_none_or(says_how_much);
-    let is_narrow = || asked(series, figure).is_some_and(|of| of.half_width() <= narrow(plan));
-    shown || verdict == Verdict::Saturated || is_narrow()
+    let is_precise = || asked(series, figure).are_within(narrow(plan));
+    shown || verdict == Verdict::Saturated || is_precise()
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     copies::{Unit, Values, between},
-    correlation::{ASSUMED, FEWEST, independent, of_correlated},
+    correlation::{ASSUMED, FEWEST, independent, most, of_correlated},
     student::two_sided_t,
 };
 
@@ -87,6 +87,12 @@ impl Values {
         Some(Mean::of_values(self)?.estimate(self.values.len()))
     }
 
+    /// Reports whether the mean is known within a relative half-width: 0.03 is ±3 %. Fewer rounds of a run
+    /// than show how they are correlated are taken as correlated.
+    pub fn are_within(&self, half_width: f64) -> bool {
+        Mean::for_verdict(self).is_some_and(|mean| mean.is_within(half_width))
+    }
+
     /// Reports whether the interval of the mean is as wide as copies differ: more rounds of the
     /// same copies do not narrow it.
     pub fn copies_decide(&self) -> bool {
@@ -132,13 +138,6 @@ pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// However closely values follow each other, the mean of a dozen or more is not so many of their standard
-/// deviations away from the truth: a correlation that explained that would show as a trend. By
-/// simulation of twelve values, each of which keeps a share of the deviation of the one before, it is so
-/// in 0.003 % (share 0.6), 0.04 % (0.8), 0.6 % (0.9) and 3.8 % (0.95): one that wanders so slowly must be
-/// measured for longer.
-const WANDER: f64 = 6.0;
-
 /// How much a record's ratio to a control differs from that of another record of the same program, which
 /// was measured minutes before or after, beyond what the runs of both show: a standard deviation, on the
 /// logarithm. Thirty records of four runs differed by 1.4 %, of which their runs show 0.5 %
@@ -168,8 +167,9 @@ pub(crate) struct Mean {
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// The largest margin.
-    wander: f64,
+    /// Both as the largest correlation that values are taken to have gives them, if these are enough to
+    /// show their own: a dozen hardly does, and what corrects that overstates it.
+    most: Option<(f64, f64)>,
 }
 
 /// Returns the variance of the mean that copies show and its degrees of freedom, if it is above
@@ -190,41 +190,36 @@ impl Mean {
     /// Returns the mean as copies show it if they differ more.
     fn or_of_copies(self, logs: &[f64], values: &Values) -> Self {
         match wider(logs, values, &self) {
-            Some((variance, freedom)) => Self { variance, freedom, wander: f64::INFINITY, ..self },
+            Some((variance, freedom)) => Self { variance, freedom, most: None, ..self },
             None => self,
         }
     }
 
     pub(crate) fn from_logs(logs: &[f64]) -> Self {
-        let (n, value) = (logs.len() as f64, mean(logs));
+        let (n, value) = (logs.len(), mean(logs));
         let squares = squares(logs, value);
-        let independent = independent(logs, value, squares);
-        let variance =
-            if logs.len() < 2 { f64::INFINITY } else { squares / (n - 1.0) / independent };
-        let deviation = (squares / (n - 1.0)).sqrt();
-        let wander = if logs.len() < FEWEST { f64::INFINITY } else { WANDER * deviation };
-        Self { value, variance, freedom: independent - 1.0, wander }
+        if n < 2 {
+            return Self { value, variance: f64::INFINITY, freedom: 0.0, most: None };
+        }
+        let (independent, spread) = (independent(logs, value, squares), squares / (n as f64 - 1.0));
+        let most = (n >= FEWEST).then(|| {
+            let (share, freedom) = of_correlated(n, most(n));
+            (share * spread, freedom)
+        });
+        Self { value, variance: spread / independent, freedom: independent - 1.0, most }
     }
 
-    /// Returns the mean for a verdict: fewer rounds than show how they are correlated are taken as
+    /// Returns the mean for a verdict: fewer rounds of a run than show how they are correlated are taken as
     /// correlated.
     pub(crate) fn for_verdict(values: &Values) -> Option<Self> {
-        let few = Self::of_correlated(values, ASSUMED).filter(|_| values.values.len() < FEWEST);
-        few.or_else(|| Self::of_values(values))
-    }
-
-    /// Returns the mean of rounds of which each is taken to have `kept` so much of the deviation of the one
-    /// before, whatever they show; `None` for a single one, and for figures that are not about rounds.
-    pub(crate) fn of_correlated(values: &Values, kept: f64) -> Option<Self> {
-        let n = values.values.len();
-        if values.unit != Unit::Round || n < 2 {
-            return None;
-        }
         let logs = logs(&values.values)?;
-        let value = mean(&logs);
-        let (share, freedom) = of_correlated(n, kept);
-        let variance = share * squares(&logs, value) / (n as f64 - 1.0);
-        Some(Self { value, variance, freedom, wander: f64::INFINITY }.or_of_copies(&logs, values))
+        let mut rounds = Self::from_logs(&logs);
+        if values.unit == Unit::Round && (2..FEWEST).contains(&logs.len()) {
+            let (share, freedom) = of_correlated(logs.len(), ASSUMED);
+            let spread = rounds.deviation(logs.len()).powi(2);
+            rounds = Self { variance: share * spread, freedom, ..rounds };
+        }
+        Some(rounds.or_of_copies(&logs, values))
     }
 
     /// Returns the logarithm of `numerator` divided by `denominator`, each of rounds of its own.
@@ -264,7 +259,7 @@ impl Mean {
             value: own * self.value + others * other.value,
             variance,
             freedom: 1.0 / (part(0, self.freedom) + part(1, other.freedom)),
-            wander: f64::INFINITY,
+            most: None,
         }
     }
 
@@ -275,7 +270,7 @@ impl Mean {
         if variance == 0.0 {
             return *self;
         }
-        self.plus(1.0, &Self { value: 0.0, variance, freedom, wander: f64::INFINITY }, 1.0)
+        self.plus(1.0, &Self { value: 0.0, variance, freedom, most: None }, 1.0)
     }
 
     /// Returns half of the interval's width, with `t` of the whole degrees of freedom.
@@ -283,12 +278,14 @@ impl Mean {
         if self.variance == 0.0 || !self.variance.is_finite() {
             return self.variance;
         }
-        self.limited(t(whole(self.freedom)) * self.error())
+        let mut margin = |(variance, freedom): (f64, f64)| t(whole(freedom)) * variance.sqrt();
+        let most = self.most.map_or(f64::INFINITY, &mut margin);
+        margin((self.variance, self.freedom)).min(most)
     }
 
-    /// Limits a margin: however closely values follow each other, none is wider than this.
-    pub(crate) fn limited(&self, margin: f64) -> f64 {
-        margin.min(self.wander)
+    /// Reports whether no end of the 95 % interval is further away than this.
+    pub(crate) fn is_within(&self, half_width: f64) -> bool {
+        self.margin(|freedom| two_sided_t(LEVEL, freedom)).exp_m1() <= half_width
     }
 
     fn estimate(&self, n: usize) -> Estimate {
@@ -361,7 +358,7 @@ mod tests {
         let turns: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 2)).collect();
         let [steps, turns] = [steps, turns].map(|times| geometric_mean(&times).unwrap());
         assert!((steps.point - turns.point).abs() < 1e-12);
-        assert!(steps.half_width() > 3.0 * turns.half_width(), "{steps:?} {turns:?}");
+        assert!(steps.half_width() > 2.5 * turns.half_width(), "{steps:?} {turns:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Targets are compared by the times they took in the same round. [`paired_ratio`] turns those
 //! times into an [`Estimate`], [`judge`] says what the ratios of a table show and by which intervals, also
-//! to those who look after each round, and [`detectable`] how small a difference rounds can show.
+//! to a run that looks again and again ([`is_look`]), and [`detectable`] how small a difference rounds can show.
 //! [`unpaired_ratio`] compares times of different runs, [`judge_changes`] says what that shows, and
 //! [`detectable_change`] how small a change it can show.
 //! [`trend`] and [`two_modes`] look for what makes the times of a single target doubtful.
@@ -30,10 +30,10 @@ mod copies;
 mod correlation;
 mod detectable;
 mod estimate;
+mod looks;
 mod modes;
 mod proportion;
 mod scaling;
-mod sequential;
 mod student;
 mod sums;
 mod trend;
@@ -44,11 +44,10 @@ pub use change_points::{Changes, FEWEST_FIGURES, Step, changes};
 pub use copies::{Unit, Values};
 pub use detectable::{detectable, detectable_change};
 pub use estimate::{Estimate, RECORDS_APART, geometric_mean, paired_ratio, unpaired_ratio};
+pub use looks::{FIRST_LOOK, is_look};
 pub use modes::{Modes, two_modes};
 pub use proportion::{proportion, rule_of_three};
 pub use scaling::{Knee, knee};
 pub use sums::ratios_of_sums;
 pub use trend::{Trend, trend};
-pub use verdict::{
-    FIRST_LOOK, Judgement, Looks, SAME, Verdict, judge, judge_at_end, judge_changes,
-};
+pub use verdict::{Judgement, Looks, SAME, Verdict, judge, judge_at_end, judge_changes};

@@ -2,9 +2,8 @@
 
 use crate::{
     copies::Values,
-    correlation::{ASSUMED, FEWEST, MOST},
-    estimate::{Estimate, LEVEL, Mean, logs},
-    sequential::critical_t,
+    estimate::{Estimate, Mean},
+    looks::{is_look, part_left, part_of_look},
     student::two_sided_t,
 };
 
@@ -14,9 +13,6 @@ const ALPHA: f64 = 0.05;
 /// The difference, as a share of the time, below which targets are the same for a user who chooses
 /// between them.
 pub const SAME: f64 = 0.03;
-
-/// The number of values from which on a run checks after each one whether they are enough.
-pub const FIRST_LOOK: usize = FEWEST;
 
 /// The verdict on the ratio of a target's times to the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +44,10 @@ impl Verdict {
 pub enum Looks {
     /// Once: how many there are was fixed before.
     Once,
-    /// After each, from [`FIRST_LOOK`] on: what is shown ends the run. So does an interval whose
-    /// half-width is at most `precision`. It is then judged once, as that does not depend on where the
-    /// interval is; so are fewer values when the time is over, which nobody looked at, and by
-    /// [`judge_at_end`] more of them.
-    AfterEach {
+    /// Again and again, when a look is planned ([`is_look`]): what it shows ends the run. So does a mean
+    /// that is known within `precision`, whenever that is: it is then judged for the last time, as that
+    /// hardly depends on what is shown.
+    Planned {
         /// 0.03 is ±3 %.
         precision: f64,
     },
@@ -85,50 +80,28 @@ impl Judgement {
 
 struct Ratio {
     mean: Mean,
-    /// The mean as if there were no copies: more rounds of the same copies make no more of them.
-    rounds: Mean,
-    /// The mean as if the rounds were as correlated as they are taken to be at most; `None` before the last
-    /// look.
-    last: Option<Mean>,
     n: usize,
+    /// Nobody looks at it after this.
+    is_last: bool,
 }
 
 impl Ratio {
     fn from_values(values: &Values) -> Option<Self> {
-        let logs = logs(&values.values)?;
-        let mean = Mean::for_verdict(values)?;
-        Some(Self { mean, rounds: Mean::from_logs(&logs), last: None, n: logs.len() })
+        Some(Self { mean: Mean::for_verdict(values)?, n: values.values.len(), is_last: false })
     }
 
     /// Returns half of the width that decides at the level `alpha`, on the logarithm.
     fn margin(&self, alpha: f64, looks: Looks) -> f64 {
-        let precision = match looks {
-            Looks::AfterEach { precision } if self.n >= FIRST_LOOK => precision,
-            _ => return self.student(1.0 - alpha),
-        };
-        // Half of the level is for verdicts that end a run, half for those at its end.
-        let alpha = alpha / 2.0;
-        let once = self.student(1.0 - alpha);
-        if self.student(LEVEL).exp_m1() <= precision {
-            return once;
-        }
-        if let Some(correlated) = &self.last {
-            // A dozen rounds hardly show how much they follow each other, and what corrects that overstates
-            // it: none follow each other more than this.
-            return once.min(student(correlated, 1.0 - alpha));
-        }
-        let critical = critical_t(alpha, self.rounds.independent()) * self.rounds.error();
-        self.rounds.limited(critical).max(once)
+        let Looks::Planned { precision } = looks else { return self.student(1.0 - alpha) };
+        let is_last = self.is_last || self.mean.is_within(precision);
+        let part = if is_last { part_left(self.n) } else { part_of_look(self.n) };
+        self.student(1.0 - part * alpha)
     }
 
+    /// Returns half of the width of Student's interval.
     fn student(&self, level: f64) -> f64 {
-        student(&self.mean, level)
+        self.mean.margin(|freedom| two_sided_t(level, freedom))
     }
-}
-
-/// Returns half of the width of Student's interval of a mean.
-fn student(mean: &Mean, level: f64) -> f64 {
-    mean.margin(|freedom| two_sided_t(level, freedom))
 }
 
 /// Judges the ratios of a table, each given by its values in the order in which they were measured.
@@ -144,9 +117,9 @@ pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
     judge_ratios(&ratios(table), |ratio, alpha| ratio.margin(alpha, looks))
 }
 
-/// Judges the ratios of a run whose time is over. Those that no look has `settled` are looked at for the
-/// last time, at the part of the level that is left for the end: when the time is over does not depend on
-/// what they show.
+/// Judges the ratios of a run whose time is over. Those that no planned look has `settled` are looked at for
+/// the last time, at the part of the level that is left: when the time is over does not depend on what they
+/// show.
 pub fn judge_at_end(
     table: &[Values],
     looks: Looks,
@@ -154,17 +127,11 @@ pub fn judge_at_end(
 ) -> Vec<Judgement> {
     let mut ratios = ratios(table);
     for (at, judgement) in judge(table, looks).iter().enumerate() {
-        if let Some(ratio) = ratios[at].as_mut().filter(|_| !settled(at, judgement)) {
-            ratio.last = Mean::of_correlated(&table[at], kept_at_last_look(ratio.n));
+        if let Some(ratio) = ratios[at].as_mut() {
+            ratio.is_last = !(is_look(ratio.n) && settled(at, judgement));
         }
     }
     judge_ratios(&ratios, |ratio, alpha| ratio.margin(alpha, looks))
-}
-
-/// Returns the correlation that `n` rounds are taken to have at most. By simulation: with the lower one for
-/// all, 6 % of tables of 60 rounds that are correlated by 0.6 have a false verdict.
-fn kept_at_last_look(n: usize) -> f64 {
-    if n < 2 * FIRST_LOOK { ASSUMED } else { MOST }
 }
 
 fn ratios(table: &[Values]) -> Vec<Option<Ratio>> {
@@ -179,7 +146,7 @@ pub fn judge_changes(table: &[[Values; 2]]) -> Vec<Judgement> {
         let [above, below] = [Mean::for_verdict(new)?, Mean::for_verdict(old)?];
         let mean = above.plus(1.0, &below, -1.0).between_records([new, old]);
         let n = new.values.len().min(old.values.len());
-        Some(Ratio { mean, rounds: mean, last: None, n })
+        Some(Ratio { mean, n, is_last: true })
     };
     let ratios: Vec<_> = table.iter().map(ratio).collect();
     judge_ratios(&ratios, |ratio, alpha| ratio.student(1.0 - alpha))
@@ -229,7 +196,7 @@ mod tests {
 
     use crate::copies::Unit;
 
-    const EACH: Looks = Looks::AfterEach { precision: 0.03 };
+    const PLANNED: Looks = Looks::Planned { precision: 0.03 };
 
     /// Twenty ratios around `middle` that alternate by `spread` either way.
     fn ratios(middle: f64, spread: f64) -> Vec<f64> {
@@ -241,7 +208,7 @@ mod tests {
     }
 
     fn one(ratios: &[f64]) -> [Verdict; 2] {
-        [Looks::Once, EACH].map(|looks| verdicts(&[ratios.to_vec().into()], looks)[0])
+        [Looks::Once, PLANNED].map(|looks| verdicts(&[ratios.to_vec().into()], looks)[0])
     }
 
     #[test]
@@ -255,8 +222,8 @@ mod tests {
     #[test]
     fn looking_often_demands_more() {
         assert_eq!(one(&ratios(1.05, 0.08)), [Verdict::Slower, Verdict::Inconclusive]);
-        assert_eq!(one(&ratios(1.05, 0.08)[..11]), [Verdict::Inconclusive; 2]);
-        assert_eq!(one(&ratios(1.15, 0.05)[..10]), [Verdict::Slower; 2], "too few to look often");
+        assert_eq!(one(&ratios(1.15, 0.05)[..10]), [Verdict::Slower, Verdict::Inconclusive]);
+        assert_eq!(one(&ratios(1.3, 0.05)[..8]), [Verdict::Slower; 2]);
     }
 
     #[test]
@@ -285,15 +252,22 @@ mod tests {
 
     #[test]
     fn nothing_measured_shows_nothing() {
-        assert_eq!(verdicts(&[], EACH), []);
+        assert_eq!(verdicts(&[], PLANNED), []);
         let table = [vec![], vec![1.0], vec![1.0, f64::NAN]].map(Values::from);
-        assert_eq!(verdicts(&table, EACH), [Verdict::Inconclusive; 3]);
+        assert_eq!(verdicts(&table, PLANNED), [Verdict::Inconclusive; 3]);
     }
 
     #[test]
     fn values_that_are_all_equal_leave_no_doubt() {
         assert_eq!(one(&[1.0; 12]), [Verdict::Same; 2]);
         assert_eq!(one(&[1.5; 12]), [Verdict::Slower; 2]);
+    }
+
+    #[test]
+    fn the_last_look_has_what_planned_ones_have_left() {
+        let table = [ratios(1.17, 0.05)[..8].to_vec().into()];
+        let at_end = |settled| judge_at_end(&table, PLANNED, |_, _| settled)[0].verdict;
+        assert_eq!([at_end(true), at_end(false)], [Verdict::Inconclusive, Verdict::Slower]);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 mod simulation;
 
 use simulation::{LOOKS, Random};
-use storemark_stats::{FIRST_LOOK, Judgement, Looks, Values, Verdict, judge};
+use storemark_stats::{Judgement, Looks, Values, Verdict, is_look, judge};
 
 const OPERATIONS: usize = 400;
 const ROUNDS: usize = 60;
@@ -41,13 +41,13 @@ impl Percentiles {
     }
 
     /// The verdict at the end of a run in which the percentile is `truth` times the baseline's, and the
-    /// rounds of it. With `looks` after each round, a verdict ends the run.
+    /// rounds of it. With planned `looks`, a verdict ends the run.
     fn run(&self, random: &mut Random, truth: f64, looks: Looks) -> (Judgement, usize) {
         let mut ratios = Values::default();
         for round in 1..=ROUNDS {
             ratios.push(truth * (self.round(random) - self.round(random)).exp(), 0);
             let judged = judge(std::slice::from_ref(&ratios), looks)[0];
-            let ends = looks != Looks::Once && round >= FIRST_LOOK;
+            let ends = looks != Looks::Once && is_look(round);
             if round == ROUNDS || ends && judged.verdict != Verdict::Inconclusive {
                 return (judged, round);
             }

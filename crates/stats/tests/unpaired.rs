@@ -21,10 +21,7 @@ fn times(random: &mut Random, (noise, sigma): (Noise, f64), rounds: usize, truth
 /// The same, stopped once the mean is precise enough, as a run of a single target is.
 fn stopped(random: &mut Random, sigma: f64, truth: f64) -> Vec<f64> {
     let mut all = times(random, (Noise::Normal, sigma), 60, truth);
-    let precise = |rounds: &usize| {
-        let mean = geometric_mean(&all[..*rounds]).expect("times are positive");
-        mean.half_width() <= 0.03
-    };
+    let precise = |rounds: &usize| Values::from(all[..*rounds].to_vec()).are_within(0.03);
     let end = (FIRST_LOOK..60).find(precise).unwrap_or(60);
     all.truncate(end);
     all

@@ -12,12 +12,12 @@ use std::ops::RangeInclusive;
 pub(crate) use noise::{Noise, Source};
 pub(crate) use random::Random;
 use storemark_stats::{
-    Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, Verdict, judge, judge_at_end,
+    Estimate, FIRST_LOOK, Judgement, Looks, SAME, Values, Verdict, is_look, judge, judge_at_end,
 };
 
 /// As a run of several targets looks.
 pub(crate) const NARROW: f64 = SAME / 2.0;
-pub(crate) const LOOKS: Looks = Looks::AfterEach { precision: NARROW };
+pub(crate) const LOOKS: Looks = Looks::Planned { precision: NARROW };
 
 /// Copies of a store that rounds take in turn.
 const COPIES: u32 = 5;
@@ -106,17 +106,17 @@ impl Tables<'_> {
             }
             if self.looks != Looks::Once && round >= FIRST_LOOK {
                 let judged = judge(&ratios, self.looks);
-                let wide = |ratios: &Values| estimate(ratios).half_width() > NARROW;
-                let needs = |(ratios, of): (_, Judgement)| {
-                    of.verdict == Verdict::Inconclusive && wide(ratios)
+                let needs = |(ratios, of): (&Values, Judgement)| {
+                    let is_shown = is_look(ratios.values.len()) && is_shown(&of);
+                    !is_shown && !ratios.are_within(NARROW)
                 };
                 open = ratios.iter().zip(judged).map(needs).collect();
             }
         }
         let truths =
             self.truth.iter().map(|truth| truth * (self.noise.mean() * machine.spread).exp());
-        let is_shown = |_, of: &Judgement| of.verdict != Verdict::Inconclusive;
-        let rows = judge_at_end(&ratios, self.looks, is_shown).into_iter().zip(truths);
+        let judged = judge_at_end(&ratios, self.looks, |_, of| is_shown(of));
+        let rows = judged.into_iter().zip(truths);
         rows.map(|(of, truth)| Row {
             truth,
             ratio: of.ratio.expect("simulated times are positive"),
@@ -126,8 +126,8 @@ impl Tables<'_> {
     }
 }
 
-fn estimate(ratios: &Values) -> Estimate {
-    ratios.mean().expect("simulated times are positive")
+fn is_shown(of: &Judgement) -> bool {
+    of.verdict != Verdict::Inconclusive
 }
 
 /// A machine in the course of a run. What it does to all targets of a round wanders.
