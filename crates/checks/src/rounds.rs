@@ -14,7 +14,7 @@ pub fn whole_rounds(record: &Record) -> usize {
 }
 
 /// Reports whether the last round lacks trials that the one before has. Unknown, and so `false`,
-/// from [`FIRST_LOOK`] on, because targets leave from then on.
+/// after as many rounds as [`FIRST_LOOK`], because targets leave from then on.
 pub fn is_cut_off(record: &Record) -> bool {
     let trials = |round: u32| {
         let of_round = record.samples.iter().filter(move |sample| sample.round == round);

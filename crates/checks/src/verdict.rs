@@ -120,7 +120,7 @@ pub(crate) fn judgements_on(figure: Judge, record: &Record, case: Case) -> Vec<J
             Some(Verdict::Baseline) => (Verdict::Baseline, None),
             Some(known) if may_lack_a_large_value(record, case) => (known, None),
             // It has no part in the level of the table.
-            Some(known) => (known, stats::judge(&[ratios(series)], looks(plan))[0].ratio),
+            Some(known) => (known, judge(record, &[ratios(series)], |_, _| false)[0].ratio),
         };
     all().zip(known).zip(judged).map(verdict).collect()
 }
@@ -242,8 +242,12 @@ fn needs_rounds(series: Series<'_>, figure: Judge, judged: Judged) -> bool {
         let is_started = targets.any(|target| series.with_target(target).is_tried());
         return !is_started || (1..FIRST_LOOK).contains(&tried);
     }
-    let is_looked_at =
-        is_look(rounds) || !verdict.is_judged() || figures.are_within(narrow(&record.header.plan));
+    let is_looked_at = match looks(&record.header.plan) {
+        Looks::Planned { precision } => {
+            is_look(rounds) || !verdict.is_judged() || figures.are_within(precision)
+        }
+        Looks::Once => true,
+    };
     rounds < FIRST_LOOK
         || verdict == Verdict::TooFewRounds
         || !is_looked_at
@@ -261,8 +265,7 @@ fn is_of_clients(record: &Record) -> bool {
 /// with other runs.
 fn is_rate_known(series: Series<'_>) -> bool {
     let precision = series.record.header.plan.rounds.precision;
-    let is_narrow = || series.rate_times().mean().is_some_and(|of| of.half_width() <= precision);
-    !is_of_clients(series.record) || is_narrow()
+    !is_of_clients(series.record) || series.rate_times().are_within(precision)
 }
 
 /// Returns what a run is to know precisely: the ratio of a figure, or for the baseline or a single target the

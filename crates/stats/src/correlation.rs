@@ -7,12 +7,12 @@ pub(crate) const FEWEST: usize = 12;
 const MOST: f64 = 0.7;
 
 /// The correlation of neighbours that fewer values than [`FEWEST`] are taken to have, as they do not show
-/// their own: the strongest one under which verdicts of more values are right.
+/// their own, and a few more at most: the strongest one under which verdicts of more values are right.
 pub(crate) const ASSUMED: f64 = 0.6;
 
 /// Returns the correlation that `n` values are taken to have at most. By simulation: with the lower one for
 /// all, 6 % of tables of 60 rounds that are correlated by 0.6 have a false verdict.
-pub(crate) fn most(n: usize) -> f64 {
+pub(crate) fn largest(n: usize) -> f64 {
     if n < 2 * FEWEST { ASSUMED } else { MOST }
 }
 

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     copies::{Unit, Values, between},
-    correlation::{ASSUMED, FEWEST, independent, most, of_correlated},
+    correlation::{ASSUMED, FEWEST, independent, largest, of_correlated},
     student::two_sided_t,
 };
 
@@ -167,9 +167,9 @@ pub(crate) struct Mean {
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: f64,
-    /// Both as the largest correlation that values are taken to have gives them, if these are enough to
-    /// show their own: a dozen hardly does, and what corrects that overstates it.
-    most: Option<(f64, f64)>,
+    /// Both for the largest correlation that so many values are taken to have, which limit the margin: a
+    /// dozen hardly shows its own, and what corrects that overstates it. `None` for fewer.
+    at_largest: Option<(f64, f64)>,
 }
 
 /// Returns the variance of the mean that copies show and its degrees of freedom, if it is above
@@ -190,7 +190,7 @@ impl Mean {
     /// Returns the mean as copies show it if they differ more.
     fn or_of_copies(self, logs: &[f64], values: &Values) -> Self {
         match wider(logs, values, &self) {
-            Some((variance, freedom)) => Self { variance, freedom, most: None, ..self },
+            Some((variance, freedom)) => Self { variance, freedom, at_largest: None, ..self },
             None => self,
         }
     }
@@ -199,14 +199,14 @@ impl Mean {
         let (n, value) = (logs.len(), mean(logs));
         let squares = squares(logs, value);
         if n < 2 {
-            return Self { value, variance: f64::INFINITY, freedom: 0.0, most: None };
+            return Self { value, variance: f64::INFINITY, freedom: 0.0, at_largest: None };
         }
         let (independent, spread) = (independent(logs, value, squares), squares / (n as f64 - 1.0));
-        let most = (n >= FEWEST).then(|| {
-            let (share, freedom) = of_correlated(n, most(n));
+        let at_largest = (n >= FEWEST).then(|| {
+            let (share, freedom) = of_correlated(n, largest(n));
             (share * spread, freedom)
         });
-        Self { value, variance: spread / independent, freedom: independent - 1.0, most }
+        Self { value, variance: spread / independent, freedom: independent - 1.0, at_largest }
     }
 
     /// Returns the mean for a verdict: fewer rounds of a run than show how they are correlated are taken as
@@ -259,7 +259,7 @@ impl Mean {
             value: own * self.value + others * other.value,
             variance,
             freedom: 1.0 / (part(0, self.freedom) + part(1, other.freedom)),
-            most: None,
+            at_largest: None,
         }
     }
 
@@ -270,7 +270,7 @@ impl Mean {
         if variance == 0.0 {
             return *self;
         }
-        self.plus(1.0, &Self { value: 0.0, variance, freedom, most: None }, 1.0)
+        self.plus(1.0, &Self { value: 0.0, variance, freedom, at_largest: None }, 1.0)
     }
 
     /// Returns half of the interval's width, with `t` of the whole degrees of freedom.
@@ -279,8 +279,8 @@ impl Mean {
             return self.variance;
         }
         let mut margin = |(variance, freedom): (f64, f64)| t(whole(freedom)) * variance.sqrt();
-        let most = self.most.map_or(f64::INFINITY, &mut margin);
-        margin((self.variance, self.freedom)).min(most)
+        let largest = self.at_largest.map_or(f64::INFINITY, &mut margin);
+        margin((self.variance, self.freedom)).min(largest)
     }
 
     /// Reports whether no end of the 95 % interval is further away than this.

@@ -2,7 +2,7 @@
 //!
 //! A run whose verdicts may end it is judged again and again, and so is wrong more often than one that is
 //! judged once. So its looks are planned, further apart as rounds become many, and share the level, as in
-//! the group-sequential tests of clinical trials (K. K. G. Lan and D. L. DeMets, "Discrete sequential
+//! the group-sequential tests of clinical trials (K. K. G. Lan and D. L. `DeMets`, "Discrete sequential
 //! boundaries for clinical trials", Biometrika 70, 1983). The parts are simply added up (Bonferroni), so
 //! that this is right whatever the rounds of two looks have in common.
 

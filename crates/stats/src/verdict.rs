@@ -60,7 +60,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The ratio with the interval that decides; `None` without values.
     pub ratio: Option<Estimate>,
-    /// The level of the interval: 0.95, or more where several ratios of a table share the level.
+    /// 0.95, or more where several ratios of a table share the level: before looks take their parts of it.
     pub level: f64,
 }
 
@@ -113,6 +113,9 @@ impl Ratio {
 /// "A comparison of the two one-sided tests procedure and the power approach for assessing the
 /// equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15,
 /// 1987).
+///
+/// Between two planned looks an interval is that of the next one, to be shown: only a planned look may end a
+/// run.
 pub fn judge(table: &[Values], looks: Looks) -> Vec<Judgement> {
     judge_ratios(&ratios(table), |ratio, alpha| ratio.margin(alpha, looks))
 }

@@ -147,7 +147,7 @@ fn an_interval_and_its_verdict_agree() {
     }
 }
 
-/// What the bound is for: with a plain test after each round, one of four equal targets is called
+/// What sharing the level is for: with a plain test after each round, one of four equal targets is called
 /// different in every seventh table or more.
 #[test]
 fn looking_often_with_a_plain_test_is_wrong_often() {

@@ -45,7 +45,7 @@ fn each_target_has_its_verdict() {
 }
 
 #[test]
-fn a_verdict_ends_nothing_but_when_a_look_is_planned() {
+fn only_a_planned_look_ends_the_rounds() {
     for (rounds, expected) in [(0, vec![1, 2]), (5, vec![1, 2]), (6, vec![2]), (7, vec![1, 2])] {
         assert_eq!(open(&run(rounds, &[(700, 10), (1_050, 40)])), expected, "{rounds} rounds");
     }
@@ -111,6 +111,16 @@ fn a_gate_goes_on_until_it_is_decided() {
     assert_eq!(gated(1_100, 20, 0.1), (Verdict::Slower, Gate::Undecided, 1));
     assert_eq!(gated(1_025, 40, 0.1), (Verdict::Inconclusive, Gate::Pass, 0));
     assert_eq!(gated(700, 10, 0.0), (Verdict::Faster, Gate::Pass, 0));
+}
+
+/// However narrow the interval is.
+#[test]
+fn a_gate_is_decided_by_planned_looks() {
+    for (rounds, expected) in [(16, vec![]), (17, vec![1])] {
+        let mut record = run(rounds, &[(1_050, 5)]);
+        record.header.plan.rounds.fail_above = Some(0.1);
+        assert_eq!(open(&record), expected, "{rounds} rounds");
+    }
 }
 
 /// A run looks again, however narrow the interval is, so that it is never that of a single look.

@@ -37,7 +37,7 @@ impl Random {
 }
 
 /// Up to four targets next to the baseline, mostly close to it, over any number of rounds that may have
-/// something in common, of one copy or five, and looked at once or after each round.
+/// something in common, of one copy or five, and looked at once or as planned.
 fn random_record(random: &mut Random) -> Record {
     let targets = 2 + random.up_to(4) as usize;
     let mut record = record(&LABELS[..targets]);
