@@ -216,6 +216,9 @@ fn one_by_one(
             break;
         }
     }
+    // Tens of thousands of files take a while.
+    listener.stage("removing the scratch stores", None);
+    drop(stores);
     Ok(outcomes)
 }
 
