@@ -158,11 +158,11 @@ impl Dataset {
     }
 
     /// Notes the length and the checksum of the value of the entry at `place`.
-    pub(crate) fn note_value(&mut self, place: usize, value: &[u8]) -> Result<()> {
+    pub(crate) fn note_value(&mut self, place: usize, length: usize, sum: u32) -> Result<()> {
         let key = self.key(&self.entries[place]);
-        let size = value_size(key, value.len())?;
+        let size = value_size(key, length)?;
         let entry = &mut self.entries[place];
-        (entry.size, entry.check) = (size, checksum(value));
+        (entry.size, entry.check) = (size, sum);
         Ok(())
     }
 

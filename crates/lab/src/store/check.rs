@@ -1,15 +1,25 @@
 //! Checks that a store holds the dataset: the same keys and lengths, and the right bytes.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    thread::{self, available_parallelism},
+    time::Instant,
+};
 
 use model::{
-    Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session, units::show_count,
+    Blobs, Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session, Store,
+    units::show_count,
 };
 
 use super::ReadyStore;
 use crate::{
     Progress, Stop,
     dataset::{Dataset, Entry, Sampler, Use, checksum, derive},
+    join,
     progress::tick,
 };
 
@@ -73,81 +83,135 @@ const FEWEST: usize = 200;
 /// The number of values that are asked for at once.
 const TOGETHER: usize = 64;
 
+/// The most sessions that read at once: each may have a cache of its own.
+const MOST_SESSIONS: usize = 8;
+
+/// How values are read: for so long, and how many times each.
+#[derive(Clone, Copy)]
+pub(crate) struct Reads<'a> {
+    pub(crate) times: u32,
+    /// `None`: all of them are read.
+    pub(crate) until: Option<Instant>,
+    pub(crate) progress: &'a dyn Progress,
+    pub(crate) stop: &'a Stop,
+}
+
 /// The values of a dataset, which are read in its order until the time is over.
 struct Reading<'a> {
-    session: &'a mut dyn Session,
-    until: Option<Instant>,
-    progress: &'a dyn Progress,
-    stop: &'a Stop,
-    /// How many were read.
-    read: usize,
-    is_over: bool,
+    dataset: &'a Dataset,
+    reads: Reads<'a>,
+    /// Is called with the place of each value in the dataset, and its bytes.
+    visit: &'a (dyn Fn(usize, &[u8]) -> Result<()> + Sync),
+    /// Returns the error of a key that is no longer there.
+    absent: fn(Key<'_>) -> Error,
+    /// The place of the first value that no session has taken.
+    next: AtomicUsize,
+    read: AtomicU64,
 }
 
 impl<'a> Reading<'a> {
     fn new(
-        session: &'a mut dyn Session,
-        until: Option<Instant>,
-        (progress, stop): (&'a dyn Progress, &'a Stop),
-    ) -> Self {
-        Self { session, until, progress, stop, read: 0, is_over: false }
-    }
-
-    /// Returns the next keys with the lengths of their values; `None` if there are none, or the time is over.
-    fn next_keys(&self, dataset: &Dataset) -> Option<Vec<(OwnedKey, u64)>> {
-        let left = &dataset.entries()[self.read..];
-        let key = |entry: &Entry| (dataset.key(entry).into(), entry.size.into());
-        let next = left.iter().take(TOGETHER).map(key);
-        (!self.is_over && !left.is_empty()).then(|| next.collect())
-    }
-
-    /// Shows the values of `keys`, with their places in the dataset, to `visit`. A key that is no longer there
-    /// has the error of `absent`.
-    fn show(
-        &mut self,
-        keys: &[(OwnedKey, u64)],
+        dataset: &'a Dataset,
+        reads: Reads<'a>,
+        visit: &'a (dyn Fn(usize, &[u8]) -> Result<()> + Sync),
         absent: fn(Key<'_>) -> Error,
-        mut visit: impl FnMut(usize, &[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let Self { session, until, progress, stop, read, is_over } = self;
-        let mut keys_left = keys.iter().map(|(key, _)| key.as_key());
+    ) -> Self {
+        Self { dataset, reads, visit, absent, next: AtomicUsize::new(0), read: AtomicU64::new(0) }
+    }
+
+    /// Reads values from `store` in so many sessions at once at most. Returns how many were read without a gap.
+    fn run(&self, store: &dyn Store, sessions: usize) -> Result<usize> {
+        let sessions = sessions.min(self.dataset.entries().len().div_ceil(TOGETHER));
+        let read = || {
+            let end = store.session().and_then(|mut session| self.read_parts(&mut *session));
+            // What one leaves is not for another to take.
+            self.next.store(self.dataset.entries().len(), Relaxed);
+            end
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..sessions).map(|_| scope.spawn(read)).collect();
+            let own = read();
+            let ends = others.into_iter().map(join).chain([own]).collect::<Result<Vec<_>>>()?;
+            Ok(ends.into_iter().min().unwrap_or(0))
+        })
+    }
+
+    /// Reads the parts that no other session has taken. Returns the place of the first value that there was no
+    /// time for, or the end.
+    fn read_parts(&self, session: &mut dyn Session) -> Result<usize> {
+        let entries = self.dataset.entries();
+        session.begin(Mode::Read)?;
+        let end = loop {
+            let start = self.next.fetch_add(TOGETHER, Relaxed).min(entries.len());
+            let part = entries[start..].iter().take(TOGETHER);
+            let key = |entry: &Entry| (self.dataset.key(entry).into(), entry.size.into());
+            let keys: Vec<_> = part.map(key).collect();
+            let mut read = keys.len();
+            for time in 0..self.reads.times {
+                read = self.show(session, start, &keys[..read], time == 0)?;
+            }
+            if read < TOGETHER {
+                break start + read;
+            }
+        };
+        session.commit().map(|()| end)
+    }
+
+    /// Reads the values of `keys`, which start at a place in the dataset, and shows those that are `new`. Returns how
+    /// many there was time for.
+    fn show(
+        &self,
+        session: &mut dyn Session,
+        start: usize,
+        keys: &[(OwnedKey, u64)],
+        new: bool,
+    ) -> Result<usize> {
+        let Reads { until, progress, stop, .. } = self.reads;
+        let (mut read, mut is_over) = (0, keys.is_empty());
         session.visit_each(keys, &mut |item| {
             stop.check()?;
-            if let Some(key) = keys_left.next().filter(|key| *key != item.key) {
-                return Err(absent(key));
+            let key = keys[read].0.as_key();
+            if key != item.key {
+                return Err((self.absent)(key));
             }
-            visit(*read, item.value)?;
-            *read += 1;
-            tick(*progress, *read as u64);
-            *is_over = *read >= FEWEST && until.is_some_and(|until| Instant::now() >= until);
-            Ok(if *is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            if new {
+                (self.visit)(start + read, item.value)?;
+                tick(progress, self.read.fetch_add(1, Relaxed) + 1);
+            }
+            read += 1;
+            is_over = start + read >= FEWEST && until.is_some_and(|until| Instant::now() >= until);
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        match keys_left.next() {
-            Some(key) if !*is_over => Err(absent(key)),
-            _ => Ok(()),
+        match keys.get(read) {
+            Some((key, _)) if !is_over => Err((self.absent)(key.as_key())),
+            _ => Ok(read),
         }
     }
 }
 
-/// Reads the values of `dataset` from `session` in its order until the time is over, notes their
-/// lengths and checksums, and shows them to `sampler`. Returns how many it read.
+/// Reads the values of `dataset` from `store`, notes their lengths and checksums, and shows them to `sampler`.
+/// Returns how many it read.
 pub(crate) fn note_values(
     dataset: &mut Dataset,
-    session: &mut dyn Session,
+    store: &dyn Store,
+    sessions: usize,
     sampler: &mut Sampler,
-    until: Option<Instant>,
-    job: (&dyn Progress, &Stop),
+    reads: Reads<'_>,
 ) -> Result<usize> {
-    session.begin(Mode::Read)?;
-    let mut reading = Reading::new(session, until, job);
-    while let Some(keys) = reading.next_keys(dataset) {
-        reading.show(&keys, changed, |place, value| {
-            sampler.add(value);
-            dataset.note_value(place, value)
-        })?;
+    let noted = Mutex::new((Vec::new(), sampler));
+    let note = |place, value: &[u8]| {
+        let sum = checksum(value);
+        let (values, sampler) = &mut *noted.lock().expect("no thread panics while it has it");
+        sampler.add(value);
+        values.push((place, value.len(), sum));
+        Ok(())
+    };
+    let read = Reading::new(dataset, reads, &note, changed).run(store, sessions)?;
+    let (values, _) = noted.into_inner().expect("no thread panics while it has it");
+    for (place, length, sum) in values {
+        dataset.note_value(place, length, sum)?;
     }
-    let read = reading.read;
-    session.commit().map(|()| read)
+    Ok(read)
 }
 
 /// Returns the error of a key that has gone since it was listed.
@@ -182,27 +246,26 @@ pub(crate) fn first_changed(
 pub(crate) fn bytes(
     dataset: &Dataset,
     ready: &ReadyStore,
-    until: Option<Instant>,
-    job: (&dyn Progress, &Stop),
+    reads: Reads<'_>,
 ) -> Result<(Option<String>, usize)> {
-    let (read, _) = ready.with(|store| {
-        let (mut session, mut differs) = (store.session()?, None);
-        session.begin(Mode::Read)?;
-        let mut reading = Reading::new(&mut *session, until, job);
-        while let Some(keys) = reading.next_keys(dataset) {
-            reading.show(&keys, unreadable, |place, value| {
-                let entry = &dataset.entries()[place];
-                if !is_same(value, entry) {
-                    differs = differs.take().or_else(|| Some(dataset.key(entry).to_string()));
-                }
-                Ok(())
-            })?;
+    let first = AtomicUsize::new(usize::MAX);
+    let compare = |place: usize, value: &[u8]| {
+        if !is_same(value, &dataset.entries()[place]) {
+            first.fetch_min(place, Relaxed);
         }
-        let read = reading.read;
-        session.commit()?;
-        Ok((differs, read))
-    })?;
-    Ok(read)
+        Ok(())
+    };
+    let reading = Reading::new(dataset, reads, &compare, unreadable);
+    let (read, _) = ready.with(|store| reading.run(store, sessions(ready.engine)))?;
+    let differs = dataset.entries().get(first.into_inner());
+    Ok((differs.map(|entry| dataset.key(entry).to_string()), read))
+}
+
+/// Returns how many sessions read the values of a store of `engine` at once to check them. Those of a server or
+/// a worker send several requests at once by themselves.
+pub(crate) fn sessions(engine: &dyn Blobs) -> usize {
+    let is_here = !engine.capabilities().remote && engine.program().is_none();
+    if is_here { available_parallelism().map_or(1, usize::from).min(MOST_SESSIONS) } else { 1 }
 }
 
 fn unreadable(key: Key<'_>) -> Error {
@@ -212,4 +275,63 @@ fn unreadable(key: Key<'_>) -> Error {
 /// Reports whether a value is that of an entry. One that was not read yet has no checksum.
 fn is_same(value: &[u8], entry: &Entry) -> bool {
     value.len() == entry.size as usize && [checksum(value), 0].contains(&entry.check)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::{Generated, KeyKind};
+
+    use super::*;
+    use crate::{Silent, dataset::Generator};
+
+    const COUNT: u64 = 1000;
+
+    /// Reads `count` keys of a store of 1,000 with three sessions. Returns how many were read without a gap, and
+    /// how often each was shown.
+    fn read(
+        count: i64,
+        times: u32,
+        until: Option<Instant>,
+    ) -> Result<(usize, BTreeMap<usize, u32>)> {
+        let spec = Generated { count: COUNT, size: 20, variance: 5, random_percent: 100, seed: 1 };
+        let store = Generator::new(spec).unwrap();
+        let mut dataset = Dataset::new(KeyKind::Integers);
+        (1..=count).for_each(|key| dataset.push_sized(Key::Int(key), 20).unwrap());
+        let shown = Mutex::new(BTreeMap::new());
+        let visit = |place, value: &[u8]| {
+            assert!((15..=25).contains(&value.len()));
+            *shown.lock().unwrap().entry(place).or_default() += 1;
+            Ok(())
+        };
+        let reads = Reads { times, until, progress: &Silent, stop: &Stop::new() };
+        let read = Reading::new(&dataset, reads, &visit, changed).run(&store, 3)?;
+        Ok((read, shown.into_inner().unwrap()))
+    }
+
+    #[test]
+    fn sessions_share_the_values_and_each_is_shown_once() {
+        for (count, times) in [(1, 1), (640, 2), (1000, 1), (1000, 3)] {
+            let (read, shown) = read(count, times, None).unwrap();
+            let expected = usize::try_from(count).unwrap();
+            assert_eq!((read, shown.len()), (expected, expected));
+            assert!(shown.values().all(|shown| *shown == 1));
+        }
+    }
+
+    #[test]
+    fn the_first_values_are_read_without_a_gap_when_the_time_is_over() {
+        for times in 1..=2 {
+            let (read, shown) = read(1000, times, Some(Instant::now())).unwrap();
+            assert!((FEWEST..FEWEST + 3 * TOGETHER).contains(&read), "{read}");
+            assert!((0..read).all(|place| shown[&place] == 1));
+        }
+    }
+
+    #[test]
+    fn a_key_that_has_gone_is_an_error_whichever_session_finds_it() {
+        let error = read(1001, 2, None).unwrap_err();
+        assert!(error.to_string().contains("key 1001 changed"), "{error}");
+    }
 }

@@ -23,7 +23,11 @@ use super::{
 use crate::{
     Progress, Stop,
     dataset::{Generator, Pool, Use, derive},
-    store::{ReadyStore, cache_state, check, file_bytes},
+    store::{
+        ReadyStore, cache_state,
+        check::{self, Reads},
+        file_bytes,
+    },
     workload::{PassInput, nanoseconds},
 };
 use history::AgeStep;
@@ -253,7 +257,8 @@ impl AgeTrial<'_> {
         let start = Instant::now();
         if self.ready.retains() {
             let Age { progress, stop, .. } = *self.of;
-            let (differs, _) = check::bytes(&step.live, &self.ready, None, (progress, stop))?;
+            let reads = Reads { times: 1, until: None, progress, stop };
+            let (differs, _) = check::bytes(&step.live, &self.ready, reads)?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }
         Ok(start.elapsed())

@@ -25,7 +25,11 @@ use crate::{
     copy::{Readable, generated},
     dataset::{Dataset, Entry, Sampler, Use, check_type, derive},
     progress::tick,
-    store::{self, check, written_since},
+    store::{
+        self,
+        check::{self, Reads},
+        written_since,
+    },
 };
 
 /// Keys with their bytes, in key order, as often as they are asked for.
@@ -409,18 +413,15 @@ impl Source {
     }
 
     /// Reads values of `dataset` in its order until the time is over; see [`check::note_values`].
-    pub(super) fn note_values(
-        &self,
-        dataset: &mut Dataset,
-        until: Option<Instant>,
-        job: Job<'_>,
-    ) -> Result<usize> {
+    pub(super) fn note_values(&self, dataset: &mut Dataset, reads: Reads<'_>) -> Result<usize> {
         let mut sampler = Sampler::new();
-        job.progress.stage("reading the data", Some(dataset.entries().len() as u64));
-        let count = self.with(|store| {
-            let session = &mut *store.session()?;
-            check::note_values(dataset, session, &mut sampler, until, (job.progress, job.stop))
-        })?;
+        reads.progress.stage("reading the data", Some(dataset.entries().len() as u64));
+        let sessions = match &self.from {
+            From::Generated(..) => 1,
+            From::Existing(readable, _) => check::sessions(readable.place.engine),
+        };
+        let count =
+            self.with(|store| check::note_values(dataset, store, sessions, &mut sampler, reads))?;
         dataset.deflated = sampler.deflated();
         Ok(count)
     }
