@@ -6,6 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+#[cfg(unix)]
+use crate::running::within;
 use crate::world::{Ran, World};
 
 /// What prints, with a store to look at.
@@ -53,6 +55,30 @@ fn a_full_disk_is_told_in_one_line() {
         assert!(ran.err.starts_with("storemark: standard output: No space left"), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{line}: {}", ran.err);
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_answer_comes_before_scratch_stores_are_removed() {
+    use std::io::Write;
+
+    use rustix::fs::{OFlags, fcntl_setfl};
+
+    let world = World::new();
+    std::fs::create_dir(world.path("scratch")).unwrap();
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    // It is full, so that the run waits with its page.
+    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'x'; 4096]).is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).unwrap();
+    let line = "run files: --keys 20 --rounds 1 --scratch scratch --json run.json";
+    let mut child = world.command(line).stdout(writer).spawn().unwrap();
+    assert!(within(60, || world.path("run.json").exists()));
+    assert_ne!(world.names("scratch"), [""; 0]);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success() && text.contains("read, warm"), "{text}");
+    assert_eq!(world.names("scratch"), [""; 0]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use model::{
     record::{Ended, Record},
 };
 use report::pages;
-use spec::{Extras, GateOptions, Name, Output, RunSpec};
+use spec::{Extras, GateOptions, Name, Output, RunSpec, Talk};
 
 use super::{
     gate::{Counters, Limit},
@@ -41,6 +41,22 @@ pub(crate) struct Measured {
     pub(crate) records: Vec<Record>,
     /// How each ended; an error is about the last.
     pub(crate) ended: Result<Vec<Outcome>, Failure>,
+    left: Left,
+}
+
+/// What is removed once the records were shown: tens of thousands of files take a while. The file systems stay
+/// mounted until the stores on them have gone.
+struct Left {
+    stores: StoreCache,
+    placements: Placements,
+}
+
+impl Left {
+    fn remove(self, talk: Talk) {
+        Listener::new(talk).stage("removing the scratch stores", None);
+        drop(self.stores);
+        drop(self.placements);
+    }
 }
 
 /// A measurement that is ready to start. The file systems stay mounted to the end, because stores are on
@@ -175,28 +191,27 @@ fn measure(
     if requests.len() > 1 && matches!(spec, RunSpec::Run(_)) && !extras(&spec).yes {
         forecast::refuse_unbearable(&requests, stop)?;
     }
-    let mut recorder = Recorder::new(out);
+    let (mut recorder, mut stores) = (Recorder::new(out), StoreCache::default());
     // Images for stores may have taken a part of it.
     let time = requests[0].time().map(|_| spec.time().saturating_sub(began.elapsed()));
-    let ended =
-        stop.within(time, || one_by_one(&mut requests, &spec, &mut recorder, (began, stop)));
-    drop(placements);
+    let ended = stop.within(time, || {
+        one_by_one(&mut requests, &spec, (&mut recorder, &mut stores), (began, stop))
+    });
     let (records, finished) = recorder.finish();
     let ended = ended.and_then(|ended| finished.map(|()| ended).map_err(Failure::PartWay));
-    Ok(Measured { records, ended })
+    Ok(Measured { records, ended, left: Left { stores, placements } })
 }
 
 /// Measures one run after the other, until one is interrupted or fails.
 fn one_by_one(
     requests: &mut [Request],
     spec: &RunSpec,
-    recorder: &mut Recorder,
+    (recorder, stores): (&mut Recorder, &mut StoreCache),
     (began, stop): (Instant, &Stop),
 ) -> Result<Vec<Outcome>, Failure> {
     let listener = Listener::new(spec.output().talk);
     let count = requests.len();
     let mut outcomes = Vec::new();
-    let mut stores = StoreCache::default();
     let time = spec.time();
     for (number, request) in requests.iter_mut().enumerate() {
         if let Some(varied) = forecast::varied(request) {
@@ -205,7 +220,7 @@ fn one_by_one(
             listener.part(&format!("run {} of {count}", number + 1));
         }
         recorder.set_aside();
-        let outcome = lab::measure_with(&mut stores, request, recorder, &listener, stop);
+        let outcome = lab::measure_with(stores, request, recorder, &listener, stop);
         let outcome = outcome.map_err(|error| match recorder.record() {
             Some(_) => Failure::PartWay(error),
             None => Failure::Error(error),
@@ -216,9 +231,6 @@ fn one_by_one(
             break;
         }
     }
-    // Tens of thousands of files take a while.
-    listener.stage("removing the scratch stores", None);
-    drop(stores);
     Ok(outcomes)
 }
 
@@ -239,7 +251,7 @@ fn show(
     spec: &RunSpec,
     html: Option<PageFile>,
 ) -> Result<(Vec<Record>, Vec<Outcome>), Failure> {
-    let Measured { records, ended } = measured;
+    let Measured { records, ended, left } = measured;
     if records.is_empty() {
         return ended.map(|outcomes| (records, outcomes));
     }
@@ -255,6 +267,7 @@ fn show(
         let machine = report::Machine { file: None, records: &records };
         html.write(&report::html(&[machine])?).map_err(Failure::PartWay)?;
     }
+    left.remove(*talk);
     let outcomes = ended.map_err(Failure::part_way)?;
     Ok((records, outcomes))
 }

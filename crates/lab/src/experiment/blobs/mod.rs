@@ -558,9 +558,8 @@ impl Experiment for Blobs<'_> {
                 complaints.extend(found.map(|found| (label.clone(), found)));
             }
         }
-        if lost.is_empty() && stores.failed.is_empty() {
-            stores.keep(cache, job);
-        }
+        let is_whole = lost.is_empty() && stores.failed.is_empty();
+        stores.keep(cache, job, is_whole);
         Ok(complaints)
     }
 }

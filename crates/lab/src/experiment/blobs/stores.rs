@@ -228,16 +228,20 @@ type Need = (&'static str, Option<PathBuf>, Option<Secret>, Settings, Option<Pat
 impl Stores {
     /// Takes those that the last run left, if `job` can be run on them. Others are removed.
     pub(super) fn take(cache: &mut StoreCache, job: Job<'_>) -> Option<Self> {
-        let (needs, stores): (Needs, Self) = cache.take()?;
-        (Needs::new(job.request)? == needs).then_some(stores)
+        let (needs, mut stores): (Option<Needs>, Self) = cache.take()?;
+        if needs? != Needs::new(job.request)? {
+            return None;
+        }
+        // Another run would start where this one has left those that are written to.
+        stores.targets.iter_mut().for_each(|target| target.update = None);
+        stores.scratches.keep_read();
+        Some(stores)
     }
 
-    /// Keeps what was made ready for `job`, all of whose targets are still there, except stores
-    /// that are written to: another run would start where this one has left them.
-    pub(super) fn keep(mut self, cache: &mut StoreCache, job: Job<'_>) {
-        let Some(needs) = Needs::new(job.request) else { return };
-        self.targets.iter_mut().for_each(|target| target.update = None);
-        self.scratches.keep_read();
+    /// Keeps what was made ready for `job`, for another run if it `is_whole`: all of its targets are still there.
+    /// What no run takes is removed with the cache.
+    pub(super) fn keep(self, cache: &mut StoreCache, job: Job<'_>, is_whole: bool) {
+        let needs = if is_whole { Needs::new(job.request) } else { None };
         cache.put((needs, self));
     }
 }
