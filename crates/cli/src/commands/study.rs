@@ -205,7 +205,8 @@ fn run_step(
 ) -> Result<(), Failure> {
     let spec = spec(shown.step, (number, time), name, options, &mut shown.gaps)?;
     let of_study = StudyPart { name: name.to_owned(), step: number };
-    let Measured { records, ended, .. } = measure::measured(spec, &of_study, stop)?;
+    let Measured { records, ended, left } = measure::measured(spec, &of_study, stop)?;
+    left.remove(options.talk);
     shown.records = records;
     measure::check_complete(&ended?)
 }

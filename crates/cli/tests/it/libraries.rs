@@ -178,7 +178,7 @@ fn sqlite_is_compiled_listed_and_measured() {
     assert!(made.out.trim_end().ends_with("-O0 -DSQLITE_THREADSAFE=0"), "{}", made.out);
     assert_eq!(run(&world, "sqlite list").out, made.out);
 
-    let measure = "run sqlite: sqlite:?lib=alone --read --keys 50 --rounds 2";
+    let measure = "run sqlite: sqlite:?lib=alone --read --keys 200 --rounds 2";
     let ran = run(&world, measure);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let ran = run(&world, &format!("{measure} --threads 2"));

@@ -9,6 +9,7 @@ use std::{
 };
 
 use model::{Finding, FindingKind};
+use rustix::thread::CpuSet;
 
 use crate::world::World;
 
@@ -39,12 +40,15 @@ fn world(files: u32) -> World {
     world
 }
 
-/// Runs `line`, and returns a folder with a trace of each thread; `None` where nobody may trace.
+/// Runs `line` on one processor, on which one thread prepares, and returns a folder with a trace of each thread;
+/// `None` where nobody may trace.
 pub(crate) fn strace(world: &World, line: &str, options: &[&str]) -> Option<tempfile::TempDir> {
     let program = world.command(line);
     let traces = tempfile::tempdir().unwrap();
-    let output = Command::new("strace")
-        .args(["-ff", "-qq"])
+    let own = rustix::thread::sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|processor| own.is_set(*processor)).unwrap();
+    let output = Command::new("taskset")
+        .args(["-c", &first.to_string(), "strace", "-ff", "-qq"])
         .args(options)
         .arg("-o")
         .arg(traces.path().join("of"))
@@ -53,7 +57,9 @@ pub(crate) fn strace(world: &World, line: &str, options: &[&str]) -> Option<temp
         .current_dir(world.path(""))
         .stdout(Stdio::null())
         .output()
-        .expect("strace is installed by `make test`");
+        .expect(
+            "taskset is part of every Debian (util-linux), and strace is installed by `make test`",
+        );
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("ptrace") && said.contains("not permitted") {
         host::unchecked("strace", &said);

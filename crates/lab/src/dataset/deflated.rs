@@ -1,6 +1,6 @@
 //! The compressibility of a dataset: the size of a sample of its values after DEFLATE.
 
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 use flate2::{Compression, write::DeflateEncoder};
 
@@ -12,41 +12,41 @@ const PIECES: usize = 16 << 10;
 
 /// A sample of values, spread evenly over all of them however many there are.
 pub(crate) struct Sampler {
-    pieces: Vec<Vec<u8>>,
+    /// By the place of the value.
+    pieces: BTreeMap<u64, Vec<u8>>,
     bytes: usize,
     /// One value in so many is taken.
     stride: u64,
-    seen: u64,
 }
 
 impl Sampler {
     pub(crate) fn new() -> Self {
-        Self { pieces: Vec::new(), bytes: 0, stride: 1, seen: 0 }
+        Self { pieces: BTreeMap::new(), bytes: 0, stride: 1 }
     }
 
-    pub(crate) fn add(&mut self, value: &[u8]) {
-        if self.seen.is_multiple_of(self.stride) {
+    /// Adds the value at a place, if it is in the sample. In which order values come does not matter.
+    pub(crate) fn add(&mut self, place: u64, value: &[u8]) {
+        if place.is_multiple_of(self.stride) {
             let piece = &value[..value.len().min(PIECE)];
             self.bytes += piece.len();
-            self.pieces.push(piece.to_vec());
+            self.pieces.insert(place, piece.to_vec());
             while self.bytes > SAMPLE || self.pieces.len() > PIECES {
                 self.thin();
             }
         }
-        self.seen += 1;
     }
 
-    /// Drops every second piece. What remains are the values of twice the stride.
+    /// Drops about every second piece. What remains are the values of twice the stride.
     fn thin(&mut self) {
-        self.pieces = std::mem::take(&mut self.pieces).into_iter().step_by(2).collect();
-        self.bytes = self.pieces.iter().map(Vec::len).sum();
         self.stride *= 2;
+        self.pieces.retain(|place, _| place.is_multiple_of(self.stride));
+        self.bytes = self.pieces.values().map(Vec::len).sum();
     }
 
     /// Returns the size of the sample after DEFLATE divided by its size; `None` without bytes.
     pub(crate) fn deflated(&self) -> Option<f64> {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-        self.pieces.iter().try_for_each(|piece| encoder.write_all(piece)).ok()?;
+        self.pieces.values().try_for_each(|piece| encoder.write_all(piece)).ok()?;
         let deflated = encoder.finish().ok()?.len();
         (self.bytes > 0).then(|| deflated as f64 / self.bytes as f64)
     }
@@ -60,7 +60,7 @@ mod tests {
 
     fn deflated(values: impl IntoIterator<Item = Vec<u8>>) -> Option<f64> {
         let mut sampler = Sampler::new();
-        values.into_iter().for_each(|value| sampler.add(&value));
+        (0..).zip(values).for_each(|(place, value)| sampler.add(place, &value));
         assert!(sampler.bytes <= SAMPLE && sampler.pieces.len() <= PIECES);
         sampler.deflated()
     }
@@ -95,8 +95,11 @@ mod tests {
     #[test]
     fn the_sample_is_spread_over_all_values() {
         let mut sampler = Sampler::new();
-        (0..1_000_u32).for_each(|n| sampler.add(&vec![u8::try_from(n / 4).unwrap(); 30_000]));
-        let firsts: Vec<u8> = sampler.pieces.iter().map(|piece| piece[0]).collect();
+        // In another order than they are in the dataset.
+        for place in (0..1_000).map(|n| n * 333 % 1_000) {
+            sampler.add(place, &vec![u8::try_from(place / 4).unwrap(); 30_000]);
+        }
+        let firsts: Vec<u8> = sampler.pieces.values().map(|piece| piece[0]).collect();
         assert!((32..=64).contains(&firsts.len()), "{}", firsts.len());
         let steps: Vec<u8> = firsts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(steps.iter().all(|step| *step == steps[0]), "{firsts:?}");

@@ -43,8 +43,8 @@ impl Scratches {
         Ok(&self.0[place].2)
     }
 
-    /// Removes those of stores that are written to.
-    pub(super) fn keep_read(&mut self) {
-        self.0.retain(|(_, written, _)| !written);
+    /// Takes those of stores that are written to.
+    pub(super) fn take_written(&mut self) -> Self {
+        Self(self.0.extract_if(.., |(_, written, _)| *written).collect())
     }
 }

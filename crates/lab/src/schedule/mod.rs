@@ -68,6 +68,7 @@ pub fn measure_with(
     progress: &dyn Progress,
     stop: &Stop,
 ) -> Result<Outcome> {
+    stores.remove_used();
     let (budget, sent) = (Budget::new(request.time()), requests_sent());
     let measure = || {
         let expected = rehearse(request.time(), stop, |parts| {

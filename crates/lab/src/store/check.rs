@@ -1,7 +1,7 @@
 //! Checks that a store holds the dataset: the same keys and lengths, and the right bytes.
 
 use std::{
-    ops::ControlFlow,
+    ops::{ControlFlow, Range},
     sync::{
         Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -11,8 +11,8 @@ use std::{
 };
 
 use model::{
-    Blobs, Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session, Store,
-    units::show_count,
+    Blobs, DatasetSummary, Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session,
+    Store, units::show_count,
 };
 
 use super::ReadyStore;
@@ -84,22 +84,43 @@ const FEWEST: usize = 200;
 const TOGETHER: usize = 64;
 
 /// The most sessions that read at once: each may have a cache of its own.
-const MOST_SESSIONS: usize = 8;
+pub(crate) const MOST_SESSIONS: usize = 8;
 
-/// How values are read: for so long, and how many times each.
+/// The bytes that sessions may have in memory at once.
+const IN_MEMORY: usize = 256 << 20;
+
+/// How values are read.
 #[derive(Clone, Copy)]
-pub(crate) struct Reads<'a> {
-    pub(crate) times: u32,
-    /// `None`: all of them are read.
+pub(crate) struct Reading<'a> {
+    /// Until when; `None`: all of them.
     pub(crate) until: Option<Instant>,
+    pub(crate) most_sessions: usize,
     pub(crate) progress: &'a dyn Progress,
     pub(crate) stop: &'a Stop,
 }
 
-/// The values of a dataset, which are read in its order until the time is over.
-struct Reading<'a> {
-    dataset: &'a Dataset,
-    reads: Reads<'a>,
+impl Reading<'_> {
+    /// Limits the sessions to those that a store of `engine` can have: one, if it belongs to another process.
+    pub(crate) fn of(self, engine: &dyn Blobs) -> Self {
+        let is_here = !engine.capabilities().remote && engine.program().is_none();
+        Self { most_sessions: if is_here { self.most_sessions } else { 1 }, ..self }
+    }
+
+    /// Returns how many sessions read so many values, with those of `largest` bytes among them.
+    fn sessions(&self, count: usize, largest: u64) -> usize {
+        let largest = usize::try_from(largest).unwrap_or(usize::MAX).max(1);
+        let processors = available_parallelism().map_or(1, usize::from);
+        let fit = (IN_MEMORY / largest).max(1);
+        processors.min(self.most_sessions).min(fit).min(count.div_ceil(TOGETHER))
+    }
+}
+
+/// A pass over the values of a dataset, in its order until the time is over.
+struct Pass<'a> {
+    reading: Reading<'a>,
+    count: usize,
+    /// Returns keys of the dataset with the lengths of their values.
+    keys: &'a (dyn Fn(Range<usize>) -> Vec<(OwnedKey, u64)> + Sync),
     /// Is called with the place of each value in the dataset, and its bytes.
     visit: &'a (dyn Fn(usize, &[u8]) -> Result<()> + Sync),
     /// Returns the error of a key that is no longer there.
@@ -109,29 +130,19 @@ struct Reading<'a> {
     read: AtomicU64,
 }
 
-impl<'a> Reading<'a> {
-    fn new(
-        dataset: &'a Dataset,
-        reads: Reads<'a>,
-        visit: &'a (dyn Fn(usize, &[u8]) -> Result<()> + Sync),
-        absent: fn(Key<'_>) -> Error,
-    ) -> Self {
-        Self { dataset, reads, visit, absent, next: AtomicUsize::new(0), read: AtomicU64::new(0) }
-    }
-
+impl Pass<'_> {
     /// Reads values from `store` in so many sessions at once at most. Returns how many were read without a gap.
     fn run(&self, store: &dyn Store, sessions: usize) -> Result<usize> {
-        let sessions = sessions.min(self.dataset.entries().len().div_ceil(TOGETHER));
-        let read = || {
-            let end = store.session().and_then(|mut session| self.read_parts(&mut *session));
-            // What one leaves is not for another to take.
-            self.next.store(self.dataset.entries().len(), Relaxed);
-            end
+        let mut own = store.session()?;
+        let help = || match store.session() {
+            Ok(mut session) => self.read_parts(&mut *session),
+            // Some builds of an engine serve one thread.
+            Err(_) => Ok(self.count),
         };
         thread::scope(|scope| {
-            let others: Vec<_> = (1..sessions).map(|_| scope.spawn(read)).collect();
-            let own = read();
-            let ends = others.into_iter().map(join).chain([own]).collect::<Result<Vec<_>>>()?;
+            let helpers: Vec<_> = (1..sessions).map(|_| scope.spawn(help)).collect();
+            let end = self.read_parts(&mut *own);
+            let ends = helpers.into_iter().map(join).chain([end]).collect::<Result<Vec<_>>>()?;
             Ok(ends.into_iter().min().unwrap_or(0))
         })
     }
@@ -139,17 +150,18 @@ impl<'a> Reading<'a> {
     /// Reads the parts that no other session has taken. Returns the place of the first value that there was no
     /// time for, or the end.
     fn read_parts(&self, session: &mut dyn Session) -> Result<usize> {
-        let entries = self.dataset.entries();
+        let end = self.read_until(session);
+        // What this one leaves is not for another to take.
+        self.next.store(self.count, Relaxed);
+        end
+    }
+
+    fn read_until(&self, session: &mut dyn Session) -> Result<usize> {
         session.begin(Mode::Read)?;
         let end = loop {
-            let start = self.next.fetch_add(TOGETHER, Relaxed).min(entries.len());
-            let part = entries[start..].iter().take(TOGETHER);
-            let key = |entry: &Entry| (self.dataset.key(entry).into(), entry.size.into());
-            let keys: Vec<_> = part.map(key).collect();
-            let mut read = keys.len();
-            for time in 0..self.reads.times {
-                read = self.show(session, start, &keys[..read], time == 0)?;
-            }
+            let start = self.next.fetch_add(TOGETHER, Relaxed).min(self.count);
+            let keys = (self.keys)(start..self.count.min(start + TOGETHER));
+            let read = self.show(session, start, &keys)?;
             if read < TOGETHER {
                 break start + read;
             }
@@ -157,36 +169,37 @@ impl<'a> Reading<'a> {
         session.commit().map(|()| end)
     }
 
-    /// Reads the values of `keys`, which start at a place in the dataset, and shows those that are `new`. Returns how
-    /// many there was time for.
+    /// Shows the values of `keys`, which start at a place in the dataset. Returns how many there was time for.
     fn show(
         &self,
         session: &mut dyn Session,
         start: usize,
         keys: &[(OwnedKey, u64)],
-        new: bool,
     ) -> Result<usize> {
-        let Reads { until, progress, stop, .. } = self.reads;
-        let (mut read, mut is_over) = (0, keys.is_empty());
+        let Reading { until, progress, stop, .. } = self.reading;
+        let (mut left, mut read, mut is_over) = (keys.iter(), 0, keys.is_empty());
         session.visit_each(keys, &mut |item| {
             stop.check()?;
-            let key = keys[read].0.as_key();
-            if key != item.key {
-                return Err((self.absent)(key));
+            if let Some((key, _)) = left.next().filter(|(key, _)| key.as_key() != item.key) {
+                return Err((self.absent)(key.as_key()));
             }
-            if new {
-                (self.visit)(start + read, item.value)?;
-                tick(progress, self.read.fetch_add(1, Relaxed) + 1);
-            }
+            (self.visit)(start + read, item.value)?;
             read += 1;
+            tick(progress, self.read.fetch_add(1, Relaxed) + 1);
             is_over = start + read >= FEWEST && until.is_some_and(|until| Instant::now() >= until);
             Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        match keys.get(read) {
+        match left.next() {
             Some((key, _)) if !is_over => Err((self.absent)(key.as_key())),
             _ => Ok(read),
         }
     }
+}
+
+/// Returns keys of `dataset` with the lengths of their values.
+fn keys(dataset: &Dataset, range: Range<usize>) -> Vec<(OwnedKey, u64)> {
+    let key = |entry: &Entry| (dataset.key(entry).into(), entry.size.into());
+    dataset.entries()[range].iter().map(key).collect()
 }
 
 /// Reads the values of `dataset` from `store`, notes their lengths and checksums, and shows them to `sampler`.
@@ -194,24 +207,22 @@ impl<'a> Reading<'a> {
 pub(crate) fn note_values(
     dataset: &mut Dataset,
     store: &dyn Store,
-    sessions: usize,
     sampler: &mut Sampler,
-    reads: Reads<'_>,
+    reading: Reading<'_>,
 ) -> Result<usize> {
-    let noted = Mutex::new((Vec::new(), sampler));
-    let note = |place, value: &[u8]| {
+    const FREE: &str = "a thread that panics ends the pass";
+    let (count, largest) = (dataset.entries().len(), dataset.summary().largest);
+    let noted = Mutex::new((dataset, sampler));
+    let keys = |range| keys(noted.lock().expect(FREE).0, range);
+    let visit = |place, value: &[u8]| {
         let sum = checksum(value);
-        let (values, sampler) = &mut *noted.lock().expect("no thread panics while it has it");
-        sampler.add(value);
-        values.push((place, value.len(), sum));
-        Ok(())
+        let (dataset, sampler) = &mut *noted.lock().expect(FREE);
+        sampler.add(place as u64, value);
+        dataset.note_value(place, value.len(), sum)
     };
-    let read = Reading::new(dataset, reads, &note, changed).run(store, sessions)?;
-    let (values, _) = noted.into_inner().expect("no thread panics while it has it");
-    for (place, length, sum) in values {
-        dataset.note_value(place, length, sum)?;
-    }
-    Ok(read)
+    let (next, read) = Default::default();
+    let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: changed, next, read };
+    pass.run(store, reading.sessions(count, largest))
 }
 
 /// Returns the error of a key that has gone since it was listed.
@@ -246,26 +257,24 @@ pub(crate) fn first_changed(
 pub(crate) fn bytes(
     dataset: &Dataset,
     ready: &ReadyStore,
-    reads: Reads<'_>,
+    reading: Reading<'_>,
 ) -> Result<(Option<String>, usize)> {
+    let DatasetSummary { count, largest, .. } = dataset.summary();
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
     let first = AtomicUsize::new(usize::MAX);
-    let compare = |place: usize, value: &[u8]| {
+    let keys = |range| keys(dataset, range);
+    let visit = |place: usize, value: &[u8]| {
         if !is_same(value, &dataset.entries()[place]) {
             first.fetch_min(place, Relaxed);
         }
         Ok(())
     };
-    let reading = Reading::new(dataset, reads, &compare, unreadable);
-    let (read, _) = ready.with(|store| reading.run(store, sessions(ready.engine)))?;
+    let (next, read) = Default::default();
+    let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: unreadable, next, read };
+    let sessions = reading.of(ready.engine).sessions(count, largest);
+    let (read, _) = ready.with(|store| pass.run(store, sessions))?;
     let differs = dataset.entries().get(first.into_inner());
     Ok((differs.map(|entry| dataset.key(entry).to_string()), read))
-}
-
-/// Returns how many sessions read the values of a store of `engine` at once to check them. Those of a server or
-/// a worker send several requests at once by themselves.
-pub(crate) fn sessions(engine: &dyn Blobs) -> usize {
-    let is_here = !engine.capabilities().remote && engine.program().is_none();
-    if is_here { available_parallelism().map_or(1, usize::from).min(MOST_SESSIONS) } else { 1 }
 }
 
 fn unreadable(key: Key<'_>) -> Error {
@@ -286,16 +295,10 @@ mod tests {
     use super::*;
     use crate::{Silent, dataset::Generator};
 
-    const COUNT: u64 = 1000;
-
     /// Reads `count` keys of a store of 1,000 with three sessions. Returns how many were read without a gap, and
     /// how often each was shown.
-    fn read(
-        count: i64,
-        times: u32,
-        until: Option<Instant>,
-    ) -> Result<(usize, BTreeMap<usize, u32>)> {
-        let spec = Generated { count: COUNT, size: 20, variance: 5, random_percent: 100, seed: 1 };
+    fn read(count: i64, until: Option<Instant>) -> Result<(usize, BTreeMap<usize, u32>)> {
+        let spec = Generated { count: 1000, size: 20, variance: 5, random_percent: 100, seed: 1 };
         let store = Generator::new(spec).unwrap();
         let mut dataset = Dataset::new(KeyKind::Integers);
         (1..=count).for_each(|key| dataset.push_sized(Key::Int(key), 20).unwrap());
@@ -305,15 +308,18 @@ mod tests {
             *shown.lock().unwrap().entry(place).or_default() += 1;
             Ok(())
         };
-        let reads = Reads { times, until, progress: &Silent, stop: &Stop::new() };
-        let read = Reading::new(&dataset, reads, &visit, changed).run(&store, 3)?;
+        let reading = Reading { until, most_sessions: 3, progress: &Silent, stop: &Stop::new() };
+        let (keys, count) = (|range| keys(&dataset, range), dataset.entries().len());
+        let (next, read) = Default::default();
+        let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: changed, next, read };
+        let read = pass.run(&store, 3)?;
         Ok((read, shown.into_inner().unwrap()))
     }
 
     #[test]
     fn sessions_share_the_values_and_each_is_shown_once() {
-        for (count, times) in [(1, 1), (640, 2), (1000, 1), (1000, 3)] {
-            let (read, shown) = read(count, times, None).unwrap();
+        for count in [0, 1, 640, 1000] {
+            let (read, shown) = read(count, None).unwrap();
             let expected = usize::try_from(count).unwrap();
             assert_eq!((read, shown.len()), (expected, expected));
             assert!(shown.values().all(|shown| *shown == 1));
@@ -322,16 +328,25 @@ mod tests {
 
     #[test]
     fn the_first_values_are_read_without_a_gap_when_the_time_is_over() {
-        for times in 1..=2 {
-            let (read, shown) = read(1000, times, Some(Instant::now())).unwrap();
-            assert!((FEWEST..FEWEST + 3 * TOGETHER).contains(&read), "{read}");
-            assert!((0..read).all(|place| shown[&place] == 1));
-        }
+        let (read, shown) = read(1000, Some(Instant::now())).unwrap();
+        assert!((FEWEST..FEWEST + 3 * TOGETHER).contains(&read), "{read}");
+        assert!((0..read).all(|place| shown[&place] == 1));
     }
 
     #[test]
     fn a_key_that_has_gone_is_an_error_whichever_session_finds_it() {
-        let error = read(1001, 2, None).unwrap_err();
+        let error = read(1001, None).unwrap_err();
         assert!(error.to_string().contains("key 1001 changed"), "{error}");
+    }
+
+    #[test]
+    fn large_values_are_read_by_fewer_sessions() {
+        let reading =
+            Reading { until: None, most_sessions: 8, progress: &Silent, stop: &Stop::new() };
+        let processors = available_parallelism().map_or(1, usize::from);
+        assert_eq!(reading.sessions(1000, 1000), processors.min(8));
+        assert_eq!(reading.sessions(TOGETHER, 1000), 1);
+        assert_eq!(reading.sessions(1000, 200 << 20), 1);
+        assert_eq!(reading.sessions(1000, u64::MAX), 1);
     }
 }

@@ -41,19 +41,22 @@ pub(crate) struct Measured {
     pub(crate) records: Vec<Record>,
     /// How each ended; an error is about the last.
     pub(crate) ended: Result<Vec<Outcome>, Failure>,
-    left: Left,
+    pub(super) left: Left,
 }
+
+const REMOVING: &str = "removing the scratch stores";
 
 /// What is removed once the records were shown: tens of thousands of files take a while. The file systems stay
 /// mounted until the stores on them have gone.
-struct Left {
+pub(super) struct Left {
     stores: StoreCache,
     placements: Placements,
 }
 
 impl Left {
-    fn remove(self, talk: Talk) {
-        Listener::new(talk).stage("removing the scratch stores", None);
+    pub(super) fn remove(self, talk: Talk) {
+        let listener = Listener::new(talk);
+        listener.stage(REMOVING, None);
         drop(self.stores);
         drop(self.placements);
     }
@@ -214,6 +217,10 @@ fn one_by_one(
     let mut outcomes = Vec::new();
     let time = spec.time();
     for (number, request) in requests.iter_mut().enumerate() {
+        if number > 0 {
+            listener.stage(REMOVING, None);
+            stores.remove_used();
+        }
         if let Some(varied) = forecast::varied(request) {
             request.rounds.seconds = share(time, began, count - number);
             listener.say(&format!("run {} of {count}: {varied}", number + 1));

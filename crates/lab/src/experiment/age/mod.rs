@@ -25,7 +25,7 @@ use crate::{
     dataset::{Generator, Pool, Use, derive},
     store::{
         ReadyStore, cache_state,
-        check::{self, Reads},
+        check::{self, Reading},
         file_bytes,
     },
     workload::{PassInput, nanoseconds},
@@ -257,8 +257,8 @@ impl AgeTrial<'_> {
         let start = Instant::now();
         if self.ready.retains() {
             let Age { progress, stop, .. } = *self.of;
-            let reads = Reads { times: 1, until: None, progress, stop };
-            let (differs, _) = check::bytes(&step.live, &self.ready, reads)?;
+            let reading = Reading { until: None, most_sessions: 1, progress, stop };
+            let (differs, _) = check::bytes(&step.live, &self.ready, reading)?;
             differs.map_or(Ok(()), |key| Err(check::not_as_written(&key)))?;
         }
         Ok(start.elapsed())

@@ -27,7 +27,7 @@ use crate::{
     dataset::{Dataset, Part, Use, derive},
     store::{
         ReadyStore, cache_state,
-        check::{self, Reads},
+        check::{self, MOST_SESSIONS, Reading},
     },
     workload::nanoseconds,
 };
@@ -67,7 +67,7 @@ pub(super) fn stores(
             stores.dataset.truncate(enough_keys(listed));
         }
         stores.note(warm_all(job, amount, &mut prepared)?);
-        let count = source.note_values(&mut stores.dataset, job.checking(1))?;
+        let count = source.note_values(&mut stores.dataset, job.checking())?;
         stores.dataset.truncate(count);
         // The values were read through this target's own path.
         if let Some(own) = job.own_source().and_then(|own| prepared[own].as_mut().ok()) {
@@ -106,7 +106,7 @@ pub(super) fn update_stores(
         let own = in_part_of_the_rest(job, shares::ONE_TARGET, 0.0, || {
             let like = targets[place].read.as_ref();
             let (ready, _) = preparation.store_for(Operation::Update, like, scratches)?;
-            inspect(job, target, &ready, (dataset, 1))?;
+            inspect(job, target, &ready, dataset)?;
             Ok(ready)
         });
         match job.tolerable_failure(target, own)? {
@@ -199,24 +199,16 @@ impl<'a> Job<'a> {
         (!self.is_scratch(target, Operation::Read)).then_some(index)
     }
 
-    /// Returns how values are read to be checked, so many times each. Unless all of them are, each time has its
-    /// part of the time.
-    fn checking(self, times: u32) -> Reads<'a> {
-        let Job { progress, stop, .. } = self;
+    /// Returns how the values of a store, or of the data, are checked: all of them, or for so long.
+    fn checking(self) -> Reading<'a> {
+        let Job { part, progress, stop, .. } = self;
         let own = usize::from(self.own_source().is_none());
-        let passes = (self.part.targets.len() + own) as f64;
-        let part = shares::CHECKING / passes * f64::from(times);
-        let until = self.remaining().map(|left| Instant::now() + left.mul_f64(part));
-        Reads { times, until, progress, stop }
-    }
-
-    /// Reports whether values are read once more when they are checked, as the store was not read from start to
-    /// end. Linux moves a page to its active list at the second read, and rounds in which that happens would be
-    /// slower than all later ones.
-    fn activates_pages(self, ready: &ReadyStore) -> bool {
-        let is_evicted = ready.found.borrow().is_some();
-        let is_here = !ready.engine.capabilities().remote;
-        is_here && !ready.loaded.get() && !is_evicted && self.remaining().is_some()
+        let passes = (part.targets.len() + own) as f64;
+        let left = self.remaining();
+        let until = left.map(|left| Instant::now() + left.mul_f64(shares::CHECKING / passes));
+        // Where memory is limited, each session would take the cache that one may have.
+        let most_sessions = if part.memory.is_some() { 1 } else { MOST_SESSIONS };
+        Reading { until, most_sessions, progress, stop }
     }
 }
 
@@ -322,15 +314,17 @@ fn finish(
     dataset: &mut Dataset,
 ) -> Result<(PreparedTarget, Vec<Finding>)> {
     let (mut finding, mut check) = (None, Duration::ZERO);
-    let times = |ready| u32::from(!made.checked) + u32::from(job.activates_pages(ready));
-    let read = made.read.iter().map(|ready| (ready, times(ready)));
-    for (ready, times) in read.chain(made.update.iter().map(|ready| (ready, 1))) {
-        let (differs, checked, took) = inspect(job, target, ready, (dataset, times))?;
+    let read = made.read.iter().filter(|_| !made.checked);
+    for ready in read.chain(&made.update) {
+        let (differs, checked, took) = inspect(job, target, ready, dataset)?;
         check += took;
         finding = finding.or(differs);
         if !job.touches_all() {
             dataset.truncate(checked);
         }
+    }
+    if let Some(ready) = &made.read {
+        dataset.truncate(activate_pages(job, ready, dataset)?);
     }
     // The check has read more of it.
     let mut warmed = None;
@@ -357,6 +351,19 @@ fn finish(
     Ok((PreparedTarget { planned, facts, read, copies, update }, findings))
 }
 
+/// Reads the values that were checked once more, in as much time, unless the store was read from start to end
+/// before. Linux moves a page to its active list at the second read, and rounds in which that happens would be
+/// slower than all later ones. Returns how many values the rounds may read.
+fn activate_pages(job: Job<'_>, ready: &ReadyStore, dataset: &Dataset) -> Result<usize> {
+    let reading = job.checking();
+    let is_evicted = ready.found.borrow().is_some();
+    let is_remote = ready.engine.capabilities().remote;
+    if ready.loaded.get() || is_evicted || reading.until.is_none() || is_remote {
+        return Ok(dataset.entries().len());
+    }
+    check::bytes(dataset, ready, reading).map(|(_, read)| read)
+}
+
 /// Returns why a copy of the user's own store is measured, with the processes that write to it; or these
 /// alone if the store itself is measured.
 fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
@@ -380,25 +387,25 @@ fn copied(job: Job<'_>, target: &BlobTarget) -> Option<Finding> {
     Some(Finding::target(FindingKind::ScratchCopy { why, updated }, &target.label))
 }
 
-/// Reads values of a store so many times and compares them with the dataset's. Returns what differs, how many
-/// were read, and how long that took.
+/// Reads values of a store and compares them with the dataset's. Returns what differs, how many were
+/// read, and how long that took.
 fn inspect(
     job: Job<'_>,
     target: &BlobTarget,
     ready: &ReadyStore,
-    (dataset, times): (&Dataset, u32),
+    dataset: &Dataset,
 ) -> Result<(Option<Finding>, usize, Duration)> {
     let count = dataset.entries().len();
-    if times == 0 || !ready.retains() {
+    job.progress.stage(&format!("checking {}", target.label), Some(count as u64));
+    if !ready.retains() {
         return Ok((None, count, Duration::ZERO));
     }
-    job.progress.stage(&format!("checking {}", target.label), Some(count as u64));
     // Filled as a warm trial wants it: the calibration finds it so.
     if !ready.filled.get() {
         cache_state::reach(ready, Cache::Warm, job.stop)?;
     }
     let start = Instant::now();
-    let (differs, checked) = check::bytes(dataset, ready, job.checking(times))?;
+    let (differs, checked) = check::bytes(dataset, ready, job.checking())?;
     // What its own cache held would stay with this process.
     host::release_freed_memory();
     let finding = match differs {

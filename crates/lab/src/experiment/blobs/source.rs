@@ -27,7 +27,7 @@ use crate::{
     progress::tick,
     store::{
         self,
-        check::{self, Reads},
+        check::{self, Reading},
         written_since,
     },
 };
@@ -413,15 +413,17 @@ impl Source {
     }
 
     /// Reads values of `dataset` in its order until the time is over; see [`check::note_values`].
-    pub(super) fn note_values(&self, dataset: &mut Dataset, reads: Reads<'_>) -> Result<usize> {
+    pub(super) fn note_values(
+        &self,
+        dataset: &mut Dataset,
+        mut reading: Reading<'_>,
+    ) -> Result<usize> {
         let mut sampler = Sampler::new();
-        reads.progress.stage("reading the data", Some(dataset.entries().len() as u64));
-        let sessions = match &self.from {
-            From::Generated(..) => 1,
-            From::Existing(readable, _) => check::sessions(readable.place.engine),
-        };
-        let count =
-            self.with(|store| check::note_values(dataset, store, sessions, &mut sampler, reads))?;
+        reading.progress.stage("reading the data", Some(dataset.entries().len() as u64));
+        if let From::Existing(readable, _) = &self.from {
+            reading = reading.of(readable.place.engine);
+        }
+        let count = self.with(|store| check::note_values(dataset, store, &mut sampler, reading))?;
         dataset.deflated = sampler.deflated();
         Ok(count)
     }
@@ -481,7 +483,7 @@ impl Source {
             stop.check()?;
             self.check_type(&item)?;
             dataset.push(item.key, item.value)?;
-            sampler.add(item.value);
+            sampler.add(seen, item.value);
             seen += 1;
             tick(progress, seen);
             Ok(ControlFlow::Continue(()))

@@ -228,21 +228,20 @@ type Need = (&'static str, Option<PathBuf>, Option<Secret>, Settings, Option<Pat
 impl Stores {
     /// Takes those that the last run left, if `job` can be run on them. Others are removed.
     pub(super) fn take(cache: &mut StoreCache, job: Job<'_>) -> Option<Self> {
-        let (needs, mut stores): (Option<Needs>, Self) = cache.take()?;
-        if needs? != Needs::new(job.request)? {
-            return None;
-        }
-        // Another run would start where this one has left those that are written to.
-        stores.targets.iter_mut().for_each(|target| target.update = None);
-        stores.scratches.keep_read();
-        Some(stores)
+        let (needs, stores): (Needs, Self) = cache.take()?;
+        (Needs::new(job.request)? == needs).then_some(stores)
     }
 
-    /// Keeps what was made ready for `job`, for another run if it `is_whole`: all of its targets are still there.
-    /// What no run takes is removed with the cache.
-    pub(super) fn keep(self, cache: &mut StoreCache, job: Job<'_>, is_whole: bool) {
-        let needs = if is_whole { Needs::new(job.request) } else { None };
-        cache.put((needs, self));
+    /// Keeps what was made ready for `job`, if it `is_whole`: all of its targets are still there. Stores that
+    /// are written to are left to be removed: another run would start where this one has left them.
+    pub(super) fn keep(mut self, cache: &mut StoreCache, job: Job<'_>, is_whole: bool) {
+        let updated = self.targets.iter_mut().filter_map(|target| target.update.take());
+        let updated: Vec<_> = updated.collect();
+        cache.leave((updated, self.scratches.take_written()));
+        match Needs::new(job.request).filter(|_| is_whole) {
+            Some(needs) => cache.put((needs, self)),
+            None => cache.leave(self),
+        }
     }
 }
 
