@@ -101,7 +101,7 @@ pub(crate) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Limits the sessions to those that a store of `engine` can have: one, if it belongs to another process.
-    pub(crate) fn of(self, engine: &dyn Blobs) -> Self {
+    pub(crate) fn for_engine(self, engine: &dyn Blobs) -> Self {
         let is_here = !engine.capabilities().remote && engine.program().is_none();
         Self { most_sessions: if is_here { self.most_sessions } else { 1 }, ..self }
     }
@@ -210,13 +210,13 @@ pub(crate) fn note_values(
     sampler: &mut Sampler,
     reading: Reading<'_>,
 ) -> Result<usize> {
-    const FREE: &str = "a thread that panics ends the pass";
+    const NOTING: &str = "no session panics while it notes a value";
     let (count, largest) = (dataset.entries().len(), dataset.summary().largest);
     let noted = Mutex::new((dataset, sampler));
-    let keys = |range| keys(noted.lock().expect(FREE).0, range);
+    let keys = |range| keys(noted.lock().expect(NOTING).0, range);
     let visit = |place, value: &[u8]| {
         let sum = checksum(value);
-        let (dataset, sampler) = &mut *noted.lock().expect(FREE);
+        let (dataset, sampler) = &mut *noted.lock().expect(NOTING);
         sampler.add(place as u64, value);
         dataset.note_value(place, value.len(), sum)
     };
@@ -271,7 +271,7 @@ pub(crate) fn bytes(
     };
     let (next, read) = Default::default();
     let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: unreadable, next, read };
-    let sessions = reading.of(ready.engine).sessions(count, largest);
+    let sessions = reading.for_engine(ready.engine).sessions(count, largest);
     let (read, _) = ready.with(|store| pass.run(store, sessions))?;
     let differs = dataset.entries().get(first.into_inner());
     Ok((differs.map(|entry| dataset.key(entry).to_string()), read))

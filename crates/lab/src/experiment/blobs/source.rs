@@ -421,7 +421,7 @@ impl Source {
         let mut sampler = Sampler::new();
         reading.progress.stage("reading the data", Some(dataset.entries().len() as u64));
         if let From::Existing(readable, _) = &self.from {
-            reading = reading.of(readable.place.engine);
+            reading = reading.for_engine(readable.place.engine);
         }
         let count = self.with(|store| check::note_values(dataset, store, &mut sampler, reading))?;
         dataset.deflated = sampler.deflated();
