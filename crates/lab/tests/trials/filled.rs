@@ -47,25 +47,32 @@ fn what_left_the_memory_of_a_store_that_is_written_to_is_read_again() {
 /// Too many to be examined in a part of no time, or to be read in a round.
 const MANY: u64 = 400;
 
-/// Rounds that were not warm, and those before which values were read again or all pages were examined and those
-/// that were missing read, of a store all of whose pages leave the memory after each round.
-fn rounds_of_a_store_that_loses_all() -> (usize, usize) {
+/// Rounds that were not warm, those before which values were read again, and those before which all pages were
+/// examined, of a store all of whose pages leave the memory after each round.
+fn rounds_of_a_store_that_loses_all() -> [usize; 3] {
     let habits = Habits { evicted: MANY, tolerated: 100, reads_files: true, ..Habits::default() };
     let (spy, rounds) = (spy(habits), Some(30));
     let job = Job { rounds, keys: MANY, count: 0, ..Job::of(Operation::Read) };
     let record = over(spy, job).unwrap();
     let lost = record.samples.iter().filter(|sample| !record.in_state(sample)).count();
     let read = |finding: &&Finding| matches!(finding.kind, FindingKind::ReadAgain { .. });
-    // On a busy machine rounds take longer, so that there is time for it before each.
     let examined = record.samples.iter().filter(|sample| sample.before.is_some()).count();
-    (lost, record.findings.iter().filter(read).count() + examined)
+    [lost, record.findings.iter().filter(read).count(), examined]
 }
 
 #[test]
 fn a_store_that_loses_its_pages_is_read_again_before_each_round() {
-    // The first rounds show it. Others may drop the caches while a round reads.
-    let shows = |(lost, again)| lost <= 10 && again >= 20;
-    assert!(in_memory() || (0..6).any(|_| shows(rounds_of_a_store_that_loses_all())));
+    let mut shows_it = 0;
+    let mut is_read_again = || {
+        let [lost, read, examined] = rounds_of_a_store_that_loses_all();
+        // On a busy machine rounds take so long that pages are examined before each, and those that are missing
+        // read: nothing is lost then.
+        shows_it += usize::from(examined < 15);
+        // The first rounds show it. Others may drop the caches while a round reads.
+        lost <= 10 && read >= 15
+    };
+    let is_read_again = (0..6).any(|_| is_read_again());
+    assert!(in_memory() || is_read_again || shows_it == 0);
 }
 
 /// Nothing can be evicted from a file system that lives in memory.
