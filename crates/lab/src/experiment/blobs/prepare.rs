@@ -178,7 +178,7 @@ impl<'a> Job<'a> {
     /// Returns the part of the time left for it that making the target at `index` ready may take.
     pub(super) fn part_of(self, index: usize) -> f64 {
         let is_last = index + 1 == self.part.targets.len();
-        if is_last { 1.0 } else { shares::ONE_TARGET }
+        if is_last { 1.0 } else { shares::ONE_TARGET_AT_MOST }
     }
 
     /// Keeps a failure of one target as a result, if it is tolerable; any other error ends the run.
