@@ -29,7 +29,7 @@ pub(crate) const READING_SAMPLE: f64 = 0.15;
 pub(crate) const AFTER_CREATING: f64 = 0.4;
 pub(crate) const AFTER_CHECKING: f64 = 0.3;
 /// The part of the time left for it that getting a target ready may seem to take that is not the last, so that a
-/// slow one leaves some to the others.
+/// slow one leaves some to the others; and that a store may take that is written to.
 pub(crate) const ONE_TARGET: f64 = 0.5;
 /// The part after which it is left out, as it takes longer than it seemed.
 pub(crate) const ONE_TARGET_AT_MOST: f64 = 0.7;

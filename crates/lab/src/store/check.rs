@@ -11,8 +11,8 @@ use std::{
 };
 
 use model::{
-    Blobs, DatasetSummary, Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session,
-    Store, units::show_count,
+    Blobs, Error, ErrorKind, Item, Key, Mode, OwnedKey, Result, Scan, Session, Store,
+    units::show_count,
 };
 
 use super::ReadyStore;
@@ -86,8 +86,8 @@ const TOGETHER: usize = 64;
 /// The most sessions that read at once: each may have a cache of its own.
 pub(crate) const MOST_SESSIONS: usize = 8;
 
-/// The bytes that sessions may have in memory at once.
-const IN_MEMORY: usize = 256 << 20;
+/// The bytes of values that sessions may have in memory at once.
+const IN_MEMORY: u32 = 256 << 20;
 
 /// How values are read.
 #[derive(Clone, Copy)]
@@ -106,12 +106,13 @@ impl Reading<'_> {
         Self { most_sessions: if is_here { self.most_sessions } else { 1 }, ..self }
     }
 
-    /// Returns how many sessions read so many values, with those of `largest` bytes among them.
-    fn sessions(&self, count: usize, largest: u64) -> usize {
-        let largest = usize::try_from(largest).unwrap_or(usize::MAX).max(1);
+    /// Returns how many sessions read the values of `dataset`.
+    fn sessions(&self, dataset: &Dataset) -> usize {
+        let entries = dataset.entries();
+        let largest = entries.iter().map(|entry| entry.size).max().unwrap_or(0);
+        let fit = (IN_MEMORY / largest.max(1)).max(1) as usize;
         let processors = available_parallelism().map_or(1, usize::from);
-        let fit = (IN_MEMORY / largest).max(1);
-        processors.min(self.most_sessions).min(fit).min(count.div_ceil(TOGETHER))
+        processors.min(self.most_sessions).min(fit).min(entries.len().div_ceil(TOGETHER))
     }
 }
 
@@ -130,7 +131,17 @@ struct Pass<'a> {
     read: AtomicU64,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    fn new(
+        (reading, count): (Reading<'a>, usize),
+        keys: &'a (dyn Fn(Range<usize>) -> Vec<(OwnedKey, u64)> + Sync),
+        visit: &'a (dyn Fn(usize, &[u8]) -> Result<()> + Sync),
+        absent: fn(Key<'_>) -> Error,
+    ) -> Self {
+        let (next, read) = Default::default();
+        Self { reading, count, keys, visit, absent, next, read }
+    }
+
     /// Reads values from `store` in so many sessions at once at most. Returns how many were read without a gap.
     fn run(&self, store: &dyn Store, sessions: usize) -> Result<usize> {
         let mut own = store.session()?;
@@ -211,7 +222,7 @@ pub(crate) fn note_values(
     reading: Reading<'_>,
 ) -> Result<usize> {
     const NOTING: &str = "no session panics while it notes a value";
-    let (count, largest) = (dataset.entries().len(), dataset.summary().largest);
+    let (count, sessions) = (dataset.entries().len(), reading.sessions(dataset));
     let noted = Mutex::new((dataset, sampler));
     let keys = |range| keys(noted.lock().expect(NOTING).0, range);
     let visit = |place, value: &[u8]| {
@@ -220,9 +231,7 @@ pub(crate) fn note_values(
         sampler.add(place as u64, value);
         dataset.note_value(place, value.len(), sum)
     };
-    let (next, read) = Default::default();
-    let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: changed, next, read };
-    pass.run(store, reading.sessions(count, largest))
+    Pass::new((reading, count), &keys, &visit, changed).run(store, sessions)
 }
 
 /// Returns the error of a key that has gone since it was listed.
@@ -259,8 +268,7 @@ pub(crate) fn bytes(
     ready: &ReadyStore,
     reading: Reading<'_>,
 ) -> Result<(Option<String>, usize)> {
-    let DatasetSummary { count, largest, .. } = dataset.summary();
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let count = dataset.entries().len();
     let first = AtomicUsize::new(usize::MAX);
     let keys = |range| keys(dataset, range);
     let visit = |place: usize, value: &[u8]| {
@@ -269,9 +277,8 @@ pub(crate) fn bytes(
         }
         Ok(())
     };
-    let (next, read) = Default::default();
-    let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: unreadable, next, read };
-    let sessions = reading.for_engine(ready.engine).sessions(count, largest);
+    let pass = Pass::new((reading, count), &keys, &visit, unreadable);
+    let sessions = reading.for_engine(ready.engine).sessions(dataset);
     let (read, _) = ready.with(|store| pass.run(store, sessions))?;
     let differs = dataset.entries().get(first.into_inner());
     Ok((differs.map(|entry| dataset.key(entry).to_string()), read))
@@ -310,9 +317,7 @@ mod tests {
         };
         let reading = Reading { until, most_sessions: 3, progress: &Silent, stop: &Stop::new() };
         let (keys, count) = (|range| keys(&dataset, range), dataset.entries().len());
-        let (next, read) = Default::default();
-        let pass = Pass { reading, count, keys: &keys, visit: &visit, absent: changed, next, read };
-        let read = pass.run(&store, 3)?;
+        let read = Pass::new((reading, count), &keys, &visit, changed).run(&store, 3)?;
         Ok((read, shown.into_inner().unwrap()))
     }
 
@@ -343,10 +348,15 @@ mod tests {
     fn large_values_are_read_by_fewer_sessions() {
         let reading =
             Reading { until: None, most_sessions: 8, progress: &Silent, stop: &Stop::new() };
+        let sessions = |count, size| {
+            let mut dataset = Dataset::new(KeyKind::Integers);
+            (0..count).for_each(|key| dataset.push_sized(Key::Int(key), size).unwrap());
+            reading.sessions(&dataset)
+        };
         let processors = available_parallelism().map_or(1, usize::from);
-        assert_eq!(reading.sessions(1000, 1000), processors.min(8));
-        assert_eq!(reading.sessions(TOGETHER, 1000), 1);
-        assert_eq!(reading.sessions(1000, 200 << 20), 1);
-        assert_eq!(reading.sessions(1000, u64::MAX), 1);
+        assert_eq!(sessions(1000, 1000), processors.min(8));
+        assert_eq!(sessions(1000, 100 << 20), processors.min(2));
+        assert_eq!(sessions(64, 1000), 1, "all are read together");
+        assert_eq!((sessions(1000, 200 << 20), sessions(1000, u32::MAX)), (1, 1));
     }
 }
