@@ -77,6 +77,28 @@ fn the_only_table_with_values_is_measured_and_named() {
 }
 
 #[test]
+fn a_table_with_a_name_of_ours_is_read_by_its_own_columns() {
+    let world = World::new();
+    for (name, table) in [
+        ("other.db", "kv(key TEXT PRIMARY KEY, value BLOB)"),
+        ("text.db", "kv(k TEXT PRIMARY KEY, v BLOB)"),
+        ("without.db", "kv(k INTEGER PRIMARY KEY, v BLOB) WITHOUT ROWID"),
+        ("archive.db", "sqlar(name TEXT PRIMARY KEY, data BLOB)"),
+    ] {
+        let (named, columns) = table.split_once('(').unwrap();
+        world.sqlite3(&[
+            name,
+            &format!("CREATE TABLE {table}; {N} INSERT INTO {named} SELECT n, randomblob(99+n) FROM s;"),
+        ]);
+        let ran = world.ok(&format!("run {name} --rounds 1"));
+        assert!(ran.err.contains(&format!("{name}: the values are {named}.")), "{}", ran.err);
+        assert!(ran.out.contains("40 keys of 100 to 139 bytes"), "{columns}: {}", ran.out);
+        world.ok(&format!("copy {name} files:{name}.dir"));
+        world.ok(&format!("verify {name} {name}.dir"));
+    }
+}
+
+#[test]
 fn each_kind_of_table_is_read_by_its_key_and_left_as_it_is() {
     let world = kinds();
     let before = world.tree();

@@ -23,7 +23,7 @@ static INTEGERS: SqlTable = SqlTable {
     blobs: names(c"integers", c"value"),
     rowid: Some(part("number")),
     create: part("CREATE TABLE integers(number INTEGER PRIMARY KEY, file INTEGER, value BLOB)"),
-    probe: part("SELECT number, value, rowid, file FROM integers LIMIT 0"),
+    columns: &["number", "file", "value"],
     insert: part("INSERT INTO integers(number,value) VALUES(?1,?2)"),
     set: part("value=?2"),
     length: part(LENGTH),
@@ -47,7 +47,7 @@ static NAMES: SqlTable = SqlTable {
     create: part(
         "CREATE TABLE names(name TEXT PRIMARY KEY, mode INT, mtime INT, file INTEGER, value BLOB)",
     ),
-    probe: part("SELECT name, mode, mtime, value, rowid, file FROM names LIMIT 0"),
+    columns: &["name", "mode", "mtime", "file", "value"],
     insert: part(
         "INSERT INTO names(name,mode,mtime,value) \
          VALUES(?1,coalesce(?3,33188),coalesce(?4,0),?2)",

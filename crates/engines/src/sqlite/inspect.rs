@@ -141,12 +141,8 @@ fn further(db: &Connection, table: &SqlTable) -> Result<Vec<String>> {
         table.name
     );
     let mut further = db.column(&others, 0)?;
-    let own: &[&str] = match table.keys {
-        KeyKind::Integers => &["k", "v"],
-        KeyKind::Names => &["name", "mode", "mtime", "sz", "data"],
-    };
     let mut columns = db.column(&format!("PRAGMA table_info({})", table.name), 1)?;
-    columns.retain(|name| !own.contains(&&**name));
+    columns.retain(|name| !table.columns.contains(&&**name));
     further.extend(columns.into_iter().map(|name| format!("column {name}")));
     Ok(further)
 }

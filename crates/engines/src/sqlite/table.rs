@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, ffi::CStr};
 
-use model::{Error, ErrorKind, KeyKind, Result, Settings};
+use model::{Error, KeyKind, Result, Settings};
 
 use super::{ffi::Connection, key_columns::KeyColumns};
 
@@ -35,8 +35,8 @@ pub(crate) struct SqlTable {
     /// The name of the rowid; `None` if rows have none.
     pub(crate) rowid: Option<Part>,
     pub(crate) create: Part,
-    /// A query that fails to prepare if the table has other columns or no rowid.
-    pub(crate) probe: Part,
+    /// The columns that the table has in any case, unless it is one of the user's own.
+    pub(crate) columns: &'static [&'static str],
     pub(crate) insert: Part,
     /// The assignments of an update.
     pub(crate) set: Part,
@@ -98,7 +98,7 @@ pub(super) static KV: SqlTable = SqlTable {
     blobs: names(c"kv", c"v"),
     rowid: Some(part("k")),
     create: part("CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB)"),
-    probe: part("SELECT k, v, rowid FROM kv LIMIT 0"),
+    columns: &["k", "v"],
     insert: part("INSERT INTO kv(k,v) VALUES(?1,?2)"),
     set: part("v=?2"),
     length: part(
@@ -127,7 +127,7 @@ pub(super) static SQLAR: SqlTable = SqlTable {
     create: part(
         "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)",
     ),
-    probe: part("SELECT name, mode, mtime, sz, data, rowid FROM sqlar LIMIT 0"),
+    columns: &["name", "mode", "mtime", "sz", "data"],
     insert: part(
         "INSERT INTO sqlar(name,mode,mtime,sz,data) \
          VALUES(?1,coalesce(?3,33188),coalesce(?4,0),octet_length(?2),?2)",
@@ -144,18 +144,14 @@ pub(super) static SQLAR: SqlTable = SqlTable {
 /// The tables of a database of this engine: `kv` if it has both.
 pub(crate) static OWN: [&SqlTable; 2] = [&KV, &SQLAR];
 
-/// The index of the rowid's column in the probes of tables of integers.
-const ROWID: i32 = 2;
-
 impl SqlTable {
     pub(super) fn for_keys(keys: KeyKind) -> &'static Self {
         if keys == KeyKind::Names { &SQLAR } else { &KV }
     }
 
-    /// Returns whether an existing database has a table with the name of one of `tables`.
+    /// Returns whether an existing database has one of `tables`, with the columns that it has.
     pub(super) fn is_in(db: &Connection, tables: &[&'static Self]) -> Result<bool> {
-        let names = db.column("SELECT name FROM sqlite_master WHERE type='table'", 0)?;
-        Ok(tables.iter().any(|own| names.iter().any(|name| *name == own.name)))
+        Ok(Self::first_in(db, tables)?.is_ok())
     }
 
     /// Returns the first of `tables` that an existing database has.
@@ -164,41 +160,57 @@ impl SqlTable {
     ///
     /// Fails if it has none of them, or the table has another form.
     pub(crate) fn find(db: &Connection, tables: &[&'static Self]) -> Result<&'static Self> {
-        let refuse = |why: &str| Err(db.add_file_name(Error::usage(why)));
-        let names =
-            db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
-        let Some(table) = tables.iter().find(|own| names.iter().any(|n| *n == own.name)) else {
-            let wanted: Vec<_> = tables.iter().map(|own| &*own.name).collect();
-            let tables = match &names[..] {
-                [] => "it has no tables at all".to_owned(),
-                names => format!("its tables are {}", names.join(", ")),
-            };
-            let wanted = wanted.join(" nor ");
-            return refuse(&format!("has no table {wanted}; {tables}"));
-        };
-        let probe = match db.prepare(&table.probe) {
-            Err(error) if error.to_string().ends_with("no such column: rowid") => {
-                let SqlTable { name, create, .. } = table;
-                return refuse(&format!(
-                    "the table {name} is WITHOUT ROWID; storemark reads tables as by {create}, \
-                     and others by table={name}"
-                ));
-            }
-            probe => probe.map_err(|e| e.with_kind(ErrorKind::Usage))?,
-        };
+        let table =
+            Self::first_in(db, tables)?.map_err(|why| db.add_file_name(Error::usage(why)))?;
         if table.keys == KeyKind::Names && db.is_utf_16()? {
             return Err(
                 db.add_file_name(Error::unsupported(format!("its keys are texts: {UTF_16}")))
             );
         }
+        Ok(table)
+    }
+
+    /// Returns the first of `tables` that an existing database has, or why it has none.
+    fn first_in(
+        db: &Connection,
+        tables: &[&'static Self],
+    ) -> Result<std::result::Result<&'static Self, String>> {
+        let names =
+            db.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name", 0)?;
+        let mut other = None;
+        for table in tables.iter().filter(|own| names.iter().any(|name| *name == own.name)) {
+            match table.difference(db)? {
+                None => return Ok(Ok(table)),
+                why => other = other.or(why),
+            }
+        }
+        Ok(Err(other.unwrap_or_else(|| {
+            let wanted: Vec<_> = tables.iter().map(|own| &*own.name).collect();
+            let names = match &names[..] {
+                [] => "it has no tables at all".to_owned(),
+                names => format!("its tables are {}", names.join(", ")),
+            };
+            format!("has no table {}; {names}", wanted.join(" nor "))
+        })))
+    }
+
+    /// Returns in what a table of this name has another form; `None` if it has this one.
+    fn difference(&self, db: &Connection) -> Result<Option<String>> {
+        let Self { name, key, columns, .. } = self;
+        let found = db.column(&format!("PRAGMA table_info({name})"), 1)?;
+        let is_missing = |own: &&&str| !found.iter().any(|name| name.eq_ignore_ascii_case(own));
+        if let Some(missing) = columns.iter().find(is_missing) {
+            return Ok(Some(format!("its table {name} has no column {missing}")));
+        }
         // kvtest's key is the rowid itself, whose column has the name of the key then; anything else
         // would be looked up by another path.
-        if table.keys == KeyKind::Integers && probe.name(ROWID) != table.key {
-            let Self { name, key, .. } = table;
-            return refuse(&format!(
-                "{name}.{key} is not declared INTEGER PRIMARY KEY; table={name} reads the table as it is"
-            ));
-        }
-        Ok(table)
+        let rowid = db.prepare(&format!("SELECT rowid FROM {name} LIMIT 0"));
+        Ok(match rowid {
+            Err(_) => Some(format!("its table {name} is WITHOUT ROWID")),
+            Ok(rowid) if self.keys == KeyKind::Integers && rowid.name(0) != *key => {
+                Some(format!("{name}.{key} is not declared INTEGER PRIMARY KEY"))
+            }
+            Ok(_) => None,
+        })
     }
 }

@@ -108,7 +108,7 @@ fn table(db: &Connection, named: &Named, columns: &[(KeyColumn, String)]) -> Res
         value: column.into(),
         rowid: rowid.map(Into::into),
         create: part(""),
-        probe: part(""),
+        columns: &[],
         filter: filter.into(),
         users: None,
     })
