@@ -24,6 +24,7 @@ sentences! {
     too_few_rounds_in(rounds, least, time): "No answer yet: {rounds} of the {least} rounds that it needs fit into {time}.";
     large_value_unread(): "No answer yet: not all keys were read, and the largest value, which decides the average, may be among the rest; more --time reads it.";
     none_to_compare(time): "No answer yet: fewer than two candidates have two rounds of all their work after {time}.";
+    without_rival(store): "No answer yet: nothing was measured that {store} can be compared with.";
     no_difference(): "No answer yet: no difference is shown.";
     fastest(store): "Fastest so far: {store}.";
     fastest_by(store, ratio, than, interval): "Fastest so far: {store}, {ratio} than {than} ({interval}).";

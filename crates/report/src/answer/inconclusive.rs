@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checks::{Lead, rounds_factor, whole_rounds};
+use checks::{Gate, Lead, gated_targets, rounds_factor, whole_rounds};
 use itertools::Itertools;
 use model::{
     FindingKind, Plan, StudyPart,
@@ -25,6 +25,9 @@ pub(super) fn remedies(runs: &[Record], all: &[Lead<'_>]) -> Vec<String> {
 /// did.
 fn remedy(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     let first = runs.first()?;
+    if runs.iter().all(is_decided) {
+        return None;
+    }
     let ran = whole_rounds(first) as f64;
     let factor = rounds_factor(all).filter(|_| ran > 0.0)?;
     let plan = &first.header.plan;
@@ -47,6 +50,11 @@ fn remedy(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     } else {
         sentences::settle_by_time(option(time, duration_of(spent)))
     })
+}
+
+/// Reports whether a gate was asked for, and has decided on every target: a verdict was not what was wanted.
+fn is_decided(run: &Record) -> bool {
+    Gate::joint(gated_targets(run).iter().map(|gated| gated.gate)) != Gate::Undecided
 }
 
 /// Returns how long all of the data takes; `None` if all of it was measured.

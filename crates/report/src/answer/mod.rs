@@ -54,7 +54,10 @@ pub fn answer(runs: &[Record], figures: &[Vec<Figures>], findings: &[MergedFindi
         Recommended::Take(taken) => Some(taken.target),
         _ => None,
     });
-    let says = one.map_or_else(Vec::new, |one| recommended::says(plan, &one));
+    let says = match &one {
+        Some(one) => recommended::says(plan, one),
+        None => recommended::without_rival(first).into_iter().collect(),
+    };
     let cases = if by_size.is_empty() { lines(runs, figures, &all) } else { Vec::new() };
     let more = limits::next_step(first, taken).into_iter();
     let more = more.chain(inconclusive::remedies(runs, &all)).chain(limits::not_covered(first));

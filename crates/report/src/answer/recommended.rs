@@ -1,7 +1,7 @@
 //! What the recommendation of a run says.
 
 use checks::{FEWEST_ROUNDS, Recommendation, Recommended, Taken, Undecided};
-use model::{Plan, units::exact_percent};
+use model::{FindingKind, Plan, record::Record, units::exact_percent};
 
 use super::{
     display::{name, opened, ratio_words, times_still},
@@ -38,6 +38,18 @@ pub(super) fn says(plan: &Plan, recommended: &Recommendation) -> Vec<String> {
     let lacking: Vec<_> = not_measured.iter().map(|of| plan.workload_name(*of)).collect();
     says.extend(sentences::list(&lacking).map(sentences::not_measured));
     says
+}
+
+/// Says that the only store is compared with nothing; `None` if there are others, or none was asked for.
+pub(super) fn without_rival(run: &Record) -> Option<String> {
+    let plan = &run.header.plan;
+    let [only] = &plan.targets[..] else { return None };
+    let is_other = |label: &String| *label != only.label;
+    let left_out = run.findings.iter().any(|finding| {
+        matches!(finding.kind, FindingKind::NotUsable { .. })
+            && finding.target.as_ref().is_some_and(is_other)
+    });
+    left_out.then(|| sentences::without_rival(name(plan, plan.baseline)))
 }
 
 /// Says why no store can be named yet, and which is the fastest so far. `few` makes the sentence on

@@ -226,6 +226,10 @@ fn what_is_open_says_what_would_settle_it() {
     settles(&record, "--time");
     record.header.plan.study = Some(StudyPart { name: "page-cache".to_owned(), step: 2 });
     settles(&record, "storemark study page-cache --step 2 --time");
+    record.header.plan.rounds.fail_above = Some(0.5);
+    assert!(!more(&record).contains("To settle"), "a gate that has decided: {}", more(&record));
+    record.header.plan.rounds.fail_above = Some(0.01);
+    settles(&record, "storemark study page-cache --step 2 --time");
     assert!(
         !more(&record).contains("Not covered"),
         "a study has no such options: {}",
@@ -240,6 +244,17 @@ fn what_is_open_says_what_would_settle_it() {
     settles(&record, "storemark study page-cache --step 2 --rounds");
     record.samples.retain(|sample| sample.round < 2);
     assert!(says(&record).contains("2 of the 5 rounds"), "{}", says(&record));
+}
+
+#[test]
+fn a_store_whose_rivals_were_left_out_is_compared_with_nothing() {
+    let mut record = record(&["files"]);
+    record.samples.extend((0..10).map(|round| sample(round, 0, 4_000)));
+    assert_eq!(says(&record), "read, warm: plain files 4.0 µs", "no other was asked for");
+    let kind = FindingKind::NotUsable { why: "it takes too long".to_owned() };
+    record.findings.push(Finding::target(kind, "redb"));
+    let said = "No answer yet: nothing was measured that plain files can be compared with.";
+    assert!(says(&record).starts_with(said), "{}", says(&record));
 }
 
 #[test]
