@@ -88,7 +88,9 @@ fn a_table_with_a_name_of_ours_is_read_by_its_own_columns() {
         let (named, columns) = table.split_once('(').unwrap();
         world.sqlite3(&[
             name,
-            &format!("CREATE TABLE {table}; {N} INSERT INTO {named} SELECT n, randomblob(99+n) FROM s;"),
+            &format!(
+                "CREATE TABLE {table}; {N} INSERT INTO {named} SELECT n, randomblob(99+n) FROM s;"
+            ),
         ]);
         let ran = world.ok(&format!("run {name} --rounds 1"));
         assert!(ran.err.contains(&format!("{name}: the values are {named}.")), "{}", ran.err);

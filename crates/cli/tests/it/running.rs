@@ -72,14 +72,20 @@ fn end_tree(id: u32) {
     let line = fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
     eprintln!("ended after {} s: {}", LONGEST.as_secs(), line.replace('\0', " "));
     let below = children(id);
-    let _ = Command::new("kill").args(["-s", "KILL", &id.to_string()]).status();
+    send(id, "KILL");
     for (child, _) in below {
         end_tree(child);
     }
 }
 
 pub(crate) fn signal(id: u32, name: &str) {
-    assert!(Command::new("kill").args(["-s", name, &id.to_string()]).status().unwrap().success());
+    assert!(send(id, name), "process {id} is gone");
+}
+
+/// Sends a signal to a process that may be gone; returns whether it was there.
+pub(crate) fn send(id: u32, name: &str) -> bool {
+    let sent = Command::new("kill").args(["-s", name, &id.to_string()]).status();
+    sent.is_ok_and(|status| status.success())
 }
 
 impl Drop for World {
@@ -89,7 +95,7 @@ impl Drop for World {
         if std::thread::panicking() {
             for id in running_in(&self.path("")) {
                 // A second panic would end all tests.
-                let _ = Command::new("kill").args(["-s", "INT", &id.to_string()]).status();
+                send(id, "INT");
             }
             within(60, || running_in(&self.path("")).next().is_none());
         }

@@ -483,7 +483,7 @@ fn a_password_reaches_workers_on_other_hosts_and_no_command_line(kind: &Kind, wo
             ended = child.try_wait().unwrap().is_some();
             ended || world.count("run.json", SAMPLE) > 0
         }));
-        let shown = processes(Path::new(":right@"));
+        let shown = processes(Path::new(&format!(":right@{place}")));
         let own = processes(Path::new(&place));
         signal(child.id(), "INT");
         let within_time = within(60, || child.try_wait().unwrap().is_some());
