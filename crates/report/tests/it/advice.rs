@@ -140,6 +140,15 @@ fn what_is_not_shown_is_no_advice_and_has_a_longer_time() {
     }
 }
 
+#[test]
+fn rounds_of_one_workload_are_not_taken_for_those_of_all() {
+    let mut advice = search(&[("files now", 4_000, 10_000), ("sqlite", 3_000, 8_000)]);
+    says(&advice, "(10.0 MB) in 12 rounds.");
+    advice.finals.samples.retain(|sample| sample.workload == 0 || sample.round < 2);
+    says(&advice, "No answer yet: 2 of the 5 rounds that it needs fit");
+    says(&advice, " in 2 to 12 rounds.");
+}
+
 /// A store that loses commits when its process is killed is named, with that, but not taken.
 #[test]
 fn what_promises_less_is_not_taken_and_what_it_loses_is_said() {

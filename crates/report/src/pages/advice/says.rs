@@ -172,7 +172,10 @@ fn how_sure(decision: &Decision<'_>) -> Option<String> {
     };
     let (values, bytes) = (show_count(summary.count), show_size(summary.bytes));
     let (last, all) = (decision.plan.targets.len(), decision.advice.candidates.len());
-    let rounds = whole_rounds(&decision.advice.finals);
+    let rounds = match (decision.costs.fewest_rounds(), whole_rounds(&decision.advice.finals)) {
+        (fewest, all) if fewest < all => format!("{fewest} to {all}"),
+        (_, all) => all.to_string(),
+    };
     if let Some(data) = decision.plan.experiment.roles() {
         let roles = data.roles.iter().join(", ");
         return Some(sentences::compared_by_roles(last, all, roles, values, bytes, rounds));
