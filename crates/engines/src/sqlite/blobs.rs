@@ -80,7 +80,6 @@ impl Blobs for Sqlite {
         Ok(database::lacks_log_index(location))
     }
 
-    /// Finds the values. A log that nobody has open is not read for that, as its index would be rebuilt.
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
         database::check(location, Access::Read)?;
         let find = |db: &Connection| db.with_short_waits(|db| users::find(db, asked));
@@ -138,24 +137,18 @@ impl Blobs for Sqlite {
     }
 }
 
-/// Calls `read` with a connection by which nothing changes next to the database. Returns `None` if it fails
-/// and does not see what is in a log alone.
-fn read_schema<T>(
-    location: &Path,
-    read: impl FnOnce(&Connection) -> Result<Option<T>>,
-) -> Result<Option<T>> {
+/// Calls `read` with a connection by which nothing changes next to the database.
+fn read_schema<T>(location: &Path, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     let opening = if database::lacks_log_index(location) {
-        Open::Immutable
+        Open::Unindexed
     } else {
         database::opening(location, Access::Read)
     };
-    let is_part = opening == Open::Immutable && database::is_filled(location, "-wal");
     let db = Connection::open(&LINKED, location, opening)?;
-    match read(&db) {
-        Err(_) if is_part => Ok(None),
-        Err(error) if error.location().is_empty() => Err(error.at(db.file())),
-        done => done,
-    }
+    read(&db).map_err(|error| match error.location() {
+        "" => error.at(db.file()),
+        _ => error,
+    })
 }
 
 /// The longest row: `SQLITE_MAX_LENGTH` as it is by default, less what a row needs in addition to

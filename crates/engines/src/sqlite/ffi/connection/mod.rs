@@ -18,6 +18,8 @@ use handlers::Handlers;
 
 /// The first SQLite that reads a database in WAL mode without side files.
 const IMMUTABLE: c_int = 3_008_005;
+/// SQLite's name for a system's files without locks, as which it also has no index next to a database.
+const WITHOUT_LOCKS: &CStr = if cfg!(windows) { c"win32-none" } else { c"unix-none" };
 /// The first SQLite with `octet_length()`.
 const OCTET_LENGTH: c_int = 3_043_000;
 
@@ -28,6 +30,9 @@ pub(crate) enum Open {
     ReadOnly,
     /// An existing file that nobody writes to, to read without locks or side files.
     Immutable,
+    /// An existing file with a log that no process has indexed, to read what both hold; without locks, and
+    /// with an index in this process's memory. Only for the SQLite that is linked.
+    Unindexed,
     /// A database in this process's memory, gone with its connection.
     Memory,
 }
@@ -79,19 +84,33 @@ impl Connection {
         let flags = sys::SQLITE_OPEN_NOMUTEX
             | match open {
                 Open::ReadWrite | Open::Memory => sys::SQLITE_OPEN_READWRITE,
-                Open::ReadOnly => sys::SQLITE_OPEN_READONLY,
+                Open::ReadOnly | Open::Unindexed => sys::SQLITE_OPEN_READONLY,
                 Open::Immutable => sys::SQLITE_OPEN_READONLY | sys::SQLITE_OPEN_URI,
             };
+        let system = if open == Open::Unindexed { WITHOUT_LOCKS.as_ptr() } else { ptr::null() };
         let mut raw = ptr::null_mut();
-        // SAFETY: `name` is NUL-terminated, `raw` receives the handle, also on failure.
-        let code =
-            unsafe { sqlite.sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, ptr::null()) };
+        // SAFETY: names are NUL-terminated, `raw` receives the handle, also on failure.
+        let code = unsafe { sqlite.sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, system) };
         let (file, handlers) = (path.display().to_string(), Handlers::new(sqlite));
         let (file, handlers) = (file.into(), Rc::new(handlers));
         let connection = Self { sqlite, raw, file, handlers, alone: None };
         connection.ok(code)?;
         connection.handle_waits();
+        if open == Open::Unindexed {
+            connection.leave_log()?;
+        }
         Ok(connection)
+    }
+
+    /// Keeps the index of the log in memory, and the log as it is when the connection ends: closed as usual,
+    /// one that shows nothing more than the database is removed.
+    fn leave_log(&self) -> Result<()> {
+        let (option, none) = (sys::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, ptr::null_mut::<c_int>());
+        // SAFETY: the handle is open, and of the SQLite that is linked; this option has a number and a place
+        // for the answer, which may be null.
+        let code = unsafe { sys::sqlite3_db_config(self.raw, option, 1 as c_int, none) };
+        self.ok(code)?;
+        self.execute("PRAGMA locking_mode=EXCLUSIVE")
     }
 
     /// Restricts the connection to this thread if the build is not threadsafe, as a session's.
