@@ -191,6 +191,67 @@ pub fn several<'n>(
     }
 }
 
+/// Words before a parenthesis that begin no call, or one of a function whose value depends on its arguments alone.
+const LASTING: [&str; 23] = [
+    "",
+    "in",
+    "and",
+    "or",
+    "not",
+    "like",
+    "is",
+    "between",
+    "when",
+    "then",
+    "else",
+    "glob",
+    "length",
+    "octet_length",
+    "char_length",
+    "typeof",
+    "lower",
+    "upper",
+    "substr",
+    "coalesce",
+    "ifnull",
+    "abs",
+    "cast",
+];
+/// How words start that have another value later, without parentheses.
+const CLOCKS: [&str; 10] = [
+    "current_",
+    "localtime",
+    "utc_",
+    "sysdate",
+    "'now",
+    "'today",
+    "'tomorrow",
+    "'yesterday",
+    "@",
+    "select",
+];
+
+/// Checks that a condition holds for the same rows as long as these do not change.
+///
+/// # Errors
+///
+/// Fails if it may not: it reads a clock, say, or calls a function that may.
+pub fn check_lasts(condition: &str) -> Result<()> {
+    let condition = condition.to_lowercase();
+    let is_call = |(at, _): (usize, &str)| {
+        let before = condition[..at].trim_end();
+        let word = before.rsplit(|of: char| !of.is_alphanumeric() && of != '_').next();
+        let is_quoted = before.ends_with(['"', '`', ']']);
+        is_quoted || !LASTING.contains(&word.unwrap_or_default())
+    };
+    if condition.match_indices('(').any(is_call) || CLOCKS.iter().any(|of| condition.contains(of)) {
+        return Err(Error::unsupported(format!(
+            "{WHERE}= is more than a comparison of columns and constants, and may hold for other rows by then"
+        )));
+    }
+    Ok(())
+}
+
 /// Returns why a row whose columns `key` give no key is refused; `other` is what else they may hold.
 pub fn no_key(key: &str, other: &str) -> String {
     format!("a row has NULL, or {other}, in {key}; where= leaves such rows out")

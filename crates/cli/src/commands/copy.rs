@@ -204,9 +204,15 @@ fn moved_out(from: &StoreLocation, to: &StoreLocation, suffix: Option<&str>) -> 
     }
     let StoreLocation { engine, path, settings } = from;
     let copied = CopiedValues { location: path, settings, to: &to.path, suffix };
-    let Some(lines) = engine.replace_by_paths(&copied)? else {
-        return Ok(String::new());
+    let lines = match engine.replace_by_paths(&copied) {
+        Err(why) if why.kind() == ErrorKind::Unsupported => {
+            return Ok(format!(
+                "no statements are given that replace the values by the paths: {why}\n"
+            ));
+        }
+        lines => lines?,
     };
+    let Some(lines) = lines else { return Ok(String::new()) };
     let head = "these statements replace the values by the paths of the files, and give their space back; \
                 none was run. Run them before anything else writes to the table: a value that was \
                 added or changed since this copy would be lost:\n";

@@ -100,6 +100,38 @@ fn a_table_with_a_name_of_ours_is_read_by_its_own_columns() {
     }
 }
 
+/// What a program leaves that was killed, or a copy of its files.
+#[test]
+fn tables_and_columns_that_are_in_a_log_alone_are_found() {
+    let world = World::new();
+    let old = "PRAGMA journal_mode=wal; PRAGMA wal_autocheckpoint=0; \
+               CREATE TABLE old(k INTEGER PRIMARY KEY, v BLOB); INSERT INTO old VALUES(1, x'00'); \
+               PRAGMA wal_checkpoint(truncate);";
+    for (name, since, says) in [
+        ("renamed", "ALTER TABLE old RENAME COLUMN v TO w", "the values are old.w by k: 1 value,"),
+        (
+            "other",
+            "DROP TABLE old; CREATE TABLE new(n INTEGER PRIMARY KEY, d BLOB); INSERT INTO new VALUES(5, x'05')",
+            "the values are new.d by n: 1 value,",
+        ),
+        ("more", "INSERT INTO old VALUES(2, x'02'), (3, x'03')", "old.v by k: 3 values"),
+    ] {
+        let copy = format!(".shell cp app.db {name}.db; cp app.db-wal {name}.db-wal; rm app.db*");
+        world.sqlite3(&["app.db", old, since, &copy]);
+        let before = world.tree();
+        for line in ["stat", "run --rounds 1", "verify"] {
+            let ran = world.ok(&format!("{line} {name}.db"));
+            assert!(ran.err.contains(says), "{name}: {}", ran.err);
+            assert_eq!(world.tree(), before, "{name}: {line}");
+        }
+    }
+    // A log without a whole transaction shows nothing more than the database, which may be closed without it.
+    world.write("more.db-wal", &fs::read(world.path("more.db-wal")).unwrap()[..100]);
+    let before = world.tree();
+    assert!(world.ok("stat more.db").err.contains("old.v by k: 1 value,"));
+    assert_eq!(world.tree(), before);
+}
+
 #[test]
 fn each_kind_of_table_is_read_by_its_key_and_left_as_it_is() {
     let world = kinds();
@@ -277,6 +309,37 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
 /// The rows of a table as the shell prints them.
 fn rows(world: &World, database: &str, sql: &str) -> Vec<String> {
     world.sqlite3(&[database, sql]).lines().map(str::to_owned).collect()
+}
+
+/// What such statements replace cannot be had back.
+#[test]
+fn no_statement_is_given_that_may_replace_what_was_not_copied() {
+    let world = kinds();
+    let tables = format!(
+        "CREATE TABLE checked(id INTEGER PRIMARY KEY, data BLOB CHECK(length(data)>0));
+         {N} INSERT INTO checked SELECT n, x'61' FROM s;
+         CREATE TABLE watched(id INTEGER PRIMARY KEY, data BLOB);
+         {N} INSERT INTO watched SELECT n, x'61' FROM s;
+         CREATE TRIGGER watch BEFORE UPDATE OF data ON watched BEGIN SELECT RAISE(IGNORE); END;"
+    );
+    world.sqlite3(&["app.db", &tables]);
+    for (number, (table, why)) in [
+        ("photos&where=id<abs(random())", "may hold for other rows by then"),
+        ("photos&where=created<>current_time", "may hold for other rows by then"),
+        ("checked", "a CHECK constraint may change or refuse the update"),
+        ("watched", "the trigger watch may change or refuse the update"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let from = format!("app.db?table={table}&key=id&value=data");
+        let out = world.ok(&format!("copy {from} files:{number}.dir")).out;
+        assert!(out.contains("no statements are given that replace") && out.contains(why), "{out}");
+        assert!(!out.contains("ALTER TABLE"), "{out}");
+    }
+    let lasting =
+        "copy app.db?table=photos&key=id&value=data&where=length(data)>120 files:last.dir";
+    assert!(world.ok(lasting).out.contains(" WHERE (length(data)>120);"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub trait Blobs: Engine {
     ///
     /// # Errors
     ///
-    /// Fails if the store cannot be read.
+    /// Fails if the store cannot be read, and as unsupported if no such statements are safe.
     fn replace_by_paths(&self, _: &CopiedValues<'_>) -> Result<Option<Vec<String>>> {
         Ok(None)
     }

@@ -1,11 +1,16 @@
 //! The statements for a table whose values were copied to files.
 
+use kit::own_table::{self, WHERE};
 use model::{CopiedValues, KeyKind, Result};
 
 use super::{catalog::Catalog, describe::describe, store::connect};
 
 /// Returns the statements that replace the values by paths and give their space back; `None` for a view,
 /// or for values that are computed.
+///
+/// # Errors
+///
+/// Fails if the statements may do something else than that.
 pub(crate) fn replace_by_paths<D: Catalog>(
     copied: &CopiedValues<'_>,
 ) -> Result<Option<Vec<String>>> {
@@ -17,6 +22,7 @@ pub(crate) fn replace_by_paths<D: Catalog>(
     if relation.is_view || value.is_computed {
         return Ok(None);
     }
+    own_table::check_lasts(settings.get(WHERE).unwrap_or_default())?;
     let mut path = format!("{}_path", value.name);
     while relation.column(&path).is_ok() {
         path.push('_');
