@@ -58,7 +58,10 @@ pub(super) fn stores(
         });
         prepared.push(job.tolerable_failure(target, own)?);
     }
-    limit(&mut stores.dataset, part.max_key)?;
+    if let Some(max) = part.max_key {
+        limit(&mut stores.dataset, max)?;
+        stores.is_limited = true;
+    }
     let whole = (listed.is_some() && !job.draws_keys()).then(|| stores.dataset.clone());
     if let Some(listed) = &listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
@@ -255,6 +258,7 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
     Ok(Stores {
         dataset,
         all,
+        is_limited: false,
         is_compared,
         targets: Vec::new(),
         baseline: 0,
@@ -450,8 +454,7 @@ pub(super) fn in_part_of_the_rest<T>(
 }
 
 /// Drops the keys past `--max-id`.
-fn limit(dataset: &mut Dataset, max: Option<i64>) -> Result<()> {
-    let Some(max) = max else { return Ok(()) };
+fn limit(dataset: &mut Dataset, max: i64) -> Result<()> {
     if dataset.keys() == KeyKind::Names {
         return Err(names_have_no_max());
     }

@@ -20,6 +20,8 @@ pub(super) struct Stores {
     pub(super) dataset: Dataset,
     /// The contents of each store, before `--max-id`.
     pub(super) all: Amount,
+    /// Whether the dataset ends at `--max-id`.
+    pub(super) is_limited: bool,
     /// Whether all keys of the user's stores are compared with each other.
     pub(super) is_compared: bool,
     /// If the dataset is a sample.
@@ -102,10 +104,10 @@ impl Stores {
         }
     }
 
-    /// Returns how many keys are measured; `None` for all.
+    /// Returns how many keys were drawn; `None` if all that were asked for are measured.
     pub(super) fn drawn(&self) -> Option<u64> {
         let count = self.dataset.entries().len() as u64;
-        (count < self.all.count).then_some(count)
+        (!self.is_limited && count < self.all.count).then_some(count)
     }
 
     /// Returns `caches` for these stores: one that is larger than memory cannot be warm, and is measured as it
