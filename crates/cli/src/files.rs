@@ -18,8 +18,18 @@ use crate::output;
 /// The start of a record.
 pub(crate) const RECORD_HEAD: &str = r#"{"line":"header""#;
 
-/// Returns the error for a missing file to read; it names the most similar one in the folder.
+/// Returns the error for a missing file to read; it names the most similar one in the folder, or what is in
+/// the way.
 pub(crate) fn missing(path: &Path, what: &str) -> Error {
+    let denied =
+        path.metadata().err().filter(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    if let Some(error) = denied {
+        return Error::io(path.display(), error);
+    }
+    if let Ok(to) = fs::read_link(path) {
+        return Error::usage(format!("is a link to {}, which leads nowhere", to.display()))
+            .at(path.display());
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
+    fs::File,
     path::{Path, PathBuf},
 };
 
@@ -491,6 +492,11 @@ fn in_image(
 /// Returns the error for a path without an engine that is no store.
 pub(crate) fn unknown(path: &Path) -> Error {
     let shown = path.display();
+    if path.is_file()
+        && let Err(error) = File::open(path)
+    {
+        return Error::io(shown, error);
+    }
     if let Some((engine, file)) = registry::marked(path) {
         // Whether it is a whole one, only the engine knows.
         if let Some((stores, feature)) = registry::absent(engine) {

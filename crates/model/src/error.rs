@@ -89,6 +89,7 @@ impl Error {
             std::io::ErrorKind::NotFound => ErrorKind::Missing,
             std::io::ErrorKind::AlreadyExists => ErrorKind::Exists,
             std::io::ErrorKind::PermissionDenied => ErrorKind::Denied,
+            std::io::ErrorKind::NotADirectory => ErrorKind::Usage,
             _ => ErrorKind::Failed,
         };
         let mut error = Self::new(kind, "").at(what);

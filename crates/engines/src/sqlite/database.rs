@@ -271,7 +271,11 @@ pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has_journal = is_filled(path, "-journal") && !is_zeroed();
     // A log has the pages that a checkpoint was about to write; a journal brings the old length back.
     let is_restored = has_journal || is_filled(path, "-wal");
-    if let Some(length) = Header::read(path).and_then(|header| header.length())
+    let header = Header::read(path);
+    if header.is_none() {
+        File::open(path).map_err(|error| Error::io(path.display(), error))?;
+    }
+    if let Some(length) = header.and_then(|header| header.length())
         && has < length
         && !is_restored
     {
