@@ -57,6 +57,11 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run good.db?sync=off --durability durable", "sync=off gives none; leave it out, or use"),
         ("run good.db?sync=normal --update --durability durable", "sync=normal gives consistent"),
         ("queue files:?sync=none --durability consistent", "sync=none gives none"),
+        ("run pack: sqlite: --update --durability durable", "pack: cannot give durability durable"),
+        (
+            "run sqlite:?journal=memory --update --durability consistent",
+            "journal=memory is gone with the process (none)",
+        ),
         ("rows sqlite:?journal=off --durability consistent", "journal=off gives none"),
         ("age files:?sync=none", "files sync=none: cannot give durability consistent"),
         (
@@ -147,9 +152,12 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
     world.write("noise.db", [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat());
     world.sqlite3(&["other.db", "CREATE TABLE pictures(id, bytes)"]);
     world.sqlite3(&["bare.db", "CREATE TABLE kv(k INTEGER, value BLOB)"]);
+    std::os::unix::fs::symlink("nowhere", world.path("dangling")).unwrap();
     world.refuses([
         ("run odd.dir", "README"),
         ("run text", "no store of a kind that storemark knows"),
+        ("run files:text", "text: Not a directory"),
+        ("run dangling", "dangling: is a link to nowhere, which leads nowhere"),
         ("run sqlite:text", "file is not a database"),
         ("run torn.db", "torn.db"),
         ("run noise.db", "noise.db"),

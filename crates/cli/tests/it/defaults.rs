@@ -21,6 +21,11 @@ fn updates_are_what_programs_do_unless_asked_otherwise() {
         ("files: sqlite: --multitrans", each, each, "consistent"),
         ("files: sqlite: --durability none", once, each, "none"),
         ("files: sqlite: --durability durable", once, each, "durable"),
+        // A limit that nobody named is measured as it is.
+        ("--durability durable", once, each, "durable"),
+        // Also with settings that are of no class by themselves.
+        ("sqlite:?journal=delete sqlite:?journal=wal", once, each, "consistent"),
+        ("sqlite:?journal=memory sqlite:", once, each, "none"),
         // What cannot promise it is compared with stores that do not either.
         ("files: files:?write=overwrite", once, each, "none"),
         ("files: s3:", once, each, "none"),

@@ -111,6 +111,11 @@ impl Engine for Files {
     fn declaration(&self) -> &'static Declaration {
         &DECLARATION
     }
+
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        let torn = class > Durability::None && settings.is("write", "overwrite");
+        torn.then(|| "write=overwrite may leave a value half written (none)".to_owned())
+    }
 }
 
 impl Blobs for Files {

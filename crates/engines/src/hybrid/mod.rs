@@ -124,6 +124,10 @@ impl Engine for Hybrid {
     fn check(&self, facet: Facet, settings: &Settings) -> Result<()> {
         Sqlite.check(facet, settings)
     }
+
+    fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        Sqlite.unsupported_reason(class, settings)
+    }
 }
 
 impl Blobs for Hybrid {

@@ -256,7 +256,8 @@ impl Engine for Sqlite {
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
-        let lost = database::is_in_memory(settings) && class != Durability::None;
-        lost.then(|| "store=memory is gone with the process (none)".to_owned())
+        let lost = ["store", "journal"].into_iter().find(|name| settings.is(name, "memory"));
+        let name = lost.filter(|_| class != Durability::None)?;
+        Some(format!("{name}=memory is gone with the process (none)"))
     }
 }

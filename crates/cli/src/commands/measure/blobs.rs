@@ -139,6 +139,10 @@ fn class(
     work: &[BlobWork],
     targets: &mut [ResolvedTarget<dyn Blobs>],
 ) -> Result<Class> {
+    // Limits that nobody named are no reason to refuse a class.
+    for target in targets.iter_mut().filter(|of| spec.targets.is_empty() && is_limit(of)) {
+        target.keeps_class = true;
+    }
     let default = spec.durability(targets.len(), work);
     let Some(class) = default.filter(|_| given_value(&spec.work.durability).is_none()) else {
         return Ok((default, None));
@@ -158,19 +162,18 @@ fn class(
     Ok((Some(class), Some(label)))
 }
 
+/// Reports whether a target is a limit of the machine, or an archive, which is only read.
+fn is_limit(target: &ResolvedTarget<dyn Blobs>) -> bool {
+    target.engine.declaration().reference || target.engine.capabilities().written_once
+}
+
 /// Returns `class` if all targets can give it, or else `durable`, or else the weakest class that all can give.
 /// Limits of the machine and archives, which are only read, are measured as they are, and so are all if they have
 /// no class in common.
 fn common_class(class: Durability, targets: &mut [ResolvedTarget<dyn Blobs>]) -> Durability {
-    let gives = |target: &ResolvedTarget<dyn Blobs>, class: Durability| {
-        let settings = target.settings_for(Facet::Blobs, Some(class));
-        settings.is_ok_and(|own| target.engine.declaration().class_of(&own) >= class)
-    };
-    let is_limit = |target: &ResolvedTarget<dyn Blobs>| {
-        target.engine.declaration().reference || target.engine.capabilities().written_once
-    };
     let all_give = |class: &Durability| {
-        targets.iter().filter(|target| !is_limit(target)).all(|target| gives(target, *class))
+        let mut stores = targets.iter().filter(|target| !is_limit(target));
+        stores.all(|target| target.settings_for(Facet::Blobs, Some(*class)).is_ok())
     };
     // A stronger class keeps what the default promises; a weaker one does not.
     let others = [Durability::Durable].into_iter().chain(Durability::ALL);

@@ -65,6 +65,12 @@ impl ServerStore for ValkeyStore {
         own_variables(settings).map(drop)
     }
 
+    fn unsupported_reason(_: bool, class: Durability, settings: &Settings) -> Option<String> {
+        let unflushed = class > Durability::None && settings.is("sync", "no");
+        unflushed
+            .then(|| "sync=no leaves it to the system when the log is flushed (none)".to_owned())
+    }
+
     fn create(path: &Path, options: &OpenOptions) -> Result<Self> {
         let folder = ServerFolder::new(path, software())?;
         Host::<ValkeyClient>::install(&folder, &options.settings, || {
