@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use model::{
     Error, Finding, Result,
-    record::{Header, Line, Record},
+    record::{End, Header, Line, Record},
 };
 use serde::Serialize;
 
@@ -41,6 +41,20 @@ impl Recorder {
         Ok(())
     }
 
+    /// Writes all lines of a record that was kept elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
+    pub fn copy(&mut self, record: &Record) -> Result<()> {
+        let Record { header, stores, samples, findings, end, .. } = record.clone();
+        self.begin(header)?;
+        let stores = stores.into_iter().map(Line::Store);
+        let samples = samples.into_iter().map(|sample| Line::Sample(Box::new(sample)));
+        let lines = stores.chain(samples).chain(findings.into_iter().map(Line::Finding));
+        lines.chain(end.map(Line::End)).try_for_each(|line| self.push(line))
+    }
+
     /// Sets the record aside: what begins next is another.
     pub fn set_aside(&mut self) {
         self.earlier.extend(self.record.take());
@@ -75,6 +89,22 @@ impl Recorder {
     /// Fails if the file cannot be written.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) -> Result<()> {
         findings.into_iter().try_for_each(|finding| self.push(Line::Finding(finding)))
+    }
+
+    /// Writes the last line, and before it what `find` finds in the whole record: how a run ended decides which
+    /// of its looks was the last.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be written.
+    pub fn end(&mut self, end: End, find: fn(&Record) -> Vec<Finding>) -> Result<()> {
+        let found = self.record.as_mut().map(|record| {
+            record.end = Some(end.clone());
+            find(record)
+        });
+        let noted = self.note(found.unwrap_or_default());
+        let written = self.write(&Line::End(end));
+        noted.and(written)
     }
 
     /// Returns what was recorded of this run; `None` before it started.

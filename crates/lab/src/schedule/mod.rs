@@ -158,15 +158,14 @@ fn finish(
     recorder: &mut Recorder,
     (took, sent): (Duration, Requests),
 ) -> Result<Outcome> {
-    let noted = note(recorder, checks::of_record);
     let reason = match &outcome {
         Ok(outcome) => outcome.ended.clone(),
         Err(error) => Ended::Failed(error.to_string()),
     };
     let seconds = took.as_secs_f64();
     let requests = Some(requests_sent() - sent).filter(|requests| requests.count() > 0);
-    let written = recorder.push(Line::End(End { reason, seconds, requests }));
-    outcome.and_then(|outcome| noted.and(written).map(|()| outcome))
+    let written = recorder.end(End { reason, seconds, requests }, checks::of_record);
+    outcome.and_then(|outcome| written.map(|()| outcome))
 }
 
 /// Adds the findings of the record so far.
