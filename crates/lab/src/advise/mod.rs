@@ -68,7 +68,11 @@ impl AdviseRequest {
 /// The number of candidates of the race that are measured again, in addition to the present store.
 const FINALISTS: usize = 3;
 
-/// Finds the store that suits the data. The record of the last candidates is left in `recorder`.
+/// How an answer names the last step if it rests on the race alone.
+const AGAIN: &str = "the last candidates once more, on all values that fit";
+
+/// Finds the store that suits the data. The record of the last candidates, on which the answer rests, is left
+/// in `recorder`.
 ///
 /// # Errors
 ///
@@ -114,19 +118,25 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     race.progress.detail(&format!("comparing the last {}", chosen.len()));
     let share = if asked.roles.is_empty() { shares::FINALS } else { shares::FINALS_OF_ROLES };
     let finals = race.request(&chosen, leader, (coverage, &lengths), race.share(share));
-    let finals = match race.run(&finals, &mut stores, recorder) {
+    let mut kept = Recorder::new(None);
+    let finals = match race.run(&finals, &mut stores, &mut kept) {
+        Err(error) if error.kind() == ErrorKind::Interrupted => {
+            kept.record().map_or(Ok(()), |measured| recorder.copy(measured))?;
+            return Err(error);
+        }
         // The race alone is an answer, too.
-        Err(error) if error.kind() != ErrorKind::Interrupted => {
-            field.leave_out("more values than the sample", error.to_string());
+        Err(error) => {
+            field.leave_out(AGAIN, error.to_string());
             raced.clone()
         }
         Ok(finals) if !Costs::new(&finals, asked.reads).is_judged() => {
             let why = "fewer rounds fit than a verdict needs; use more --time".to_owned();
-            field.leave_out("more values than the sample", why);
+            field.leave_out(AGAIN, why);
             raced.clone()
         }
-        finals => finals?,
+        Ok(finals) => finals,
     };
+    recorder.copy(&finals)?;
     let keys = finals.header.plan.experiment.summary().map_or(1, |summary| summary.count);
     let cold = race.measure_cold(&chosen, (coverage, keys), &mut stores)?;
     drop(stores);
