@@ -43,7 +43,8 @@ fn remedy(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
     }
     let seconds =
         |run: &Record| Some(run.end.as_ref()?.seconds.max(run.header.plan.rounds.seconds));
-    let spent: f64 = runs.iter().filter_map(seconds).sum();
+    // Of a run that was killed, nothing says how much of its time it had.
+    let spent: f64 = runs.iter().map(seconds).sum::<Option<_>>()?;
     let time = Duration::try_from_secs_f64((spent * factor).ceil()).ok()?;
     Some(if time > LONGEST {
         sentences::settle_by_quiet()

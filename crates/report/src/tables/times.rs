@@ -129,13 +129,18 @@ fn stalls(record: &Record, rows: &[Figures]) -> Option<String> {
     let (with, without): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, of)| of.stalled > 0);
     let named =
         with.iter().map(|(name, of)| Some(format!("{name} {} of {}", of.stalled, of.rounds)));
-    let others = if with.is_empty() { "" } else { " of each other target" };
+    let names: Vec<_> = without.iter().map(|(name, _)| *name).collect();
+    let of = if without.len() == rows.len() {
+        String::new()
+    } else {
+        format!(" of {}", names.join(", "))
+    };
     // The least number of rounds shows the least.
     let fewest = without.iter().map(|(_, of)| of).min_by_key(|of| of.rounds);
-    let none = fewest.and_then(|of| {
-        let rounds = of.rounds;
-        let more = of.rarer_than()?;
-        Some(format!("none of {rounds}{others}, so fewer than one in {more} (95 %)"))
+    let none = fewest.and_then(|fewest| {
+        let rounds = fewest.rounds;
+        let more = fewest.rarer_than()?;
+        Some(format!("none of {rounds}{of}, so fewer than one in {more} (95 %)"))
     });
     let all = joined(named.chain([none]), "; ")?;
     Some(format!("rounds with an operation of 10 ms or more: {all}"))

@@ -157,14 +157,19 @@ impl Blobs<'_> {
         let others = (0..costs.len()).filter(|target| *target != self.stores.baseline);
         let apart = others.filter_map(|target| Some((target, apart(target)?)));
         let (target, own) = apart.max_by(|one, other| one.1.total_cmp(&other.1))?;
-        let rounds = self.job.request.rounds.min_total();
+        let request = self.job.request;
+        let rounds = request.rounds.min_total();
         // What is added is shared with other cases.
         let more = duration_of((all - most) / APART * self.least_rounds() * 2.5);
+        // A run that is a step of another command has a share of its time.
+        let enough = match request.spec {
+            Some(_) => format!("--time {}", option_duration(request.time()?.saturating_add(more))),
+            None => format!("more {}", request.limit_options[0]),
+        };
         let why = format!(
             "a trial takes {} besides its operations, so that {rounds} rounds do not fit into the \
-             time; --time {} measures it",
+             time; {enough} measures it",
             show_duration(duration_of(own)),
-            option_duration(self.job.request.time()?.saturating_add(more))
         );
         Some((target, Error::failed(why)))
     }

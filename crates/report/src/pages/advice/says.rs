@@ -1,5 +1,7 @@
 //! What an advice says, the answer first.
 
+use std::collections::BTreeSet;
+
 use checks::{
     Choice, Decision, Excess, FEWEST_ROUNDS, Outcome, Threshold, all_findings, figures,
     whole_rounds,
@@ -166,13 +168,18 @@ fn excess(all: &[Excess]) -> Option<String> {
 
 /// Describes what the answer rests on: the candidates, the values and the rounds.
 fn how_sure(decision: &Decision<'_>) -> Option<String> {
+    if decision.is_alone() {
+        return None;
+    }
     let (summary, sampled_from) = match decision.plan.experiment.blobs() {
         Some(BlobsData { summary, sampled_from, .. }) => (summary, sampled_from.as_ref()),
         None => (decision.plan.experiment.summary()?, None),
     };
     let (values, bytes) = (show_count(summary.count), show_size(summary.bytes));
-    let (last, all) = (decision.plan.targets.len(), decision.advice.candidates.len());
-    let rounds = match (decision.costs.fewest_rounds(), whole_rounds(&decision.advice.finals)) {
+    let finals = &decision.advice.finals;
+    let measured: BTreeSet<_> = finals.samples.iter().map(|sample| sample.target).collect();
+    let (last, all) = (measured.len(), decision.advice.candidates.len());
+    let rounds = match (decision.costs.fewest_rounds(), whole_rounds(finals)) {
         (fewest, all) if fewest < all => format!("{fewest} to {all}"),
         (_, all) => all.to_string(),
     };
