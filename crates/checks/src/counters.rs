@@ -63,12 +63,14 @@ impl CounterChange {
         repeats.then_some(if most.abs() <= ROUNDING { 0.0 } else { most })
     }
 
-    /// Judges whether an operation has more than before. What is not exact is undecided.
+    /// Judges whether an operation has more than before. Fewer in each round are no more, also if not by the
+    /// same count; anything else that is not exact is undecided.
     pub fn gate(&self) -> Gate {
+        let is_repeated = self.rounds >= FEWEST_REPEATED;
         match self.exact() {
-            None => Gate::Undecided,
             Some(more) if more > 0.0 => Gate::Fail,
-            Some(_) => Gate::Pass,
+            None if !is_repeated || self.most.is_none_or(|most| most > ROUNDING) => Gate::Undecided,
+            _ => Gate::Pass,
         }
     }
 }

@@ -39,6 +39,8 @@ fn the_same_difference_in_each_round_is_exact() {
         (vec![1000, 1001], vec![3000, 3000], None, Gate::Undecided),
         (vec![1000], vec![2000], None, Gate::Undecided),
         (vec![], vec![], None, Gate::Undecided),
+        (vec![1000, 1001, 1000], vec![300, 299, 298], None, Gate::Pass),
+        (vec![1000], vec![300], None, Gate::Undecided),
     ] {
         let change = change(&record(&base, &other));
         let close = |more: f64| (more - exact.unwrap_or(f64::NAN)).abs() < 1e-9;
