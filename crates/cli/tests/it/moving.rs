@@ -554,6 +554,21 @@ fn the_values_of_every_kind_of_store_are_counted() {
     assert_eq!(world.tree(), before);
 }
 
+/// Its store has its name already, so that nothing is left to resume.
+#[test]
+fn what_a_copy_leaves_that_was_killed_at_its_end_is_removed_by_the_next() {
+    let world = World::after(["init a.db --count 3 --size 100", "copy a.db pack:p"]);
+    world.write("p.storemark-partial/lock", "");
+    let ran = world.run("copy a.db pack:p");
+    assert!(ran.code == Some(1) && ran.err.contains("--force replaces it"), "{}", ran.err);
+    assert_eq!(world.names("."), ["a.db", "p"]);
+    // What another has put there stays.
+    world.write("p.storemark-partial/lock", "");
+    world.write("p.storemark-partial/other", "");
+    world.refused("copy a.db pack:p");
+    assert!(world.path("p.storemark-partial/other").exists());
+}
+
 #[test]
 fn a_store_of_another_kind_is_named() {
     let world = World::after(["init a.db --count 3 --size 100", "copy a.db redb:a.redb"]);

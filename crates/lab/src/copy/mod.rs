@@ -83,6 +83,7 @@ pub fn copy(job: &CopyJob, progress: &dyn Progress, stop: &Stop) -> Result<Copie
     if let Some(path) = partial::put_back(&job.to)? {
         progress.say(&format!("{}: put back what an interrupted copy had moved", path.display()));
     }
+    partial::remove_finished(&job.to)?;
     destination::check(job)?;
     job.with_source(progress, stop, |_, work| {
         let partial = Partial::claim(&job.to)?;

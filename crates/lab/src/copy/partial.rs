@@ -107,6 +107,20 @@ pub(super) fn put_back(to: &StoreLocation) -> Result<Option<&Path>> {
     host::rename_new(&aside, &to.path).map(|()| Some(&*to.path))
 }
 
+/// Removes the folder of a copy that was killed once its store had its name: it has the lock alone.
+pub(super) fn remove_finished(to: &StoreLocation) -> Result<()> {
+    let folder = folder_for(&to.path);
+    let is_lock =
+        |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == host::LOCK);
+    let has_lock_alone = fs::read_dir(&folder).is_ok_and(|mut entries| entries.all(is_lock));
+    if !has_lock_alone || fs::symlink_metadata(&to.path).is_err() {
+        return Ok(());
+    }
+    check_ours(&folder)?;
+    let lock = lock(&folder)?;
+    host::remove_folder(&folder, lock).map_err(|cause| Error::io(folder.display(), cause))
+}
+
 fn lock(folder: &Path) -> Result<Option<FileLock>> {
     let lock = host::lock_folder(folder).map_err(|cause| match cause.kind() {
         io::ErrorKind::WouldBlock => {
