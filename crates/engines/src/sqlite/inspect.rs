@@ -66,17 +66,20 @@ pub(crate) fn stat(
     let is_value = if table.users.is_some() { "of IN ('blob','text')" } else { "1" };
     let about = format!(
         "SELECT ifnull(sum(ok),0), sum(ok*length), min(length) FILTER (WHERE ok), \
-         max(length) FILTER (WHERE ok), sum(of='text'), sum(NOT ok) FROM (SELECT length, of, {is_value} AS ok \
+         max(length) FILTER (WHERE ok), sum(of='text'), sum(NOT ok), \
+         count(length) FILTER (WHERE ok) FROM (SELECT length, of, {is_value} AS ok \
          FROM (SELECT {length} AS length, typeof({value}) AS of FROM {name} WHERE {filter}))"
     );
     let about = db
         .prepare(&db.adapt_sql(&about))?
-        .row([], |row| [0, 1, 2, 3, 4, 5].map(|column| row.integer(column)))?;
-    let [count, sum, smallest, largest, texts, nulls_and_numbers] = about.unwrap_or_default();
+        .row([], |row| [0, 1, 2, 3, 4, 5, 6].map(|column| row.integer(column)))?;
+    let [count, sum, smallest, largest, texts, nulls_and_numbers, with_length] =
+        about.unwrap_or_default();
     Ok(Stat {
         count,
         left_out: entries(&db, table)?,
-        average: (count > 0).then(|| sum as f64 / count as f64),
+        // NULL has none.
+        average: (with_length > 0).then(|| sum as f64 / with_length as f64),
         smallest,
         largest,
         texts: table.users.is_some().then_some(texts),
