@@ -50,7 +50,7 @@ fn result(plan: &Plan, lead: &Lead<'_>) -> String {
             sentences::case_nearest(case, name(plan, nearest), ratio, baseline, interval)
         }
         (Ahead::Open, None) => sentences::case_open(case),
-        (Ahead::Unknown(verdict), _) => sentences::case_unknown(case, why(verdict)),
+        (Ahead::Unknown(verdict), _) => sentences::case_unknown(case, why(lead, verdict)),
     }
 }
 
@@ -61,12 +61,14 @@ pub(crate) fn case_name(run: &Record, case: Case) -> String {
 }
 
 /// Describes why no target of a case is judged.
-fn why(verdict: Verdict) -> &'static str {
+fn why(lead: &Lead<'_>, verdict: Verdict) -> &'static str {
+    let has_baseline = lead.us(lead.run.header.plan.baseline).is_some();
     match verdict {
         Verdict::Saturated => "a store could not keep up with the rate",
         Verdict::TooFewRounds => "too few rounds",
         Verdict::StateNotReached => "the cache state was not reached",
         Verdict::DurabilityDiffers => "durability differs from that of the baseline",
+        _ if !has_baseline => "the baseline was not measured",
         _ => "only one was measured",
     }
 }

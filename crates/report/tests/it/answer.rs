@@ -258,6 +258,16 @@ fn a_store_whose_rivals_were_left_out_is_compared_with_nothing() {
 }
 
 #[test]
+fn a_case_without_its_baseline_is_no_case_of_one_store() {
+    let mut record = record(&["files", "sqlite", "lmdb"]);
+    record.samples.extend((0..10).map(|round| sample(round, 1, 4_000)));
+    let unnamed = "read, warm: no store can be named, ";
+    assert_eq!(says(&record), format!("{unnamed}the baseline was not measured"));
+    record.header.plan.baseline = 1;
+    assert_eq!(says(&record), format!("{unnamed}only one was measured"));
+}
+
+#[test]
 fn own_data_has_the_command_that_moves_it() {
     let mut record = typical();
     assert!(more(&record).contains("storemark run --data DIR"), "{}", more(&record));
