@@ -48,6 +48,23 @@ fn updates_are_what_programs_do_unless_asked_otherwise() {
     }
 }
 
+#[test]
+fn a_plan_says_whether_all_of_it_fits_into_the_time() {
+    let world = World::new();
+    let plan = |options: &str| world.ok(&format!("run files: sqlite: --dry-run {options}")).words();
+    let fits = plan("--keys 100 --time 1m");
+    assert!(
+        fits.contains("100 operations or more") && fits.contains("about 1 min 0 s in all, with"),
+        "{fits}"
+    );
+    let part = plan("--keys 1000000 --time 10s");
+    let says = "time 10.0 s in all; all of the data and of the operations take about ";
+    assert!(part.contains("1,000,000 operations or fewer") && part.contains(says), "{part}");
+    // A number of rounds is for all of it.
+    let all = plan("--keys 1000000 --rounds 5");
+    assert!(all.contains("1,000,000 operations or more") && !all.contains("fewer"), "{all}");
+}
+
 /// Every engine of the program that needs no server is compared, each once.
 #[test]
 fn each_engine_of_the_program_is_measured_once() {

@@ -25,6 +25,9 @@ pub(super) fn show(
         return Ok(show_roles(first, roles));
     }
     let Forecast { runs, time, disk } = lab::forecast(requests, stop)?;
+    let limit = first.rounds.max.is_none().then(|| duration_of(first.rounds.seconds));
+    // All of the data does not fit into the time, which the run keeps.
+    let limit = limit.filter(|limit| time > *limit);
     let blobs = first.blobs();
     let mut text = String::from("targets\n");
     // Writing to a string does not fail.
@@ -36,7 +39,7 @@ pub(super) fn show(
     let caches = blobs.iter().flat_map(|blobs| &blobs.caches).map(ToString::to_string);
     let caches = caches.collect::<Vec<_>>().join(", ");
     for workload in runs.iter().take(1).flat_map(|run| &run.workloads) {
-        let _ = writeln!(text, "  {}; {caches}", describe_workload(workload));
+        let _ = writeln!(text, "  {}; {caches}", describe_workload(workload, limit.is_none()));
     }
     if let Some(class) = first.durability {
         let _ = writeln!(text, "durability\n  {class}");
@@ -52,14 +55,25 @@ pub(super) fn show(
     if let Some(sent) = sent.and_then(RequestTotals::text) {
         let _ = writeln!(text, "requests\n  {sent}");
     }
-    let [read, write, cold] = Forecast::ASSUMED.map(|seconds| seconds * 1e6);
-    let _ = writeln!(
-        text,
-        "time\n  about {} in all, with {read:.0} µs for a read, {write:.0} for a write and {cold:.0} \
-         for a cold read: engines are up to ten times faster or slower, and nothing was tried",
-        show_duration(time)
-    );
+    let _ = writeln!(text, "time\n  {}", describe_time(time, limit));
     Ok(text)
+}
+
+/// Describes the time of all runs, and what is left out to keep to `limit`; `None` if all fits.
+fn describe_time(time: Duration, limit: Option<Duration>) -> String {
+    let [read, write, cold] = Forecast::ASSUMED.map(|seconds| seconds * 1e6);
+    let assumed = format!(
+        "with {read:.0} µs for a read, {write:.0} for a write and {cold:.0} for a cold read: engines are up \
+         to ten times faster or slower, and nothing was tried"
+    );
+    let all = show_duration(time);
+    match limit.map(show_duration) {
+        None => format!("about {all} in all, {assumed}"),
+        Some(limit) => format!(
+            "{limit} in all; all of the data and of the operations take about {all}, so that fewer are measured, \
+             or a target is left out ({assumed})"
+        ),
+    }
 }
 
 /// Describes the plan of roles.
@@ -109,7 +123,7 @@ pub(super) fn varied(request: &Request) -> Option<String> {
     Some(varied.collect::<Vec<_>>().join(" "))
 }
 
-fn describe_workload(workload: &Workload) -> String {
+fn describe_workload(workload: &Workload, fits: bool) -> String {
     let Workload { work, count, batch, .. } = workload;
     let order = work.order().map_or_else(String::new, |order| format!(", {order}"));
     let batch = match batch {
@@ -121,7 +135,8 @@ fn describe_workload(workload: &Workload) -> String {
         1 => "1 worker".to_owned(),
         n => format!("{n} workers"),
     };
-    format!("{work}: {count} operations or more{order}, {batch}, {workers}")
+    let more = if fits { "more" } else { "fewer" };
+    format!("{work}: {count} operations or {more}{order}, {batch}, {workers}")
 }
 
 fn describe_run(request: &Request, run: &RunForecast) -> String {
