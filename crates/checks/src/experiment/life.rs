@@ -71,8 +71,10 @@ fn space(record: &Record, target: usize) -> Option<LifeSpace> {
     };
     let files = |step| mean(step, |sample| Some(sample.files()?.allocated));
     let filled = files(LifeStep::Stat)?;
-    // A run of one day has no month.
-    let changed = files(LifeStep::Month).or_else(|| files(LifeStep::Day));
+    // A run of one day has no month; another one may have ended before it.
+    let month = LifeStep::Month.into();
+    let has_month = record.header.plan.workloads.iter().any(|workload| workload.work == month);
+    let changed = files(if has_month { LifeStep::Month } else { LifeStep::Day });
     let back = |step| Some(1.0 - files(step)? / changed.filter(|bytes| *bytes > 0.0)?);
     Some(LifeSpace {
         target,

@@ -77,6 +77,18 @@ fn space_is_that_of_the_closed_store_and_shares_are_of_the_grown_one() {
 }
 
 #[test]
+fn days_that_were_not_reached_grew_nothing() {
+    let mut record = lived();
+    record.samples.retain(|sample| sample.workload <= LifeStep::Day as usize);
+    let [files, _] = life_spaces(&record).try_into().unwrap();
+    assert_eq!((files.filled, files.growth, files.half_back), (10e6, None, None));
+    // A run of one day has no others.
+    record.header.plan.workloads.retain(|workload| workload.work != LifeStep::Month.into());
+    let [files, _] = life_spaces(&record).try_into().unwrap();
+    assert_eq!(files.growth, Some(1.0));
+}
+
+#[test]
 fn the_page_fits_and_tells_all() {
     for width in [60, 80, 120] {
         for explain in [false, true] {

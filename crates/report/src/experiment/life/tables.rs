@@ -33,8 +33,8 @@ pub(crate) fn life(record: &Record, rows: &[LifeFigures]) -> Table {
 
 const SPACE: &str = "backup: what a backup copies after 1 % of the values changed, whole files that \
                      changed or changed blocks of 4 KiB; back: share of the store's bytes that deleting \
-                     half of the values gave back, then with reclaiming; –: the engine has no way, or \
-                     needs none";
+                     half of the values gave back, then with reclaiming; –: not measured, as the engine has \
+                     no way or needs none, or for lack of time";
 
 /// Returns the table of the stores' sizes; `None` if no store has files.
 pub(crate) fn life_spaces(record: &Record, spaces: &[LifeSpace]) -> Option<Table> {
