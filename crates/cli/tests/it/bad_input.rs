@@ -157,6 +157,7 @@ fn what_is_no_store_is_told_by_its_first_oddity() {
         ("run odd.dir", "README"),
         ("run text", "no store of a kind that storemark knows"),
         ("run files:text", "text: Not a directory"),
+        ("run good.db --export-hdr text", "text: is not a folder"),
         ("run dangling", "dangling: is a link to nowhere, which leads nowhere"),
         ("run sqlite:text", "file is not a database"),
         ("run torn.db", "torn.db"),

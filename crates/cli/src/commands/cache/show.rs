@@ -26,6 +26,7 @@ pub(super) fn crawl(options: &CacheOptions) -> Result<(CrawlReport, Show<'_>), F
     for path in &options.paths {
         match fs::symlink_metadata(path) {
             Ok(_) => roots.push(Root::new(path.into())),
+            Err(_) if path.is_empty() => return Err(Error::usage("\"\": names no path").into()),
             Err(error) => match files_of(path) {
                 Some(files) => roots.extend(files.into_iter().map(Root::new)),
                 None => return Err(Problem { path: path.into(), error }.into()),

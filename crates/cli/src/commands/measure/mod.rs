@@ -91,6 +91,9 @@ pub(crate) fn run(typed: RunSpec, stop: &Stop) -> Result<(), Failure> {
     let page = files::page(spec.output().page.html.as_ref().map(Name::path), &mut taken)?;
     if let Some(folder) = &extras.latencies.export_hdr {
         taken.check(EXPORT_HDR.option, folder.path())?;
+        if folder.path().exists() {
+            files::check_folder(folder.path())?;
+        }
     }
     if let Some(plan) = plan {
         save(plan, &spec)?;
