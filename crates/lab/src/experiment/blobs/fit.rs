@@ -71,7 +71,7 @@ pub(super) fn choose_sample(
     let most = listed.unwrap_or(u64::MAX).min(wanted.count);
     let (mut count, mut seconds, mut sample) = (wanted.count, None, None);
     if let (Some(time), Some(each)) = (job.request.time(), trial_time(job, wanted)) {
-        let costs = filling_costs(job, source, each)?;
+        let mut costs = filling_costs(job, source, each)?;
         if !costs.fit(wanted.count, time) {
             let is_fitted = matches!(job.part.coverage, Coverage::Fitting(_));
             // Generated values are nowhere to be read from.
@@ -81,11 +81,18 @@ pub(super) fn choose_sample(
                 let most = most.min(read.entries().len() as u64);
                 sample = Some(read);
                 // From memory: the values that were tried before may not have been there.
-                filling_costs(job, source, each)?.fitting(most, time)
+                let from_memory = filling_costs(job, source, each)?;
+                let fitting = from_memory.fitting(most, time);
+                if most == wanted.count {
+                    costs = from_memory;
+                }
+                fitting
             } else {
                 costs.fitting(most, time)
             };
-            report_too_slow(job, wanted, &costs, fitting);
+            if fitting < wanted.count {
+                report_too_slow(job, wanted, &costs, fitting);
+            }
             if is_fitted {
                 (count, seconds) = (fitting, Some(costs.needed(wanted.count, time).as_secs_f64()));
             }
