@@ -62,7 +62,7 @@ pub(super) fn choose_sample(
     all: Amount,
     listing: Option<&Listing>,
 ) -> Result<Option<Sampled>> {
-    let known = listing.filter(|of| (of.is_drawn || of.is_whole()) && can_sample(job));
+    let known = listing.filter(|of| (of.is_drawn || of.is_whole()) && job.can_sample());
     let drawn = known.filter(|listing| listing.is_drawn).map(|listing| &listing.dataset);
     source.choose(drawn);
     let wanted = job.part.coverage.amount(all);
@@ -150,7 +150,7 @@ fn read_sample(
 
 /// Fails if a sample is asked for and a target has data of its own.
 pub(super) fn check_sample(job: Job<'_>, wanted: Amount, all: Amount) -> Result<()> {
-    if wanted.count < all.count && !can_sample(job) {
+    if wanted.count < all.count && !job.can_sample() {
         return Err(Error::usage(
             "--sample takes a part of the data that scratch stores are filled with; a target has \
              its own: leave out its location, and name it as --data",
@@ -167,15 +167,9 @@ pub(super) fn trial_time(job: Job<'_>, wanted: Amount) -> Option<Duration> {
     // Anything may be behind a program or a plugin: what is guessed does not hold for it.
     let is_known = job.part.targets.iter().all(|target| target.engine.program().is_none());
     let fits = |time: &Duration| is_known && takes < time.as_secs_f64() * FILLING * CLEARLY_FILLED;
-    let can_try = !job.touches_all() && can_sample(job);
+    let can_try = !job.touches_all() && job.can_sample();
     let time = job.request.time().filter(|time| can_try && !fits(time))?;
     Some(time.mul_f64(TRYING_TO_FILL / job.part.targets.len() as f64))
-}
-
-/// Reports whether scratch stores can be filled with a part of the data: no target has data of its
-/// own.
-fn can_sample(job: Job<'_>) -> bool {
-    job.part.targets.iter().all(|target| target.location.is_none())
 }
 
 /// Says how long filling with the wanted values takes, how much time a run needs for it, and what fits.

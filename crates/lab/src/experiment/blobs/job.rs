@@ -90,6 +90,11 @@ impl<'a> Job<'a> {
         !self.touches_all() && !self.part.work.iter().any(is_drawn)
     }
 
+    /// Reports whether scratch stores can be filled with a part of the data: no target has data of its own.
+    pub(super) fn can_sample(&self) -> bool {
+        self.part.targets.iter().all(|target| target.location.is_none())
+    }
+
     pub(super) fn settings(&self, target: &BlobTarget) -> Result<Settings> {
         target.settings_for(Facet::Blobs, self.request.durability)
     }

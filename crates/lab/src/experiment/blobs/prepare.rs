@@ -446,9 +446,9 @@ pub(super) fn in_part_of_the_rest<T>(
     job.within(limit, work)?.ok_or_else(|| {
         let limit = show_duration(limit.unwrap_or_default());
         let [time, data] = job.request.limit_options;
+        let less = if job.can_sample() { format!(" or a smaller {data}") } else { String::new() };
         Error::failed(format!(
-            "making it ready takes more than {limit}, its share of the time that was left; use more \
-             {time} or a smaller {data}"
+            "making it ready takes more than {limit}, its share of the time that was left; use more {time}{less}"
         ))
     })
 }
