@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+pub mod code;
 pub mod first;
 pub mod key_columns;
 pub mod lock;

@@ -8,6 +8,8 @@ use model::{
     units::{show_count, show_size},
 };
 
+use crate::code;
+
 /// The setting that names the table.
 pub const TABLE: &str = "table";
 /// The setting that names the columns of the key.
@@ -192,8 +194,7 @@ pub fn several<'n>(
 }
 
 /// Words before a parenthesis that begin no call, or one of a function whose value depends on its arguments alone.
-const LASTING: [&str; 23] = [
-    "",
+const LASTING: [&str; 22] = [
     "in",
     "and",
     "or",
@@ -217,19 +218,21 @@ const LASTING: [&str; 23] = [
     "abs",
     "cast",
 ];
-/// How words start that have another value later, without parentheses.
-const CLOCKS: [&str; 10] = [
-    "current_",
+/// Words that have another value later, or may, without parentheses.
+const CHANGING: [&str; 10] = [
+    "current_date",
+    "current_time",
+    "current_timestamp",
     "localtime",
-    "utc_",
+    "localtimestamp",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
     "sysdate",
-    "'now",
-    "'today",
-    "'tomorrow",
-    "'yesterday",
-    "@",
     "select",
 ];
+/// Texts that are such times if they are taken for one.
+const TIMES: [&str; 4] = ["'now", "'today", "'tomorrow", "'yesterday"];
 
 /// Checks that a condition holds for the same rows as long as these do not change.
 ///
@@ -237,14 +240,14 @@ const CLOCKS: [&str; 10] = [
 ///
 /// Fails if it may not: it reads a clock, say, or calls a function that may.
 pub fn check_lasts(condition: &str) -> Result<()> {
-    let condition = condition.to_lowercase();
-    let is_call = |(at, _): (usize, &str)| {
-        let before = condition[..at].trim_end();
-        let word = before.rsplit(|of: char| !of.is_alphanumeric() && of != '_').next();
-        let is_quoted = before.ends_with(['"', '`', ']']);
-        is_quoted || !LASTING.contains(&word.unwrap_or_default())
-    };
-    if condition.match_indices('(').any(is_call) || CLOCKS.iter().any(|of| condition.contains(of)) {
+    let code = code::strip(condition);
+    let is_call =
+        |word: &str, after: &str| after.trim_start().starts_with('(') && !LASTING.contains(&word);
+    let changes = |(word, after): (&str, &str)| CHANGING.contains(&word) || is_call(word, after);
+    // A quoted name or one of a schema may be any function, and a variable may be set.
+    let is_named = code.contains(['@', '.']) || code.replace(' ', "").contains("'(");
+    let written = condition.to_lowercase();
+    if is_named || code::words(&code).any(changes) || TIMES.iter().any(|of| written.contains(of)) {
         return Err(Error::unsupported(format!(
             "{WHERE}= is more than a comparison of columns and constants, and may hold for other rows by then"
         )));
@@ -279,4 +282,33 @@ pub fn unindexed(key: &str) -> String {
         "has no index on {key}: each read would look at all of its rows; add an index, or move the values with \
          `storemark copy`"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_lasts_if_it_reads_columns_alone() {
+        for lasting in [
+            "id in (1, 2) and (length(data) > 10 or name like 'photo(1)%')",
+            "selected=1 and is_current_version=1 and mail='a@b.c'",
+            "\"order\"=1 -- now()",
+        ] {
+            assert!(check_lasts(lasting).is_ok(), "{lasting}");
+        }
+        for changing in [
+            "expires<unixepoch()",
+            "id<abs(random/**/())",
+            "id<abs(\"random\" ())",
+            "day<current_date",
+            "day<date('now')",
+            "day<'now'",
+            "id in (select id from other)",
+            "mine.length(data)>1",
+            "id<@most",
+        ] {
+            assert!(check_lasts(changing).is_err(), "{changing}");
+        }
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use kit::own_table::{self, TABLE, VALUE, WHERE};
+use kit::{
+    code,
+    own_table::{self, TABLE, VALUE, WHERE},
+};
 use model::{CopiedValues, Error, KeyKind, Result};
 
 use super::{
@@ -66,20 +69,65 @@ fn new_column(relation: &Relation, value: &str) -> String {
 
 /// Checks that no program of the user's decides what an update does.
 fn check_free(db: &Connection, table: &str) -> Result<()> {
-    const ALL: &str = "SELECT type, name, upper(sql) FROM sqlite_master \
+    const ALL: &str = "SELECT type, name, sql FROM sqlite_master \
                        WHERE tbl_name=?1 COLLATE NOCASE AND type IN ('table','trigger')";
     let mut found = None;
     db.prepare(ALL)?.rows([Parameter::Text(table.as_bytes())], |row| {
         let [of, name, sql] =
             [0, 1, 2].map(|column| String::from_utf8_lossy(row.text(column)).into_owned());
-        let event = sql.split(" ON ").next().unwrap_or_default();
-        match &*of {
-            "trigger" if event.contains("UPDATE") => found = Some(format!("the trigger {name}")),
-            "table" if sql.contains("CHECK") => found = Some("a CHECK constraint".to_owned()),
-            _ => {}
-        }
+        let code = code::strip(&sql);
+        found = found.take().or(match &*of {
+            "trigger" => is_on_update(&code).then(|| format!("the trigger {name}")),
+            _ => constraint(&code).map(str::to_owned),
+        });
         Ok(ControlFlow::Continue(()))
     })?;
     let refuse = |what| Err(Error::unsupported(format!("{what} may change or refuse the update")));
     found.map_or(Ok(()), refuse)
+}
+
+/// Reports whether a trigger is called by an update: its event comes before any other one in its code.
+fn is_on_update(code: &str) -> bool {
+    let mut words = code::words(code).map(|(word, _)| word);
+    words.find(|word| ["insert", "update", "delete"].contains(word)) == Some("update")
+}
+
+/// Returns what a table has that looks at each update; `None` if there is nothing.
+fn constraint(code: &str) -> Option<&'static str> {
+    code::words(code).find_map(|(word, after)| {
+        let after = after.trim_start();
+        match word {
+            "check" if after.starts_with('(') => Some("a CHECK constraint"),
+            // It deletes the other rows that have the same value then.
+            "conflict" if after.starts_with("replace") => Some("ON CONFLICT REPLACE"),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triggers_and_constraints_are_known_by_their_words() {
+        for (sql, is_update) in [
+            ("CREATE TRIGGER \"a on b\" BEFORE UPDATE OF d ON t BEGIN SELECT 1; END", true),
+            ("CREATE TRIGGER last_update AFTER INSERT\nON t BEGIN UPDATE t SET d=1; END", false),
+            (
+                "CREATE TEMP TRIGGER IF NOT EXISTS x /* insert */ update ON t BEGIN SELECT 1; END",
+                true,
+            ),
+        ] {
+            assert_eq!(is_on_update(&code::strip(sql)), is_update, "{sql}");
+        }
+        let found = |sql: &str| constraint(&code::strip(sql));
+        assert_eq!(
+            found("CREATE TABLE t(checksum TEXT, last_check INT, s DEFAULT 'check (')"),
+            None
+        );
+        assert_eq!(found("CREATE TABLE t(d BLOB CHECK\n(length(d)))"), Some("a CHECK constraint"));
+        let unique = "CREATE TABLE t(d BLOB NOT NULL UNIQUE ON CONFLICT  REPLACE)";
+        assert_eq!(found(unique), Some("ON CONFLICT REPLACE"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The statements for a table whose values were copied to files.
 
 use kit::own_table::{self, WHERE};
-use model::{CopiedValues, KeyKind, Result};
+use model::{CopiedValues, Error, KeyKind, Result};
 
 use super::{catalog::Catalog, describe::describe, store::connect};
 
@@ -23,6 +23,10 @@ pub(crate) fn replace_by_paths<D: Catalog>(
         return Ok(None);
     }
     own_table::check_lasts(settings.get(WHERE).unwrap_or_default())?;
+    let is_free = |own: &&String| own.starts_with("foreign key ");
+    if let Some(own) = relation.not_in_copy.iter().find(|own| !is_free(own)) {
+        return Err(Error::unsupported(format!("the {own} may change or refuse the update")));
+    }
     let mut path = format!("{}_path", value.name);
     while relation.column(&path).is_ok() {
         path.push('_');
