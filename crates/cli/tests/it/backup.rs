@@ -107,7 +107,7 @@ fn bad_input_is_refused_in_one_line() {
         ("backup check src", "is no repository of storemark backup"),
         ("backup -q check src", "accepted: storemark backup check DIR, without options"),
         ("backup --keep kept list src", "accepted: storemark backup list DIR, without options"),
-        ("backup src sqlite:?journal=delete", "durable: with its own settings it gives consistent"),
+        ("backup src sqlite:?journal=delete", "durable: journal=delete gives consistent"),
         ("backup src sqlite: sqlite:?sync=off --replay", "gives none; leave it out"),
         ("backup src sqlite: lmdb: --keep kept", "takes one store"),
         (

@@ -66,7 +66,7 @@ fn slips_are_answered_with_the_nearest_match() {
         ("age files:?sync=none", "files sync=none: cannot give durability consistent"),
         (
             "run sqlite:?journal=delete --keys 9 --update --durability durable",
-            "it gives consistent",
+            "journal=delete gives consistent",
         ),
         ("run ?api=blob", "neither an engine nor a path"),
         ("init good.db", "exists"),

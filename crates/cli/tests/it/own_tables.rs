@@ -130,6 +130,18 @@ fn tables_and_columns_that_are_in_a_log_alone_are_found() {
     let before = world.tree();
     assert!(world.ok("stat more.db").err.contains("old.v by k: 1 value,"));
     assert_eq!(world.tree(), before);
+    // SQLite removes the log of an empty file, which may be all that is left.
+    world.write("other.db", "");
+    for line in [
+        "stat other.db",
+        "run sqlite:other.db",
+        "verify sqlite:other.db",
+        "copy more.db sqlite:other.db --force",
+    ] {
+        let ran = world.run(line);
+        assert!(matches!(ran.code, Some(1..=3)), "{line}: {}{}", ran.out, ran.err);
+        assert!(world.path("other.db-wal").metadata().unwrap().len() > 0, "{line}");
+    }
 }
 
 #[test]

@@ -81,7 +81,6 @@ impl Blobs for Sqlite {
     }
 
     fn find_values(&self, location: &Path, asked: &Settings) -> Result<Option<FoundValues>> {
-        database::check(location, Access::Read)?;
         let find = |db: &Connection| db.with_short_waits(|db| users::find(db, asked));
         read_schema(location, find)
     }
@@ -139,6 +138,7 @@ impl Blobs for Sqlite {
 
 /// Calls `read` with a connection by which nothing changes next to the database.
 fn read_schema<T>(location: &Path, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    database::check(location, Access::Read)?;
     let opening = if database::lacks_log_index(location) {
         Open::Unindexed
     } else {

@@ -271,6 +271,7 @@ pub(super) fn check(path: &Path, access: Access) -> Result<()> {
     let has_journal = is_filled(path, "-journal") && !is_zeroed();
     // A log has the pages that a checkpoint was about to write; a journal brings the old length back.
     let is_restored = has_journal || is_filled(path, "-wal");
+    check_log(path, has)?;
     let header = Header::read(path);
     if header.is_none() {
         File::open(path).map_err(|error| Error::io(path.display(), error))?;
@@ -290,6 +291,17 @@ pub(super) fn check(path: &Path, access: Access) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Checks that a file of so many bytes has not lost all that its log belongs to: SQLite takes that log for a
+/// leftover then, and removes it.
+pub(super) fn check_log(path: &Path, has: u64) -> Result<()> {
+    if has > 0 || !is_filled(path, "-wal") {
+        return Ok(());
+    }
+    let shown = path.display();
+    let why = format!("is empty, but {shown}-wal is not; opening it would remove that");
+    Err(Error::corrupt(why).at(shown))
 }
 
 #[cfg(test)]

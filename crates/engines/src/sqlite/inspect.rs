@@ -5,13 +5,14 @@ use std::{ops::ControlFlow, path::Path};
 use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result, TableFacts};
 
 use super::{
-    database::{check, opening},
+    database::{check, check_log, opening},
     ffi::{Connection, LINKED, Statement},
     space,
     stored::KIND,
     table::{OWN, SQLAR, SqlTable},
     users,
 };
+use crate::at;
 
 /// The statistics of a database that `stat` reports, as kvtest does. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +118,7 @@ pub(super) fn table_facts(db: &Connection, table: &SqlTable) -> Result<Option<Ta
 /// Lists what is not the dataset's: other tables, views and the like, other columns, and
 /// what an archive contains in addition to files. SQLite's own tables are not among them.
 pub(super) fn other_contents(path: &Path) -> Result<Vec<String>> {
+    check_log(path, at::length(path)?)?;
     let db = Connection::open(&LINKED, path, opening(path, Access::Read))?;
     let table = db.with_short_waits(|db| SqlTable::find(db, &OWN))?;
     let mut others = further(&db, table)?;

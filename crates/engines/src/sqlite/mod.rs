@@ -256,8 +256,19 @@ impl Engine for Sqlite {
     }
 
     fn unsupported_reason(&self, class: Durability, settings: &Settings) -> Option<String> {
+        if class == Durability::None {
+            return None;
+        }
         let lost = ["store", "journal"].into_iter().find(|name| settings.is(name, "memory"));
-        let name = lost.filter(|_| class != Durability::None)?;
-        Some(format!("{name}=memory is gone with the process (none)"))
+        if let Some(name) = lost {
+            return Some(format!("{name}=memory is gone with the process (none)"));
+        }
+        let may_return = class == Durability::Durable
+            && settings.is("journal", "delete")
+            && !settings.is("sync", "extra");
+        may_return.then(|| {
+            "journal=delete gives consistent: a power cut may bring the journal back; sync=extra gives durable"
+                .to_owned()
+        })
     }
 }

@@ -207,7 +207,9 @@ impl SqlTable {
         let rowid = db.prepare(&format!("SELECT rowid FROM {name} LIMIT 0"));
         Ok(match rowid {
             Err(_) => Some(format!("its table {name} is WITHOUT ROWID")),
-            Ok(rowid) if self.keys == KeyKind::Integers && rowid.name(0) != *key => {
+            Ok(rowid)
+                if self.keys == KeyKind::Integers && !rowid.name(0).eq_ignore_ascii_case(key) =>
+            {
                 Some(format!("{name}.{key} is not declared INTEGER PRIMARY KEY"))
             }
             Ok(_) => None,

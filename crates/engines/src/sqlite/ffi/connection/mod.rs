@@ -18,7 +18,7 @@ use handlers::Handlers;
 
 /// The first SQLite that reads a database in WAL mode without side files.
 const IMMUTABLE: c_int = 3_008_005;
-/// SQLite's name for a system's files without locks, as which it also has no index next to a database.
+/// SQLite's name for a system's files without locks.
 const WITHOUT_LOCKS: &CStr = if cfg!(windows) { c"win32-none" } else { c"unix-none" };
 /// The first SQLite with `octet_length()`.
 const OCTET_LENGTH: c_int = 3_043_000;
