@@ -1,6 +1,9 @@
 //! Writes the record as things happen, a line at a time, and keeps it in memory for the report.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    iter,
+};
 
 use model::{
     Error, Finding, Result,
@@ -22,12 +25,14 @@ pub struct Recorder {
     /// The records of earlier runs.
     earlier: Vec<Record>,
     record: Option<Record>,
+    /// Whether a record that was taken over could be written.
+    copied: Result<()>,
 }
 
 impl Recorder {
     /// Writes lines to `out` as well as keeping them.
     pub fn new(out: Option<Box<dyn RecordFile>>) -> Self {
-        Self { out, earlier: Vec::new(), record: None }
+        Self { out, earlier: Vec::new(), record: None, copied: Ok(()) }
     }
 
     /// Writes the first line.
@@ -41,18 +46,16 @@ impl Recorder {
         Ok(())
     }
 
-    /// Writes all lines of a record that was kept elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
-    pub fn copy(&mut self, record: &Record) -> Result<()> {
+    /// Takes over a record that was kept elsewhere. If it cannot be written, [`Self::finish`] says so.
+    pub fn copy(&mut self, record: &Record) {
         let Record { header, stores, samples, findings, end, .. } = record.clone();
-        self.begin(header)?;
         let stores = stores.into_iter().map(Line::Store);
         let samples = samples.into_iter().map(|sample| Line::Sample(Box::new(sample)));
-        let lines = stores.chain(samples).chain(findings.into_iter().map(Line::Finding));
-        lines.chain(end.map(Line::End)).try_for_each(|line| self.push(line))
+        let lines = iter::once(Line::Header(Box::new(header))).chain(stores).chain(samples);
+        let mut lines =
+            lines.chain(findings.into_iter().map(Line::Finding)).chain(end.map(Line::End));
+        self.copied = lines.try_for_each(|line| self.write(&line));
+        self.record = Some(record.clone());
     }
 
     /// Sets the record aside: what begins next is another.
@@ -65,7 +68,7 @@ impl Recorder {
     pub fn finish(mut self) -> (Vec<Record>, Result<()>) {
         self.set_aside();
         let finished = self.out.take().map_or(Ok(()), RecordFile::finish);
-        (self.earlier, finished.map_err(not_written))
+        (self.earlier, self.copied.and(finished.map_err(not_written)))
     }
 
     /// Writes a further line. A line before the first is written but not kept.

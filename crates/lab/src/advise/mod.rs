@@ -121,7 +121,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
     let mut kept = Recorder::new(None);
     let finals = match race.run(&finals, &mut stores, &mut kept) {
         Err(error) if error.kind() == ErrorKind::Interrupted => {
-            kept.record().map_or(Ok(()), |measured| recorder.copy(measured))?;
+            kept.record().into_iter().for_each(|measured| recorder.copy(measured));
             return Err(error);
         }
         // The race alone is an answer, too.
@@ -136,7 +136,7 @@ fn find(race: &Race<'_>, recorder: &mut Recorder) -> Result<Advice> {
         }
         Ok(finals) => finals,
     };
-    recorder.copy(&finals)?;
+    recorder.copy(&finals);
     let keys = finals.header.plan.experiment.summary().map_or(1, |summary| summary.count);
     let cold = race.measure_cold(&chosen, (coverage, keys), &mut stores)?;
     drop(stores);
