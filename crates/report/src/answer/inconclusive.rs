@@ -55,7 +55,8 @@ fn remedy(runs: &[Record], all: &[Lead<'_>]) -> Option<String> {
 
 /// Reports whether a gate was asked for, and has decided on every target: a verdict was not what was wanted.
 fn is_decided(run: &Record) -> bool {
-    Gate::joint(gated_targets(run).iter().map(|gated| gated.gate)) != Gate::Undecided
+    let gated = gated_targets(run);
+    !gated.is_empty() && gated.iter().all(|gated| gated.gate != Gate::Undecided)
 }
 
 /// Returns how long all of the data takes; `None` if all of it was measured.

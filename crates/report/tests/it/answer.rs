@@ -267,6 +267,22 @@ fn a_case_without_its_baseline_is_no_case_of_one_store() {
     assert_eq!(says(&record), format!("{unnamed}only one was measured"));
 }
 
+/// A gate that fails by one target may still be open on another.
+#[test]
+fn a_gate_that_is_open_on_a_target_says_what_would_settle_it() {
+    let mut record = record(&["files", "sqlite", "lmdb"]);
+    for round in 0..10 {
+        record.samples.push(sample(round, 0, 4_000));
+        record.samples.push(sample(round, 1, [3_500, 4_600][round as usize % 2]));
+        record.samples.push(sample(round, 2, 40_000 + u64::from(round)));
+    }
+    record.end = Some(End { reason: Ended::Time, seconds: 60.0, requests: None });
+    record.header.plan.rounds.fail_above = Some(0.01);
+    assert!(more(&record).contains("To settle what is inconclusive"), "{}", more(&record));
+    record.header.plan.rounds.fail_above = Some(0.5);
+    assert!(!more(&record).contains("To settle"), "{}", more(&record));
+}
+
 #[test]
 fn own_data_has_the_command_that_moves_it() {
     let mut record = typical();
