@@ -51,7 +51,9 @@ fn updates_are_what_programs_do_unless_asked_otherwise() {
 #[test]
 fn a_plan_says_whether_all_of_it_fits_into_the_time() {
     let world = World::new();
-    let plan = |options: &str| world.ok(&format!("run files: sqlite: --dry-run {options}")).words();
+    let plan = |options: &str| {
+        world.ok(&format!("run memory: sqlite: --size 100 --dry-run {options}")).words()
+    };
     let fits = plan("--keys 100 --time 1m");
     assert!(
         fits.contains("100 operations or more") && fits.contains("about 1 min 0 s in all, with"),

@@ -110,14 +110,19 @@ pub(super) fn put_back(to: &StoreLocation) -> Result<Option<&Path>> {
 /// Removes the folder of a copy that was killed once its store had its name: it has the lock alone.
 pub(super) fn remove_finished(to: &StoreLocation) -> Result<()> {
     let folder = folder_for(&to.path);
-    let is_lock =
-        |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == host::LOCK);
-    let has_lock_alone = fs::read_dir(&folder).is_ok_and(|mut entries| entries.all(is_lock));
-    if !has_lock_alone || fs::symlink_metadata(&to.path).is_err() {
+    let has_lock_alone = || {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).collect::<Vec<_>>() == [host::LOCK]
+    };
+    if !has_lock_alone() || fs::symlink_metadata(&to.path).is_err() {
         return Ok(());
     }
     check_ours(&folder)?;
     let lock = lock(&folder)?;
+    // Another copy may have been there meanwhile, and without locks may be there now.
+    if lock.is_none() || !has_lock_alone() {
+        return Ok(());
+    }
     host::remove_folder(&folder, lock).map_err(|cause| Error::io(folder.display(), cause))
 }
 
