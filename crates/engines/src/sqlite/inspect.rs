@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use model::{Access, Arrangement, Entry, EntryKind, KeyKind, Result, TableFacts};
+use model::{Access, Arrangement, Entry, EntryKind, Result, TableFacts};
 
 use super::{
     database::{check, check_log, opening},

@@ -129,12 +129,9 @@ fn stalls(record: &Record, rows: &[Figures]) -> Option<String> {
     let (with, without): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, of)| of.stalled > 0);
     let named =
         with.iter().map(|(name, of)| Some(format!("{name} {} of {}", of.stalled, of.rounds)));
-    let names: Vec<_> = without.iter().map(|(name, _)| *name).collect();
-    let of = if without.len() == rows.len() {
-        String::new()
-    } else {
-        format!(" of {}", names.join(", "))
-    };
+    let others = joined(without.iter().map(|(name, _)| (*name).to_owned()), ", ");
+    let of = others.filter(|_| without.len() < rows.len());
+    let of = of.map_or_else(String::new, |others| format!(" of {others}"));
     // The least number of rounds shows the least.
     let fewest = without.iter().map(|(_, of)| of).min_by_key(|of| of.rounds);
     let none = fewest.and_then(|fewest| {
