@@ -21,9 +21,9 @@ pub fn strip(sql: &str) -> String {
     code.to_lowercase()
 }
 
-/// Returns the words of stripped code, each with what follows it.
+/// Returns the words of stripped code, each with what follows it. A name with that of its schema is one word.
 pub fn words(code: &str) -> impl Iterator<Item = (&str, &str)> {
-    let is_part = |of: char| of.is_alphanumeric() || of == '_';
+    let is_part = |of: char| of.is_alphanumeric() || ['_', '.'].contains(&of);
     let mut rest = code;
     std::iter::from_fn(move || {
         let start = rest.find(is_part)?;
@@ -48,7 +48,7 @@ mod tests {
         ] {
             assert_eq!(strip(sql), code);
         }
-        let found: Vec<_> = words("a_1(b) c").collect();
-        assert_eq!(found, [("a_1", "(b) c"), ("b", ") c"), ("c", "")]);
+        let found: Vec<_> = words("a_1(b.c) d").collect();
+        assert_eq!(found, [("a_1", "(b.c) d"), ("b.c", ") d"), ("d", "")]);
     }
 }
