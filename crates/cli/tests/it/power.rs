@@ -239,7 +239,7 @@ fn the_power_is_cut_only_under_stores_that_can_lose_it() {
         ("crash lmdb:?sync=off --durability durable", "sync=off gives none"),
         (
             "crash sqlite:?journal=delete&sync=full --durability durable",
-            "its settings give consistent",
+            "journal=delete gives consistent",
         ),
         ("crash sqlite: --check true -- true", "cannot be used with"),
         ("crash --seed 1 --models strict --cut 3 --keep state", "name one target"),
