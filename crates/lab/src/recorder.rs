@@ -134,7 +134,10 @@ fn not_written(cause: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use model::{Environment, FindingKind, Plan, Rounds, record::FORMAT};
+    use model::{
+        Environment, FindingKind, Plan, Rounds,
+        record::{Ended, FORMAT},
+    };
 
     use super::*;
 
@@ -178,5 +181,22 @@ mod tests {
         recorder.begin(header()).unwrap();
         assert!(recorder.note([Finding::run(FindingKind::OnlyWarm)]).is_err());
         assert_eq!(recorder.record().unwrap().findings.len(), 1);
+    }
+
+    #[test]
+    fn what_a_whole_record_shows_is_found_with_its_end() {
+        let mut recorder = Recorder::new(None);
+        recorder.begin(header()).unwrap();
+        let find = |record: &Record| {
+            record.end.iter().map(|_| Finding::run(FindingKind::OnlyWarm)).collect()
+        };
+        recorder.end(End { reason: Ended::Time, seconds: 1.0, requests: None }, find).unwrap();
+        let (records, written) = recorder.finish();
+        assert!(written.is_ok() && records[0].findings.len() == 1 && records[0].end.is_some());
+        // One that cannot be written can still be shown.
+        let mut other = Recorder::new(Some(Box::new(Full(false))));
+        other.copy(&records[0]);
+        let (copied, written) = other.finish();
+        assert!(written.is_err() && copied == records);
     }
 }
