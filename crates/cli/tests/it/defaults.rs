@@ -67,6 +67,14 @@ fn a_plan_says_whether_all_of_it_fits_into_the_time() {
     assert!(all.contains("1,000,000 operations or more") && !all.contains("fewer"), "{all}");
 }
 
+#[test]
+fn the_first_keys_are_no_random_sample() {
+    let world = World::after(["init a.db --count 300 --size 100"]);
+    let words = world.ok("run a.db --max-id 10 --rounds 2 -v").words();
+    assert!(words.contains("a pass touches 10 of 300 keys"), "{words}");
+    assert!(!words.contains("drawn at random"), "{words}");
+}
+
 /// Every engine of the program that needs no server is compared, each once.
 #[test]
 fn each_engine_of_the_program_is_measured_once() {
