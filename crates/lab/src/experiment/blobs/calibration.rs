@@ -201,7 +201,7 @@ impl Blobs<'_> {
         // All keys are touched where their number is asked for.
         let settled = if self.job.touches_all() { settled.max(keys) } else { settled };
         let mut count = asked.unwrap_or(settled).min(most);
-        let is_drawn = self.stores.drawn().is_some();
+        let is_drawn = self.stores.drawn(self.job.part).is_some();
         let may_part = self.job.draws_keys() && work.rate.is_none();
         let fewest = match slice {
             _ if is_drawn => FEWEST_PARTS,

@@ -58,10 +58,7 @@ pub(super) fn stores(
         });
         prepared.push(job.tolerable_failure(target, own)?);
     }
-    if let Some(max) = part.max_key {
-        limit(&mut stores.dataset, max)?;
-        stores.is_limited = true;
-    }
+    part.max_key.map_or(Ok(()), |max| limit(&mut stores.dataset, max))?;
     let whole = (listed.is_some() && !job.draws_keys()).then(|| stores.dataset.clone());
     if let Some(listed) = &listed {
         // Among keys that were drawn, parts of all sizes would differ less than what was not drawn.
@@ -258,7 +255,6 @@ fn read(job: Job<'_>, source: &Source, listing: Option<Listing>, all: Amount) ->
     Ok(Stores {
         dataset,
         all,
-        is_limited: false,
         is_compared,
         targets: Vec::new(),
         baseline: 0,

@@ -20,8 +20,6 @@ pub(super) struct Stores {
     pub(super) dataset: Dataset,
     /// The contents of each store, before `--max-id`.
     pub(super) all: Amount,
-    /// Whether the dataset ends at `--max-id`.
-    pub(super) is_limited: bool,
     /// Whether all keys of the user's stores are compared with each other.
     pub(super) is_compared: bool,
     /// If the dataset is a sample.
@@ -82,9 +80,9 @@ impl Stores {
     }
 
     /// Summarises what the stores hold, as far as the keys that were drawn show it.
-    pub(super) fn summary(&self) -> DatasetSummary {
+    fn summary(&self, part: &BlobsRequest) -> DatasetSummary {
         let measured = self.dataset.summary();
-        if self.drawn().is_none() {
+        if self.drawn(part).is_none() {
             return measured;
         }
         let Amount { count, bytes } = self.all;
@@ -97,17 +95,17 @@ impl Stores {
     pub(super) fn data(&self, part: &BlobsRequest) -> BlobsData {
         BlobsData {
             dataset: part.data.spec(),
-            summary: self.summary(),
+            summary: self.summary(part),
             available: self.all.count,
             sampled_from: self.sampled.map(|sampled| sampled.from),
-            drawn: self.drawn(),
+            drawn: self.drawn(part),
         }
     }
 
-    /// Returns how many keys were drawn; `None` if all that were asked for are measured.
-    pub(super) fn drawn(&self) -> Option<u64> {
+    /// Returns how many keys were drawn; `None` if all that `part` asks for are measured.
+    pub(super) fn drawn(&self, part: &BlobsRequest) -> Option<u64> {
         let count = self.dataset.entries().len() as u64;
-        (!self.is_limited && count < self.all.count).then_some(count)
+        (part.max_key.is_none() && count < self.all.count).then_some(count)
     }
 
     /// Returns `caches` for these stores: one that is larger than memory cannot be warm, and is measured as it
