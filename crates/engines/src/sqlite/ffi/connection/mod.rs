@@ -18,8 +18,8 @@ use handlers::Handlers;
 
 /// The first SQLite that reads a database in WAL mode without side files.
 const IMMUTABLE: c_int = 3_008_005;
-/// SQLite's name for a system's files without locks.
-const WITHOUT_LOCKS: &CStr = if cfg!(windows) { c"win32-none" } else { c"unix-none" };
+/// The VFS of this system that takes no locks.
+const VFS_WITHOUT_LOCKS: &CStr = if cfg!(windows) { c"win32-none" } else { c"unix-none" };
 /// The first SQLite with `octet_length()`.
 const OCTET_LENGTH: c_int = 3_043_000;
 
@@ -87,10 +87,10 @@ impl Connection {
                 Open::ReadOnly | Open::Unindexed => sys::SQLITE_OPEN_READONLY,
                 Open::Immutable => sys::SQLITE_OPEN_READONLY | sys::SQLITE_OPEN_URI,
             };
-        let system = if open == Open::Unindexed { WITHOUT_LOCKS.as_ptr() } else { ptr::null() };
+        let vfs = if open == Open::Unindexed { VFS_WITHOUT_LOCKS.as_ptr() } else { ptr::null() };
         let mut raw = ptr::null_mut();
         // SAFETY: names are NUL-terminated, `raw` receives the handle, also on failure.
-        let code = unsafe { sqlite.sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, system) };
+        let code = unsafe { sqlite.sqlite3_open_v2(name.as_ptr(), &raw mut raw, flags, vfs) };
         let (file, handlers) = (path.display().to_string(), Handlers::new(sqlite));
         let (file, handlers) = (file.into(), Rc::new(handlers));
         let connection = Self { sqlite, raw, file, handlers, alone: None };
