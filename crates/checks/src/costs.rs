@@ -103,9 +103,18 @@ impl<'a> Costs<'a> {
     }
 
     /// Returns the cost of a target divided by that of another one, with the interval that decides. Each
-    /// time is compared with the other's of the same round.
+    /// time is compared with the other's of the same round. Asked the other way round, it is the inverse: the
+    /// costs by which parts are weighed are always those of the baseline, or of the earlier of the two.
     pub fn ratio(self, target: usize, other: usize) -> Option<Estimate> {
-        self.ratio_of(target, other, |part| deciding_ratio(part, part.with_target(other)))
+        let baseline = self.record.header.plan.baseline;
+        if target == baseline || (other != baseline && target < other) {
+            return self.ratio_to(other, target).map(Estimate::inverse);
+        }
+        self.ratio_to(target, other)
+    }
+
+    fn ratio_to(self, target: usize, base: usize) -> Option<Estimate> {
+        self.ratio_of(target, base, |part| deciding_ratio(part, part.with_target(base)))
     }
 
     /// Returns the cost of a target divided by that of another one, from the `ratios` of its parts. To first

@@ -44,6 +44,20 @@ fn a_cost_is_weighed_by_shares() {
     }
 }
 
+#[test]
+fn a_ratio_is_the_same_whichever_of_the_two_is_asked_about() {
+    let mut record = run(&[("a", 4_000, 9_000, 20), ("b", 3_000, 70_000, 300), ("c", 5, 9, 2)]);
+    for baseline in 0..3 {
+        record.header.plan.baseline = baseline;
+        let costs = Costs::new(&record, 0.5);
+        let [one, other] = [(0, 1), (1, 0)].map(|(of, base)| costs.ratio(of, base).unwrap());
+        for (one, other) in [(one.point, other.point), (one.low, other.high), (one.high, other.low)]
+        {
+            assert!((one * other - 1.0).abs() < 1e-12, "{baseline}: {one} {other}");
+        }
+    }
+}
+
 /// Of a part with half of the cost, half of the width of the logarithm counts.
 #[test]
 fn widths_add_up_as_squares_by_their_part_of_the_cost() {
