@@ -277,7 +277,13 @@ fn what_is_no_table_of_values_is_refused_with_a_way_out() {
          CREATE TABLE reals(id REAL PRIMARY KEY, data BLOB); INSERT INTO reals VALUES(0.5, x'00');
          CREATE VIRTUAL TABLE search USING fts5(body);",
     ]);
+    world.sqlite3(&[
+        "view.db",
+        "CREATE TABLE parts(id INTEGER PRIMARY KEY, number INT);
+         CREATE VIEW names AS SELECT id, 'part ' || number AS name FROM parts;",
+    ]);
     world.refuses([
+        ("run view.db", "its tables are names, parts; ?table=names&key=COLUMN reads a view"),
         (
             "run odd.db",
             "6 columns can have the values; name one: 'odd.db?table=nokey&value=data' (1 value",

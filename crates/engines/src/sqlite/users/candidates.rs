@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use kit::own_table::{self, Estimate, TABLE, TILES, VALUE};
+use kit::own_table::{self, Estimate, KEY, TABLE, TILES, VALUE};
 use model::{Error, Result, Settings};
 
 use super::{
@@ -61,7 +61,7 @@ pub(super) fn only(db: &Connection, asked: &Settings) -> Result<Candidate> {
             return Ok(candidate);
         }
     }
-    Err(none(&tables, asked))
+    Err(none(db, &tables, asked))
 }
 
 /// Returns those of several candidates that have values in the rows that are looked at, or all if none has.
@@ -131,14 +131,21 @@ fn with_bytes<'c>(db: &Connection, table: &str, mut columns: Vec<&'c Column>) ->
     columns
 }
 
-fn none(tables: &[String], asked: &Settings) -> Error {
+fn none(db: &Connection, tables: &[String], asked: &Settings) -> Error {
+    let is_view = |name: &&String| {
+        Relation::read(db, name).is_ok_and(|relation| relation.kind == RelationKind::View)
+    };
+    // A view has values, but no key, so that none is taken by itself.
+    let view = tables.iter().find(is_view).filter(|_| asked.get(TABLE).is_none());
+    let view = view.map(|name| format!("; ?{TABLE}={name}&{KEY}=COLUMN reads a view"));
     let tables = match tables {
         [] => "it has no tables at all".to_owned(),
         tables => format!("its tables are {}", tables.join(", ")),
     };
     let value = asked.get(VALUE).map(|value| format!(" {value}")).unwrap_or_default();
     Error::usage(format!(
-        "has no table kv nor sqlar, nor a column{value} of bytes or text; {tables}"
+        "has no table kv nor sqlar, nor a column{value} of bytes or text; {tables}{}",
+        view.unwrap_or_default()
     ))
 }
 
