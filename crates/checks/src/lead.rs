@@ -124,10 +124,10 @@ impl<'a> Lead<'a> {
 
 /// Returns the targets whose interval overlaps that of the target ahead, or, if all are the same as
 /// the baseline, those that are.
-fn level(contenders: &[&Figures], ahead: Ahead, first: Option<&Estimate>) -> Vec<usize> {
-    let is_level = |row: &&&Figures| match (ahead, first, row.ratio) {
-        (Ahead::Target(target), Some(first), Some(ratio)) => {
-            row.target != target && row.verdict.is_judged() && ratio.low <= first.high
+fn level(contenders: &[&Figures], ahead: Ahead, ahead_ratio: Option<&Estimate>) -> Vec<usize> {
+    let is_level = |row: &&&Figures| match (ahead, ahead_ratio, row.ratio) {
+        (Ahead::Target(target), Some(of_ahead), Some(ratio)) => {
+            row.target != target && row.verdict.is_judged() && ratio.low <= of_ahead.high
         }
         (Ahead::Same, ..) => row.verdict == Verdict::Same,
         _ => false,

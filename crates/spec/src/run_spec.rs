@@ -449,12 +449,13 @@ pub(crate) fn find<'a>(command: &str, known: &'a Options, name: &str) -> Result<
     })
 }
 
-/// Converts the value of an option to the form of its field: a list if the option takes several.
+/// Converts the value of an option to the form of its field: a list if the option takes several, as its
+/// value `unset` does.
 ///
 /// # Errors
 ///
-/// Fails if the value is not accepted. With the error comes the index of the value in the list that
-/// is wrong, or `None` if all of it is.
+/// Fails if the value is not accepted. With the error comes the index of the wrong value, 0 if it is in no
+/// list, or `None` if the form is wrong.
 pub(crate) fn fit(
     command: &str,
     name: &str,

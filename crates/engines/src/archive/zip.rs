@@ -25,7 +25,7 @@ pub(super) fn is_start(start: [u8; 4]) -> bool {
     [*b"PK\x03\x04", *b"PK\x05\x06"].contains(&start)
 }
 
-/// Looks up the entries of the archive in `file`.
+/// Reads the directory of the archive in `file`: where each value is, and what is left out.
 pub(super) fn index(file: &File) -> Result<Index> {
     let (length, mut into) = (length(file)?, Index::new());
     let own = file.try_clone().map_err(|e| Error::io("its directory", e))?;
@@ -65,7 +65,7 @@ fn add(entry: &ZipFileHeaderRecord<'_>, file: &File, into: &mut Index, length: u
             into.leave_out(name, EntryKind::Link, &target);
             Ok(())
         }
-        // What came through a pipe is called one, but has a value.
+        // An entry that says nothing is a file, and what came through a pipe is called one, but has a value.
         0o100_000 | 0o010_000 => into.add(name, slot),
         _ => {
             into.leave_out(name, EntryKind::Special, &[]);

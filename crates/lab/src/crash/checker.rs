@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes the state after `cut` without what is lost, checks it, and removes it.
+    /// Makes the state before operation `cut` without what is lost, checks it, and removes it. One at a time.
     pub(super) fn check_loss(
         &self,
         record: &Record,
@@ -85,6 +85,7 @@ impl Checker<'_> {
         model: CrashModel,
         loss: &Loss,
     ) -> Result<Verdict> {
+        // No worker has this number.
         let files = self.files(usize::MAX);
         self.check(record, cut, model, &State::new(record, cut, loss), &files)
     }

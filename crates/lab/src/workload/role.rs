@@ -117,7 +117,8 @@ impl<'a> RoleInput<'a> {
         let in_role = u32::try_from(in_role).expect("a role has few sessions");
         let place = SessionPlace { in_role, number: number as u64, of };
         let keys = u32::try_from(dataset.entries().len()).unwrap_or(u32::MAX);
-        // All sessions draw by the same law: what is popular is so for all of them.
+        // All sessions draw by the same law: what is popular is so for all of them. Keys that a session adds
+        // are not drawn, and need no room.
         let chooser = KeyChooser::new(keys, 0, order, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         let ring = ring(role, chooser, derive(seed, Use::Keys, number as u64));
         let own = OwnKeys::new(dataset);

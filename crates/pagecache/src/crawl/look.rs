@@ -42,9 +42,9 @@ impl Look {
     }
 }
 
-/// Opens many files, none of which stays open, with two threads: nearly all of the time is spent in
-/// system calls and, if names are not cached, waiting for the disk.
-pub(super) fn at_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Result<Look>> {
+/// Opens many files whose pages are only counted, so that none stays open, with two threads: nearly all of the
+/// time is spent in system calls and, if names are not cached, waiting for the disk.
+pub(super) fn open_all(paths: &[PathBuf], options: &CrawlOptions) -> Vec<io::Result<Look>> {
     let parts = Mutex::new(paths.chunks(PART).enumerate());
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let look = |(at, part): (usize, &[PathBuf])| {

@@ -200,7 +200,7 @@ impl<'a, V: Visitor> Crawl<'a, V> {
     /// Visits the files that were left for later.
     fn catch_up(&mut self) -> Result<(), V::Error> {
         let paths = std::mem::take(&mut self.later);
-        let looks = look::at_all(&paths, self.options);
+        let looks = look::open_all(&paths, self.options);
         paths.iter().zip(looks).try_for_each(|(path, look)| self.file(path, look))
     }
 

@@ -57,7 +57,7 @@ struct Split {
     asked: usize,
 }
 
-/// Splits a part by `most` requests at most.
+/// Splits a part by `most` requests at most; what they do not reach is left out.
 fn split(
     Part { start, first }: Part,
     ask: &dyn Fn(&str, usize) -> Result<Objects>,
