@@ -60,21 +60,22 @@ impl RunSpec {
 pub fn combinations(lists: &[(String, usize)], zip: bool) -> Result<Vec<Vec<usize>>> {
     let shown =
         || lists.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
-    if let Some((_, length)) = lists.first().filter(|_| zip) {
-        if lists.iter().any(|(_, other)| other != length) {
-            return Err(Error::usage(format!(
-                "--zip: lists of one length are accepted, not {}",
-                shown()
-            )));
-        }
-        return Ok((0..*length).map(|place| vec![place; lists.len()]).collect());
+    let zipped = lists.first().filter(|_| zip).map(|(_, length)| *length);
+    if zipped.is_some_and(|length| lists.iter().any(|(_, other)| *other != length)) {
+        return Err(Error::usage(format!(
+            "--zip: lists of one length are accepted, not {}",
+            shown()
+        )));
     }
-    let count = lists.iter().try_fold(1_usize, |all, (_, length)| all.checked_mul(*length));
-    if count.is_none_or(|count| count > MOST) {
+    let product = || lists.iter().try_fold(1_usize, |all, (_, length)| all.checked_mul(*length));
+    if zipped.or_else(product).is_none_or(|count| count > MOST) {
         return Err(Error::usage(format!(
             "up to {MOST} combinations are accepted; the lists have: {}",
             shown()
         )));
+    }
+    if let Some(length) = zipped {
+        return Ok((0..length).map(|place| vec![place; lists.len()]).collect());
     }
     let all = lists.iter().fold(vec![vec![]], |all, (_, length)| {
         all.iter()
@@ -105,5 +106,6 @@ mod tests {
     fn too_many_are_counted_before_they_are_made() {
         assert!(places(&[usize::MAX, usize::MAX], false).is_err());
         assert!(places(&[11, 100], false).is_err());
+        assert!(places(&[1001, 1001], true).is_err());
     }
 }
