@@ -58,11 +58,16 @@ impl PlanFile {
             for added in added {
                 let unset = find(command, &known, &added)
                     .map_err(|error| wrong((key.span().start, error.to_string())))?;
-                fit(command, &added, unset, &options[&added]).map_err(|(place, error)| {
-                    let span = place.and_then(|place| spans.get(place)).cloned();
+                let all = &options[&added];
+                let places = places.entry(added.clone()).or_insert_with(Vec::new);
+                // A list by several names has those of each, and by another name a value may be several.
+                let own = values(all).len() - places.len();
+                let is_each = spans.len() == own;
+                places.extend(if is_each { spans.clone() } else { vec![value.span(); own] });
+                fit(command, &added, unset, all).map_err(|(place, error)| {
+                    let span = place.and_then(|place| places.get(place)).cloned();
                     wrong((span.unwrap_or(value.span()).start, error.to_string()))
                 })?;
-                places.insert(added, spans.clone());
             }
         }
         let spec = RunSpec::from_options(command, &options)?;
@@ -205,6 +210,18 @@ mod tests {
             assert!(said.contains(says), "{text:?}\n{said}");
             assert!(!said.contains('\n'), "{said:?}");
         }
+    }
+
+    /// Settings that an older name asks for come first in the list.
+    #[test]
+    fn a_value_has_its_own_place_among_those_of_several_names() {
+        let text = "blob-api = true\nset = ['mmap=0',\n5,\n'sync=full']\n";
+        let api = serde_json::json!({ "set": ["api=blob"] });
+        let rewrite = |name: &str, _: &Value| {
+            (name == "blob-api").then(|| Ok(api.as_object().unwrap().clone()))
+        };
+        let error = PlanFile::parse("run", "p.toml", text, &rewrite).unwrap_err().to_string();
+        assert!(error.starts_with("p.toml:3:1: set: "), "{error}");
     }
 
     #[test]
