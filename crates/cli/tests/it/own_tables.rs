@@ -329,6 +329,24 @@ fn rows(world: &World, database: &str, sql: &str) -> Vec<String> {
     world.sqlite3(&[database, sql]).lines().map(str::to_owned).collect()
 }
 
+/// A trigger may be called as a view is, and letters may be as long in no other case.
+#[test]
+fn a_view_is_known_next_to_a_trigger_and_a_module_after_any_name() {
+    let world = World::new();
+    world.sqlite3(&[
+        "odd.db",
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, data BLOB); INSERT INTO t VALUES(1, x'00');
+         CREATE TRIGGER v AFTER INSERT ON t BEGIN SELECT 1; END;
+         CREATE VIEW v AS SELECT id, data FROM t;
+         CREATE VIRTUAL TABLE \"ΐΐ\" USING fts5(body);",
+    ]);
+    let words = world.ok("verify odd.db").words();
+    assert!(words.contains("the values are t.data by id"), "{words}");
+    let words = world.ok("copy odd.db?table=v&key=id files:out").words();
+    assert!(!words.contains("ALTER TABLE"), "{words}");
+    world.refuses([("run odd.db?table=ΐΐ", "ΐΐ is a virtual table of fts5;")]);
+}
+
 /// What such statements replace cannot be had back.
 #[test]
 fn no_statement_is_given_that_may_replace_what_was_not_copied() {

@@ -145,17 +145,18 @@ impl Relation {
     }
 }
 
+/// Returns what the table or view of exactly this name is. Fails for a virtual table.
 fn kind(db: &Connection, name: &str) -> Result<RelationKind> {
-    const KIND: &str = "SELECT type, sql FROM sqlite_master WHERE name=?1";
+    // A trigger may have the name of a table.
+    const KIND: &str =
+        "SELECT type, sql FROM sqlite_master WHERE name=?1 AND type IN ('table','view')";
     let found = db.prepare(KIND)?.row([Parameter::Text(name.as_bytes())], |row| {
         let [of, sql] = [0, 1].map(|column| String::from_utf8_lossy(row.text(column)).into_owned());
         (of, sql)
     })?;
     let (of, sql) = found.unwrap_or_default();
-    let words = sql.split_whitespace().map(str::to_uppercase);
-    let words: Vec<_> = words.take(16).collect();
-    if words.get(1).is_some_and(|word| word == "VIRTUAL") {
-        let using = sql.to_uppercase().find(" USING ").map(|at| &sql[at + " USING ".len()..]);
+    if sql.split_whitespace().nth(1).is_some_and(|word| word.eq_ignore_ascii_case("VIRTUAL")) {
+        let using = sql.to_ascii_uppercase().find(" USING ").map(|at| &sql[at + " USING ".len()..]);
         let module = using.unwrap_or_default();
         let module = module.split(['(', ' ']).next().unwrap_or_default();
         return Err(Error::unsupported(format!(
