@@ -69,8 +69,8 @@ impl Certain {
 
     /// Returns the number of operations whose metadata is certain: by one journal, or without the logs
     /// of files.
-    pub(crate) fn journal(&self, has_logs: bool) -> usize {
-        if has_logs { self.prepared } else { self.journal }
+    pub(crate) fn journal(&self, has_file_logs: bool) -> usize {
+        if has_file_logs { self.prepared } else { self.journal }
     }
 
     /// Returns the number of operations after which the content of a file is not certain.
@@ -96,11 +96,11 @@ impl Certain {
         record: &Record,
         cut: usize,
         journal: usize,
-        has_logs: bool,
+        has_file_logs: bool,
     ) -> BTreeSet<usize> {
         let operations = record.operations()[..cut].iter().enumerate().skip(journal);
         let lost = operations.filter(|(number, operation)| {
-            operation.is_metadata() && !(has_logs && self.is_logged(*number, operation))
+            operation.is_metadata() && !(has_file_logs && self.is_logged(*number, operation))
         });
         lost.map(|(number, _)| number).collect()
     }

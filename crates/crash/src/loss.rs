@@ -8,10 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Inode, Operation, Record, certain::Certain};
 
-/// Returns the bytes that a model loses or keeps together.
-fn unit(model: CrashModel) -> u64 {
-    if model == CrashModel::Torn512 { 512 } else { 4096 }
-}
+/// The bytes that are lost or kept together, but for those of a write that is torn into sectors.
+pub(crate) const BLOCK: u64 = 4096;
 
 /// What a state lacks of the operations before its cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,13 +30,14 @@ impl Loss {
         let certain = Certain::at(record, cut);
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut choice = Choice { record, cut, certain, random, loss: Self::default() };
-        choice.loss.unit = unit(model);
+        choice.loss.unit = BLOCK;
         match model {
             // What a failed flush loses is not chosen: see `of_failed_flush`.
             CrashModel::Kill | CrashModel::Eio => {}
             CrashModel::Ordered => choice.ordered(),
             CrashModel::Strict => choice.strict(),
-            CrashModel::Torn512 | CrashModel::Torn4096 => choice.torn(),
+            CrashModel::Torn512 => choice.torn(512),
+            CrashModel::Torn4096 => choice.torn(BLOCK),
         }
         choice.loss
     }
@@ -46,15 +45,14 @@ impl Loss {
     /// Returns what a restart loses of a whole record in which a flush failed: the blocks of the file that
     /// it should have written, unless a write after it has the system write them again.
     pub fn of_failed_flush(record: &Record) -> Self {
-        let unit = unit(CrashModel::Eio);
-        let mut loss = Self { unit, ..Self::default() };
+        let mut loss = Self { unit: BLOCK, ..Self::default() };
         let operations = record.operations();
         let Some((failed, inode)) = record.failed_flush() else { return loss };
         let is_flush = |operation: &Operation| matches!(operation, Operation::Flush { inode: flushed, .. } if *flushed == inode);
         let flushed = operations[..failed].iter().rposition(is_flush).unwrap_or(0);
         let flushed = flushed.max(record.prepared());
         for number in record.contents(inode, operations.len()) {
-            for block in units_of(&operations[*number], unit) {
+            for block in units_of(&operations[*number], BLOCK) {
                 if *number > failed {
                     loss.units.remove(&(inode, block));
                 } else if *number >= flushed {
@@ -82,6 +80,17 @@ impl Loss {
         loss.units.retain(|(inode, _), _| !kept.contains(inode));
         loss.sizes.retain(|inode, _| !kept.contains(inode));
         loss
+    }
+
+    /// Counts what is lost in smaller units.
+    fn split(&mut self, unit: u64) {
+        let parts = self.unit / unit;
+        let units = std::mem::take(&mut self.units).into_iter();
+        let split = |((inode, block), write)| {
+            (block * parts..(block + 1) * parts).map(move |part| ((inode, part), write))
+        };
+        self.units = units.flat_map(split).collect();
+        self.unit = unit;
     }
 
     /// Returns the same loss with only these changes of metadata.
@@ -160,15 +169,17 @@ impl Choice<'_> {
             .collect()
     }
 
+    /// Loses what no flush made certain: all metadata from a random operation on, and blocks of data. In a
+    /// quarter of the states each file has a log of its own, as on btrfs, in place of one journal.
     fn ordered(&mut self) {
-        let has_logs = self.below(4) == 0;
-        let from = self.certain.journal(has_logs);
-        let journal = match self.below(3) {
+        let has_file_logs = self.below(4) == 0;
+        let from = self.certain.journal(has_file_logs);
+        let end = match self.below(3) {
             0 => self.cut,
             1 => from,
             _ => from + self.below(self.cut.saturating_sub(from) + 1),
         };
-        self.loss.metadata = self.certain.lost_metadata(self.record, self.cut, journal, has_logs);
+        self.loss.metadata = self.certain.lost_metadata(self.record, self.cut, end, has_file_logs);
         self.lose_data();
     }
 
@@ -186,10 +197,13 @@ impl Choice<'_> {
         self.lose_data();
     }
 
-    fn torn(&mut self) {
+    /// Loses parts of `unit` bytes of one write, in half of the states after what `ordered` loses, which is
+    /// whole blocks of other writes.
+    fn torn(&mut self, unit: u64) {
         if self.below(2) == 0 {
             self.ordered();
         }
+        self.loss.split(unit);
         let writes = self.unflushed();
         let tearable: Vec<_> =
             writes.into_iter().filter(|number| self.parts(*number) > 1).collect();
@@ -354,6 +368,27 @@ mod tests {
             };
             assert!((0..parts).all(is_lost), "each part is lost in some state");
         }
+    }
+
+    #[test]
+    fn one_write_is_torn_and_others_lose_whole_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = record(&folder);
+        for offset in 1..5 {
+            record.add_write(FILE, offset * LENGTH as u64, &[3; LENGTH]).unwrap();
+        }
+        let losses = losses(&record, CrashModel::Torn512);
+        let torn = |loss: &Loss| {
+            let mut counts = BTreeMap::new();
+            for ((_, sector), write) in &loss.units {
+                *counts.entry((sector / 8, *write)).or_insert(0) += 1;
+            }
+            let parts = counts.into_iter().filter(|(_, sectors)| *sectors < 8);
+            parts.map(|((_, write), _)| write).collect::<BTreeSet<_>>().len()
+        };
+        assert!(losses.iter().all(|loss| torn(loss) <= 1));
+        let lost = |loss: &Loss| loss.units.values().collect::<BTreeSet<_>>().len();
+        assert!(losses.iter().any(|loss| lost(loss) > 1), "others lose data as well");
     }
 
     #[test]

@@ -9,10 +9,9 @@ use std::{
 use crate::{
     Inode, Loss, Operation, Record, State,
     certain::Certain,
+    loss::BLOCK,
     state::{contents, read_contents},
 };
-
-const BLOCK: usize = 4096;
 
 impl Record {
     /// Returns whether `ordered` can leave these files when the power is cut before operation `cut`: some
@@ -23,10 +22,10 @@ impl Record {
     /// Fails if the record's bytes cannot be read.
     pub fn reaches(&self, cut: usize, found: &BTreeMap<PathBuf, Vec<u8>>) -> io::Result<bool> {
         let certain = Certain::at(self, cut);
-        for has_logs in [false, true] {
-            for journal in certain.journal(has_logs)..=cut {
-                let metadata = certain.lost_metadata(self, cut, journal, has_logs);
-                let loss = Loss { metadata, unit: BLOCK as u64, ..Loss::default() };
+        for has_file_logs in [false, true] {
+            for journal in certain.journal(has_file_logs)..=cut {
+                let metadata = certain.lost_metadata(self, cut, journal, has_file_logs);
+                let loss = Loss { metadata, unit: BLOCK, ..Loss::default() };
                 if self.reaches_with(cut, &loss, &certain, found)? {
                     return Ok(true);
                 }
@@ -72,7 +71,7 @@ impl Record {
         };
         let writes = self.contents(inode, cut).iter().copied().filter(is_write);
         let times: Vec<_> = writes.chain([cut]).collect();
-        let blocks = found.len().div_ceil(BLOCK);
+        let blocks = found.len().div_ceil(BLOCK as usize);
         for longest in &times {
             let mut explained = vec![false; blocks];
             let mut is_as_long = false;
@@ -85,7 +84,7 @@ impl Record {
                     break;
                 }
                 is_as_long = true;
-                let pairs = bytes.chunks(BLOCK).zip(found.chunks(BLOCK));
+                let pairs = bytes.chunks(BLOCK as usize).zip(found.chunks(BLOCK as usize));
                 pairs.zip(&mut explained).for_each(|((one, other), done)| *done |= one == other);
             }
             if is_as_long && explained.iter().all(|done| *done) {
