@@ -64,6 +64,7 @@ pub fn scalings(runs: &[Record]) -> Vec<Scaling> {
     groups.into_iter().flat_map(of_group).collect()
 }
 
+/// Returns the scaling of a target in a case, from the runs that have times of it. `None` if fewer than two have.
 fn scaling(group: &[(&Record, Vec<Figures>)], case: Case, label: &str) -> Option<Scaling> {
     let measured = group.iter().filter_map(|(run, figures)| {
         let plan = &run.header.plan;
@@ -73,10 +74,11 @@ fn scaling(group: &[(&Record, Vec<Figures>)], case: Case, label: &str) -> Option
         let null = null.filter(|null| *null != place);
         let limit = null.and_then(|null| Series::new(run, case, null).rate_times().mean());
         let times = Series::new(run, case, place).rate_times();
+        times.mean()?;
         Some((plan.workloads[case.workload].workers(), times, row, limit))
     });
     let measured: Vec<_> = measured.sorted_by_key(|(clients, ..)| *clients).collect();
-    let (fewest, first, ..) = measured.first()?;
+    let (fewest, first, ..) = measured.first().filter(|_| measured.len() > 1)?;
     let point = |(clients, times, row, limit): &(u32, Values, &Figures, Option<Estimate>)| {
         let us = times.mean()?;
         let share = f64::from(*fewest) / f64::from(*clients);

@@ -212,6 +212,31 @@ fn a_sweep_over_clients_needs_rates() {
 }
 
 #[test]
+fn clients_without_a_time_do_not_hide_those_with_one() {
+    let of_clients = |clients: u32| {
+        let mut record = record(&["base", "one"], COUNT);
+        for round in 0..6 {
+            record.samples.push(sample(round, 0, COUNT, 4_000));
+            record.samples.push(sample(round, 1, COUNT, 9_000));
+        }
+        record.header.plan.workloads[0].threads = clients;
+        let varied = [(crate::CLIENTS.to_owned(), clients.to_string())].into();
+        record.header.point = Some(Point { number: 0, of: 3, varied });
+        record
+    };
+    let mut runs = [1, 2, 4].map(of_clients);
+    let shown = |runs: &[Record]| {
+        let clients = |of: crate::Scaling| of.points.iter().map(|point| point.clients).collect();
+        crate::scalings(runs).into_iter().map(clients).collect::<Vec<Vec<_>>>()
+    };
+    assert_eq!(shown(&runs), [[1, 2, 4], [1, 2, 4]]);
+    runs[1].samples.retain(|sample| sample.target == 0);
+    assert_eq!(shown(&runs), [vec![1, 2, 4], vec![1, 4]]);
+    runs[2].samples.retain(|sample| sample.target == 0);
+    assert_eq!(shown(&runs), [[1, 2, 4]]);
+}
+
+#[test]
 fn what_cannot_be_compared_holds_nobody_up() {
     // Never in its state.
     let mut record = run(16, &[(700, 10)]);
