@@ -20,6 +20,13 @@ impl Fault {
         Self { said: said.into(), is_unchecked: false }
     }
 
+    /// Creates the fault of a process that ended, from what it `said`: its last line, but for a note on how to
+    /// see more.
+    pub(crate) fn of_process(process: &str, said: &str) -> Self {
+        let last = said.lines().rfind(|line| !line.is_empty() && !line.starts_with("note: "));
+        Self::new(format!("{process} ended: {}", last.unwrap_or("without a word")))
+    }
+
     /// Creates the result of a check that could not be made here, for this reason.
     pub fn unchecked(why: impl Into<String>) -> Self {
         Self { said: why.into(), is_unchecked: true }

@@ -66,8 +66,7 @@ fn kill_at_work(mut child: Child, place: &StoreFolder, after: Duration) -> Check
         if child.try_wait()?.is_some() {
             let mut said = String::new();
             child.stderr.take().map(|mut from| from.read_to_string(&mut said)).transpose()?;
-            let said = said.lines().last().unwrap_or("without a word").to_owned();
-            return Err(Fault::new(format!("the writer ended: {said}")));
+            return Err(Fault::of_process("the writer", &said));
         }
         if Instant::now() > deadline {
             child.kill()?;

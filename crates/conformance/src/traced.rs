@@ -106,8 +106,7 @@ fn calls(case: &Case, start: Start<'_>) -> Checked<Vec<BTreeSet<String>>> {
         return Err(Fault::unchecked("nobody may trace here"));
     }
     if !output.status.success() {
-        let last = said.lines().last().unwrap_or("without a word");
-        return Err(Fault::new(format!("the process that is traced ended: {last}")));
+        return Err(Fault::of_process("the process that is traced", &said));
     }
     Ok(of_updates(&fs::read_to_string(trace)?, &place.folder))
 }
@@ -174,11 +173,14 @@ fn check(kept: &DurabilitySettings, is_whole: bool, updates: &[BTreeSet<String>]
             Durability::Consistent => true,
             Durability::Durable => !flushes.is_empty() && (!is_whole || named.is_subset(calls)),
         };
+        let expected = match class {
+            Durability::None => "no flush".to_owned(),
+            _ => format!("as its sentence names them: {}", listed(&named)),
+        };
         let said = format!(
             "{what} of class {class} made these calls before it was acknowledged: {}; expected, \
-             as its sentence names them: {}",
-            listed(calls),
-            listed(&named)
+             {expected}",
+            listed(calls)
         );
         holds(flushes.is_subset(&named) && of_class, said)?;
     }

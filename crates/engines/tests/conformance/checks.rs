@@ -3,8 +3,8 @@
 use std::{env, path::Path, process::Command};
 
 use conformance::{Case, Part, Start, Work};
-use model::{Access, Facet, KeyKind, Settings, Store};
-use storemark_engines::registry;
+use model::{Access, Blobs, Facet, KeyKind, Settings, Store};
+use storemark_engines::{Skeleton, registry};
 
 use crate::{
     case::{Ease, bytes, cases, checked, each, each_persistent, each_store},
@@ -60,7 +60,8 @@ fn start(part: Part, case: &Case, path: &Path) -> Command {
 pub(crate) fn job(words: &str) -> (Case, String) {
     let [engine, keys, settings, path] =
         words.splitn(4, ' ').collect::<Vec<_>>().try_into().expect("four words");
-    let engine = engines().find(|known| known.name() == engine).unwrap();
+    let all = registry::all_blobs().chain([&Skeleton as &dyn Blobs]);
+    let engine = all.into_iter().find(|known| known.name() == engine).unwrap();
     let pairs = settings[1..].split('&').filter_map(|pair| pair.split_once('='));
     let settings = Settings::check(engine.settings(Facet::Blobs), pairs).unwrap();
     let keys = KeyKind::ALL.into_iter().find(|known| known.as_str() == keys).unwrap();
