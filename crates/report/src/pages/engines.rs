@@ -50,7 +50,8 @@ pub fn engine(engine: &dyn Blobs) -> Page {
         let by = by.and_then(|settings| entry("", format!("by {settings}")));
         [kept(engine, class), by].into_iter().flatten()
     });
-    Page::prose([about, Lines::new("Settings", settings), Lines::new("Durability", durability)])
+    let durability = Lines::new("Durability", durability).unless_empty();
+    Page::prose([about, Lines::new("Settings", settings)].into_iter().chain(durability))
 }
 
 const FORMS: [(&str, &str); 7] = [
@@ -85,8 +86,8 @@ pub fn targets<'e>(engines: impl IntoIterator<Item = &'e dyn Blobs>) -> Page {
     Page::prose([head].into_iter().chain(engines).chain([more]))
 }
 
-const CALLS: &str = "`storemark engines NAME` names the calls they make. No test cuts the power: whether the \
-                     drive keeps what it acknowledged is its maker's promise.";
+const CALLS: &str = "`storemark engines NAME` names the calls they make, and `storemark crash` cuts the power by \
+                     simulation. Whether the drive keeps what it acknowledged is its maker's promise.";
 
 /// Returns the page on what each durability class means, and the settings with which each engine
 /// provides it.

@@ -144,6 +144,10 @@ fn classes(target: &FoundTarget, options: &StoresOptions) -> Result<Vec<Option<D
     if options.durability.is_empty() && target.settings.iter().any(|(name, _)| decides(name)) {
         return Ok(vec![None]);
     }
+    if declared.is_empty() && !options.targets.is_empty() {
+        let why = "has no durability class: it promises nothing that a power cut could break";
+        return Err(Error::usage(why).at(&target.text));
+    }
     let asked = match options.durability.as_slice() {
         [] => declared.iter().map(|kept| kept.class).collect(),
         asked => asked.to_vec(),
