@@ -1,4 +1,4 @@
-//! Finds the versions of linked libraries that do not report them, and packs the amalgamation of SQLite
+//! Finds the versions of the libraries that this crate links, for those that do not report them, and packs the amalgamation of SQLite
 //! without its comments, which are half of it, for `storemark sqlite build`.
 
 use std::{fs, io};
@@ -10,18 +10,26 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={LOCK}");
     let lock = fs::read_to_string(LOCK)?;
-    for name in ["fjall", "rawzip", "redb", "tar"] {
+    let own = package(&lock, env!("CARGO_PKG_NAME")).unwrap_or_default();
+    let libraries =
+        own.lines().filter_map(|line| line.trim().strip_prefix('"')?.split(['"', ' ']).next());
+    for name in libraries {
         let version = version(&lock, name).unwrap_or_else(|| "of an unknown version".to_owned());
-        println!("cargo::rustc-env=VERSION_OF_{}={version}", name.to_uppercase());
+        println!("cargo::rustc-env=VERSION_OF_{}={version}", name.to_uppercase().replace('-', "_"));
     }
     pack()
+}
+
+/// Returns what the lock file says of a package.
+fn package<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
+    let has = |package: &&str| package.lines().any(|line| line == format!("name = {name:?}"));
+    lock.split("[[package]]").find(has)
 }
 
 /// Returns the version of a library, with the commit or the word `changed` if it is not the one that its
 /// authors published.
 fn version(lock: &str, name: &str) -> Option<String> {
-    let has = |package: &&str| package.lines().any(|line| line == format!("name = {name:?}"));
-    let package = lock.split("[[package]]").find(has)?;
+    let package = package(lock, name)?;
     let field = |name: &str| {
         let value = package.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")))?;
         Some(value.trim_matches('"'))

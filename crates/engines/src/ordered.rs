@@ -123,6 +123,14 @@ pub(crate) enum Txn<'t, L: Library> {
     Write(&'t L::Write),
 }
 
+impl<L: Library> Clone for Txn<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L: Library> Copy for Txn<'_, L> {}
+
 /// The batch between `begin` and `commit`; without one, each operation has its own transaction.
 enum OpenBatch<L: Library> {
     None,
