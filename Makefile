@@ -102,7 +102,9 @@ walls:
 	.ci/walls
 	.ci/circles
 
-# The benches with few values and rounds: that they run, not how fast.
+# The benches with few values and rounds: that they run, not how fast. One test more than there are processors, as
+# one of them waits.
+check: export RUST_TEST_THREADS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 check:
 	cargo test --workspace --features $(FEATURES) --locked
 	cargo test --workspace --features $(FEATURES) --locked --bench '*'
