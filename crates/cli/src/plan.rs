@@ -119,8 +119,10 @@ fn plan(path: &Path, command: &str) -> Result<PlanFile> {
 /// Returns what the record was asked for, and its plan if it is the only one.
 fn record(path: &Path, command: &str) -> Result<(RunSpec, Option<Plan>)> {
     let name = path.display();
-    let header = report::read_header(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;
-    let Header { spec, plan, point, .. } = header;
+    // Some amounts are known only once a run has begun, and are in lines of their own.
+    let (mut records, _) =
+        report::read(BufReader::new(open(path)?)).map_err(|e| e.context(&name))?;
+    let Header { spec, plan, point, .. } = records.swap_remove(0).header;
     let Some(spec) = spec else {
         return Err(Error::usage("this record does not have what was asked for").at(&name));
     };

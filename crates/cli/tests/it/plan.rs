@@ -229,6 +229,32 @@ fn what_is_no_whole_record_is_one_clear_line() {
     world.ok("run begun.json --json again.json");
 }
 
+/// Amounts of updates are known only once their rounds begin.
+#[test]
+fn a_record_is_repeated_with_the_amounts_that_were_measured() {
+    let world = World::new();
+    // Whether all of it fits into the time does not matter.
+    let of_flushes = "lmdb: sqlite: --durability durable --read --update --keys 9000 --size 1k";
+    for (run, name) in [(of_flushes, "old.json"), ("old.json --rounds 1", "new.json")] {
+        world.run(&format!("run {run} --time 4s --json {name}"));
+    }
+    let counts = |name: &str| {
+        let plan = world.record(name).header.plan;
+        plan.workloads.iter().map(|of| (of.count, of.parts)).collect::<Vec<_>>()
+    };
+    assert_eq!(counts("old.json"), counts("new.json"));
+}
+
+#[test]
+fn a_baseline_is_named_as_it_is_written() {
+    let world = World::new();
+    let run = "run files: sqlite:?mmap=1GiB --keys 9 --rounds 1 --json run.json --baseline";
+    for (name, place) in [("sqlite:?mmap=1GiB", 1), ("files:", 0), ("2", 1)] {
+        world.ok(&format!("{run} {name}"));
+        assert_eq!(world.record("run.json").header.plan.baseline, place, "{name}");
+    }
+}
+
 #[test]
 fn no_password_is_kept() {
     let world = World::new();

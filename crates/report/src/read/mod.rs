@@ -53,7 +53,7 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
 /// # Errors
 ///
 /// Fails if `input` cannot be read or its first line is no header that this version reads.
-pub fn read_header(mut input: impl BufRead) -> Result<Header> {
+fn read_header(mut input: impl BufRead) -> Result<Header> {
     let line = next_line(&mut input)?;
     let line = line.ok_or_else(|| Error::usage("this is not a record: there is nothing in it"))?;
     header(&line).map_err(Error::usage)
@@ -61,7 +61,7 @@ pub fn read_header(mut input: impl BufRead) -> Result<Header> {
 
 fn header(line: &[u8]) -> Result<Header, String> {
     let value: Value = serde_json::from_slice(line).map_err(|cause| {
-        if cause.is_eof() && line.starts_with(b"{") {
+        if cause.is_eof() && line.starts_with(b"{") && !line.ends_with(b"\n") {
             "this record is cut short within line 1, its header: it holds no figures"
         } else {
             "this is not a record: line 1 is not JSON"

@@ -77,6 +77,7 @@ fn what_is_no_record_is_named() {
     assert!(refused(b"[]").contains("line 1 is JSON, but it is no header"));
     assert!(refused(b"{\"line\":\"header\",\"format\":3}\n").contains("missing field"));
     assert!(refused(b"{\"line\":\"header\",").contains("cut short within line 1"));
+    assert_eq!(refused(b"{\n  \"format\": 3\n}\n"), "this is not a record: line 1 is not JSON");
 }
 
 #[test]
