@@ -33,20 +33,20 @@ mod words;
 pub use answer::{Answer, answer};
 pub use charts::{Machine, StudyStep};
 pub use compare::{
-    ComparedCase, ComparedFinding, Comparison, Unlike, as_runs, comparison, counter_rows,
-    environment_differences, gate_rows, plan_differences,
+    ComparedCase, ComparedFinding, Comparison, NamedRecords, Unlike, as_runs, comparison,
+    counter_rows, environment_differences, gate_rows, plan_differences,
 };
 pub use csv::{csv, csv_columns};
 pub use gate::{counted_row, gated_row};
 pub use hdr::{HDR_HEAD, hdr};
 pub use history::{
-    History, HistoryFile, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep,
-    HistoryVerdict, history,
+    History, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep, HistoryVerdict,
+    history,
 };
 pub use html::{
     HTML_HEAD, html, html_crash, html_crashed_stores, html_history, html_study, no_charts,
 };
 pub use json::{ComparisonData, HistoryData, ReportData};
 pub use pages::study_claims;
-pub use read::{read, read_header};
+pub use read::read;
 pub use terminal::Style;

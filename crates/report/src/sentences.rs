@@ -108,7 +108,7 @@ sentences! {
 sentences! {
     divided_by(control): "times are divided by those of the control, {control}, in the same rounds";
     divided_by_except(control, cases): "times are divided by those of the control, {control}, in the same rounds; not in {cases}, where it has none";
-    no_control(): "times are not divided by those of a control: none is in both records";
+    no_control(): "times are not divided by those of a control: that takes the baseline and another target in both records";
     single_record(share): "one record a side does not show smaller changes: two records of one program, minutes apart, differ by {share} % (standard deviation), which the intervals contain; compare folders of several records a side, taken in turns";
     changed(change, ratio, least): "{change}: time new ÷ old {ratio}, sees changes from {least} % on";
     changed_unseen(change, ratio): "{change}: time new ÷ old {ratio}, sees no change";

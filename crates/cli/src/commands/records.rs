@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use checks::Gate;
+use checks::{Gate, Verdict};
 use clap::Args;
 use model::{DatasetSpec, Error, ErrorKind, Owner, Result, TypedTarget, record::Record};
 use report::{
-    Comparison, ComparisonData, HistoryData, HistoryFile, Machine, ReportData, comparison,
+    Comparison, ComparisonData, HistoryData, Machine, NamedRecords, ReportData, comparison,
     pages::{self, Page},
 };
 use spec::{ExplainOption, GateOptions, HdrOption, Name, PageOption};
@@ -83,14 +83,25 @@ fn read_with(path: &Path, quiet: bool) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// Reads the record at `path`, or the records in that folder, by name, as the runs of one.
-fn read_runs(path: &Path) -> Result<Vec<Record>> {
-    if !path.is_dir() {
-        return read(path);
+/// Reads the record at `path`, or the records in that folder, by name, which are the runs of one.
+fn read_runs(path: &Path) -> Result<Vec<NamedRecords>> {
+    let files = if path.is_dir() { in_folder(path)? } else { vec![path.to_owned()] };
+    let read = |path: PathBuf| {
+        Ok(NamedRecords { name: path.display().to_string(), records: read(&path)? })
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Fails if two files hold the same record, which would count twice.
+fn refuse_same<'f>(files: impl IntoIterator<Item = &'f NamedRecords>) -> Result<()> {
+    let files: Vec<_> = files.into_iter().collect();
+    for (number, file) in files.iter().enumerate() {
+        if let Some(earlier) = files[..number].iter().find(|of| of.records == file.records) {
+            let (name, earlier) = (&file.name, &earlier.name);
+            return Err(Error::usage(format!("{name} is the same record as {earlier}")));
+        }
     }
-    let read = |path: PathBuf| Ok((path.display().to_string(), read(&path)?));
-    let records = in_folder(path)?.into_iter().map(read).collect::<Result<_>>()?;
-    report::as_runs(records).map_err(|e| e.context(path.display()))
+    Ok(())
 }
 
 /// Returns the files of a folder by name.
@@ -277,7 +288,17 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     }
     let [old, new] = [&options.old, &options.new]
         .map(|path| path.as_deref().expect("clap requires both without --history"));
-    let records = [read_runs(old)?, read_runs(new)?];
+    let files = [read_runs(old)?, read_runs(new)?];
+    files.iter().try_for_each(|side| refuse_same(side))?;
+    // A record is equal to itself, but is no independent one among others.
+    if files.iter().any(|side| side.len() > 1) && !is_same(&files) {
+        refuse_same(files.iter().flatten())?;
+    }
+    let [old_runs, new_runs] = files.map(report::as_runs);
+    let records = [
+        old_runs.map_err(|e| e.context(old.display()))?,
+        new_runs.map_err(|e| e.context(new.display()))?,
+    ];
     let compared = comparison(&records[0], &records[1], options.control.as_deref())?;
     let data = || output::json(&ComparisonData::new(&compared));
     let [old, new] = [old, new].map(|path| path.display().to_string());
@@ -295,14 +316,10 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
 fn compare_history(folder: &Path, options: &CompareOptions) -> Result<(), Failure> {
     let read = |path: PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        Ok(HistoryFile { name: name.unwrap_or_default(), records: read(&path)? })
+        Ok(NamedRecords { name: name.unwrap_or_default(), records: read(&path)? })
     };
     let files = in_folder(folder)?.into_iter().map(read).collect::<Result<Vec<_>>>()?;
-    if let Some((one, other)) = same_record(&files) {
-        return Err(Error::usage(format!("{other} is the same record as {one}"))
-            .at(folder.display())
-            .into());
-    }
+    refuse_same(&files).map_err(|e| e.at(folder.display()))?;
     let mut taken = Taken::measured(in_folder(folder)?);
     let file = files::page(options.html.as_deref(), &mut taken)?;
     let history = report::history(files, options.control.as_deref());
@@ -315,12 +332,9 @@ fn compare_history(folder: &Path, options: &CompareOptions) -> Result<(), Failur
     Ok(file.map_or(Ok(()), |file| file.write(&report::html_history(&history, &name)))?)
 }
 
-/// Returns the names of the first two files that hold the same record, which would count twice.
-fn same_record(files: &[HistoryFile]) -> Option<(&str, &str)> {
-    files.iter().enumerate().find_map(|(number, file)| {
-        let earlier = files[..number].iter().find(|other| other.records == file.records)?;
-        Some((earlier.name.as_str(), file.name.as_str()))
-    })
+/// Returns whether both sides are the same records.
+fn is_same([old, new]: &[Vec<NamedRecords>; 2]) -> bool {
+    old.iter().map(|file| &file.records).eq(new.iter().map(|file| &file.records))
 }
 
 fn shown(page: &Page, options: &CompareOptions) -> String {
@@ -334,8 +348,15 @@ fn gate(compared: &Comparison, options: &GateOptions) -> Result<(), Failure> {
         report::gate_rows(compared, limit.share, gate).into_iter().map(move |row| (gate, row))
     };
     let rows: Vec<_> = [Gate::Fail, Gate::Undecided].into_iter().flat_map(of).collect();
-    let unjudged =
-        || "no row can be judged; more --runs or --time of both records may do".to_owned();
+    let of_durability = |verdict| matches!(verdict, Verdict::DurabilityDiffers | Verdict::Baseline);
+    let unjudged = || {
+        let may_do = if compared.changes().all(|(_, row)| of_durability(row.verdict)) {
+            ", as durability differs: the same --durability for both records makes it the same"
+        } else {
+            "; more --runs or --time of both records may do"
+        };
+        format!("no row can be judged{may_do}")
+    };
     let cannot = lost(compared).or_else(|| (!compared.is_judged()).then(unjudged));
     limit.judge(&rows, compared.gate(limit.share), cannot, "more --runs or --time of both records")
 }

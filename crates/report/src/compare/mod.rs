@@ -23,7 +23,7 @@ use self::{
     unlike::{conditions, data_difference},
 };
 pub use self::{
-    several::as_runs,
+    several::{NamedRecords, as_runs},
     tables::{counter_rows, gate_rows},
     unlike::{Unlike, environment_differences, plan_differences},
 };
@@ -143,7 +143,7 @@ pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Resu
     let mut divisor = None;
     for (old, new) in runs {
         let both = [&old.header.plan, &new.header.plan];
-        refuse_other_data(both)?;
+        add_new(&mut plans, own_data_difference(both)?);
         add_new(&mut plans, conditions(&both));
         let of_each = both.map(cases);
         let listed = both.map(|plan| plan.targets.iter().enumerate().collect::<Vec<_>>());
@@ -206,10 +206,13 @@ fn control(
 }
 
 fn nothing_in_common(only: &[Vec<String>; 2]) -> Error {
-    let [old, new] = only.each_ref().map(|own| own.join("; "));
-    if old.is_empty() && new.is_empty() {
+    if only.iter().all(Vec::is_empty) {
         return Error::usage("there is nothing to compare: neither record has a trial");
     }
+    // What is no run of a sweep has no name.
+    let named = |own: &String| if own.is_empty() { "a single run".to_owned() } else { own.clone() };
+    let [old, new] =
+        only.each_ref().map(|own| own.iter().map(named).collect::<Vec<_>>().join("; "));
     Error::usage(format!("the records have nothing in common: {old} against {new}"))
 }
 
@@ -221,9 +224,9 @@ fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     }
 }
 
-/// Fails if the records are about different generated data. The user's own data may change between
-/// records.
-fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
+/// Returns how the user's own data differ, which may change between records. Fails if the records are about
+/// different generated data.
+fn own_data_difference(both: [&Plan; 2]) -> Result<Option<Unlike>> {
     let is_own = |plan: &Plan| {
         let blobs = plan.experiment.blobs();
         blobs.is_some_and(|blobs| !matches!(blobs.dataset, DatasetSpec::Generated(_)))
@@ -232,7 +235,7 @@ fn refuse_other_data(both: [&Plan; 2]) -> Result<()> {
         Some(unlike) if !both.into_iter().all(is_own) => {
             Err(Error::usage(format!("the records are of different plans: {unlike}")))
         }
-        _ => Ok(()),
+        unlike => Ok(unlike),
     }
 }
 

@@ -4,6 +4,15 @@ use model::{Error, Result, Sample, record::Record};
 
 use super::unlike::record_difference;
 
+/// A file with a record, or with the records of a sweep.
+#[derive(Clone, Debug)]
+pub struct NamedRecords {
+    /// The name of the file.
+    pub name: String,
+    /// Its records, at least one.
+    pub records: Vec<Record>,
+}
+
 /// Merges records of one plan, or sweeps of one, into one record of which each file is a run. The
 /// intervals then include what differs between records that were measured minutes apart. Each file
 /// comes with its name.
@@ -11,10 +20,11 @@ use super::unlike::record_difference;
 /// # Errors
 ///
 /// Fails if there is no file, or the records are of different plans.
-pub fn as_runs(files: Vec<(String, Vec<Record>)>) -> Result<Vec<Record>> {
+pub fn as_runs(files: Vec<NamedRecords>) -> Result<Vec<Record>> {
     let mut files = files.into_iter();
-    let (first, mut all) = files.next().ok_or_else(|| Error::usage("there is no record in it"))?;
-    for (run, (name, records)) in (1..).zip(files) {
+    let first = files.next().ok_or_else(|| Error::usage("there is no record in it"))?;
+    let NamedRecords { name: first, records: mut all } = first;
+    for (run, NamedRecords { name, records }) in (1..).zip(files) {
         if let Some(difference) = record_difference(&all, &records) {
             return Err(Error::usage(format!(
                 "{first} and {name} are of different plans, so that they are not runs of one: \

@@ -7,10 +7,10 @@ use itertools::Itertools;
 use model::{Case, DatasetSpec, Error, Plan, Result, did_you_mean, record::Record};
 
 use super::{
-    History, HistoryFile, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep,
-    HistoryVerdict,
+    History, HistoryGroup, HistoryLine, HistoryPoint, HistoryRecord, HistoryStep, HistoryVerdict,
 };
 use crate::{
+    NamedRecords,
     compare::unlike::{ASPECTS, conditions_of},
     environment_differences,
     experiment::experiment_report,
@@ -23,7 +23,7 @@ use crate::{
 /// # Errors
 ///
 /// Fails if there is no file, or no record has `control`.
-pub fn history(mut files: Vec<HistoryFile>, control: Option<&str>) -> Result<History> {
+pub fn history(mut files: Vec<NamedRecords>, control: Option<&str>) -> Result<History> {
     if files.is_empty() {
         return Err(Error::usage("there is no record in it"));
     }
@@ -44,12 +44,12 @@ pub fn history(mut files: Vec<HistoryFile>, control: Option<&str>) -> Result<His
     Ok(History { groups })
 }
 
-fn started(file: &HistoryFile) -> u64 {
+fn started(file: &NamedRecords) -> u64 {
     file.records.first().map_or(0, |record| record.header.started)
 }
 
 /// Fails if no record has the control that was asked for.
-fn check_control(files: &[HistoryFile], control: Option<&str>) -> Result<()> {
+fn check_control(files: &[NamedRecords], control: Option<&str>) -> Result<()> {
     let Some(wanted) = control else { return Ok(()) };
     let targets = files.iter().flat_map(|file| &file.records);
     let labels = targets.flat_map(|record| &record.header.plan.targets).map(|of| &of.label);
@@ -124,7 +124,7 @@ struct OpenLine<'a> {
 
 fn group(
     identity: Identity,
-    files: &[HistoryFile],
+    files: &[NamedRecords],
     own: &[(usize, &Record)],
     control: Option<&str>,
 ) -> HistoryGroup {
@@ -141,7 +141,7 @@ fn group(
     }
     judge(&mut open);
     let records = of_group.iter().map(|file| {
-        let HistoryFile { name, .. } = &files[*file];
+        let NamedRecords { name, .. } = &files[*file];
         HistoryRecord { file: name.clone(), started: started(&files[*file]) }
     });
     let lines = open.into_iter().map(|open| open.line).collect();

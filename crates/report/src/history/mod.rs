@@ -7,7 +7,7 @@ mod build;
 mod chart;
 mod tables;
 
-use model::{Cache, record::Record};
+use model::Cache;
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Estimate;
@@ -17,15 +17,6 @@ pub(crate) use self::{
     chart::charts,
     tables::{counts, found, table},
 };
-
-/// A file with a record, or with the records of a sweep.
-#[derive(Clone, Debug)]
-pub struct HistoryFile {
-    /// The name of the file.
-    pub name: String,
-    /// Its records, at least one.
-    pub records: Vec<Record>,
-}
 
 /// What the records of a folder show.
 #[derive(Clone, Debug, Default)]

@@ -157,9 +157,10 @@ pub(crate) fn ended(runs: &[Record]) -> String {
     match runs {
         [run] if run.header.point.as_ref().is_none() => {
             let time = run.end.as_ref().map_or("", |_| &time);
-            let runs = match run.header.plan.rounds.runs {
-                1 => String::new(),
-                runs => format!(" of {runs} runs"),
+            let runs = match (run.runs(), run.header.plan.rounds.runs) {
+                (_, 1) => String::new(),
+                (made, asked) if made < asked => format!(" of {made} of {asked} runs"),
+                (_, asked) => format!(" of {asked} runs"),
             };
             let part = if is_cut_off(run) { " and a part of one" } else { "" };
             format!("{}{part}{runs}{time}; {why}; seed {seed}", counted(rounds as u64, "round"))

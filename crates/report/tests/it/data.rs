@@ -6,7 +6,7 @@ use schemars::Schema;
 use serde::Serialize;
 use serde_json::Value;
 use storemark_report::{
-    ComparisonData, HistoryData, HistoryFile, ReportData, comparison, history,
+    ComparisonData, HistoryData, NamedRecords, ReportData, comparison, history,
     pages::{self, Detail},
 };
 
@@ -91,7 +91,7 @@ fn a_history_meets_its_schema() {
             // Weeks differ by up to 1 %.
             sample.wall_ns = sample.wall_ns * (slower + week % 3 * 5) / 1000;
         }
-        HistoryFile { name: format!("{week}.json"), records: vec![record] }
+        NamedRecords { name: format!("{week}.json"), records: vec![record] }
     };
     let history = history((0..12).rev().map(file).collect(), None).unwrap();
     let data = met(&schema, &HistoryData::new(&history));
