@@ -174,10 +174,10 @@ impl Compared<'_> {
     fn too_few_rounds(&self) -> Undecided {
         let all = whole_rounds(self.record);
         let choice = self.costs.choice(None, |target| !is_variant(self.plan, target));
-        // A case that came last may have fewer rounds than the others.
+        // A case that came last may have fewer rounds than the others. Of several runs, these are counted.
         let rounds = match self.costs.fewest_rounds() {
-            0 => all,
-            fewest => fewest.min(all),
+            fewest if fewest > 0 && self.plan.rounds.runs == 1 => fewest.min(all),
+            _ => all,
         };
         let fastest = choice.filter(|_| all > 1).map(|choice| choice.best);
         Undecided::TooFewRounds { rounds, fastest }

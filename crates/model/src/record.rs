@@ -1,7 +1,7 @@
 //! The record of a run: one JSON object a line, written as things happen, so that a run that was
 //! cut short keeps what it measured. Statistics are never stored, always recomputed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,6 +179,12 @@ impl Record {
             Line::Finding(finding) => self.findings.push(finding),
             Line::End(end) => self.end = Some(end),
         }
+    }
+
+    /// Returns the number of runs that have a trial.
+    pub fn runs(&self) -> u32 {
+        let runs: BTreeSet<_> = self.samples.iter().map(|sample| sample.run).collect();
+        u32::try_from(runs.len()).unwrap_or(u32::MAX)
     }
 
     /// Returns whether a trial was in its cache state; otherwise it gives no figure.

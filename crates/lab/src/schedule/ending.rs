@@ -40,6 +40,10 @@ pub(super) fn ended(
     let usable =
         record.filter(|_| rounds.runs == 1).and_then(|record| usable_rounds(record, trial));
     let counted = usable.unwrap_or(done).max(done.saturating_sub(rounds.min));
+    // What a run takes beyond its share would be missing for those after it.
+    if rounds.runs > 1 && !times.share.fits(times.longest) {
+        return Some(Ended::Time);
+    }
     if counted < rounds.min {
         let least = times.longest.saturating_mul(rounds.min - counted);
         return (times.others_wait && !times.all.fits(least)).then_some(Ended::Time);

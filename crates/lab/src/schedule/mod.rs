@@ -346,8 +346,12 @@ impl Schedule<'_> {
         if max.is_none() && round.saturating_mul(min).as_secs_f64() > seconds {
             let needed = round.saturating_mul(min.saturating_add(1));
             let time = longer_option(needed, duration_of(seconds));
+            let all = match self.plan.rounds.runs {
+                1 => format!("{min} that a verdict needs"),
+                runs => format!("{min} of {runs} runs"),
+            };
             self.progress.say(&format!(
-                "one round takes about {}: fewer than the {min} that a verdict needs fit into {}{}",
+                "one round takes about {}: fewer than the {all} fit into {}{}",
                 show_duration(round),
                 show_duration(duration_of(seconds)),
                 advice(&format!("use --time {time}"), self.shorter)
