@@ -258,8 +258,8 @@ pub(crate) fn number(labels: &mut [&mut String]) {
     }
 }
 
-/// Returns the index of the target that `--baseline` names, by its label or by its number from 1;
-/// without it the index of the target labelled `default`, or of the first. Fails if there is no
+/// Returns the index of the target that `--baseline` names, by its label, as a scratch store is written
+/// (`sqlite:?mmap=1GiB`), or by its number from 1; without it the index of the target labelled `default`, or of the first. Fails if there is no
 /// such target.
 pub(crate) fn baseline(
     wanted: Option<String>,
@@ -272,7 +272,12 @@ pub(crate) fn baseline(
     let shown = without_password(&wanted);
     let numbers = 1..=labels.len();
     let numbered = || wanted.parse().ok().filter(|number| numbers.contains(number)).map(|n| n - 1);
-    place(&wanted).or_else(|| place(&shown)).or_else(numbered).ok_or_else(|| {
+    let written = || {
+        let TypedTarget { engine, settings, location } = TypedTarget::parse(&wanted);
+        let engine = engine.filter(|_| location.as_os_str().is_empty())?;
+        place(&scratch_label(&engine, &settings))
+    };
+    place(&wanted).or_else(|| place(&shown)).or_else(written).or_else(numbered).ok_or_else(|| {
         let labels: Vec<_> = labels.iter().map(|label| label.as_str()).collect();
         Error::usage(format!(
             "--baseline {shown}: no such target (accepted: {}, or 1 to {})",

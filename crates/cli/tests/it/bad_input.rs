@@ -42,6 +42,7 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run files sqlite:", "files: no such file or folder; the engine is files:"),
         ("run good.db --asc --desc", "cannot be used with"),
         ("run good.db --baseline other", "no such target"),
+        ("run sqlite: files: --baseline lmdb:", "--baseline lmdb:: no such target"),
         ("run good.db --time soon", "is not a duration"),
         ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
         (
