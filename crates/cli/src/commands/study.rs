@@ -314,6 +314,7 @@ fn spec(
     running.seed = seed.map_or_else(|| std::mem::take(&mut running.seed), |seed| vec![seed]);
     if options.time.is_some() {
         running.time = Some(format!("{}ms", time.as_millis()).parse()?);
+        running.rounds.clear();
     }
     if let Some(rounds) = options.rounds {
         running.rounds = vec![rounds.to_string().parse()?];

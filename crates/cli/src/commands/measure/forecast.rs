@@ -1,6 +1,6 @@
 //! The forecast of a run, printed before it starts.
 
-use std::{fmt::Write, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 use lab::{Forecast, Request, RolesRequest, Room, RunForecast, Stop};
 use model::{
@@ -48,7 +48,7 @@ pub(super) fn show(
     for (request, run) in requests.iter().zip(&runs) {
         let _ = writeln!(text, "  {}", describe_run(request, run));
     }
-    let _ = writeln!(text, "rounds\n  {}", describe_rounds(first, requests.len()));
+    let _ = writeln!(text, "rounds\n  {}", describe_rounds(requests));
     for room in &disk {
         let _ = writeln!(text, "disk\n  {}", describe_room(room));
     }
@@ -89,7 +89,7 @@ fn show_roles(request: &Request, roles: &RolesRequest) -> String {
     format!(
         "targets\n  {targets}\nroles\n  {shown}\n{class}rounds\n  {}\npasses\n  {passes} of {} for each target, \
          {} in a round\n",
-        describe_rounds(request, 1),
+        describe_rounds(std::slice::from_ref(request)),
         show_duration(length),
         show_duration(round)
     )
@@ -154,14 +154,19 @@ fn describe_run(request: &Request, run: &RunForecast) -> String {
     )
 }
 
-fn describe_rounds(request: &Request, points: usize) -> String {
+fn describe_rounds(requests: &[Request]) -> String {
+    let (request, points) = (&requests[0], requests.len());
     let each = match (points, request.rounds.runs) {
         (1, 1) => String::new(),
         (_, 1) => " of each run".to_owned(),
         (_, runs) => format!(" of each run, {} runs", points as u64 * u64::from(runs)),
     };
     match request.rounds.max {
-        Some(rounds) => format!("{rounds}{each}, however long they take"),
+        Some(_) => {
+            let rounds: BTreeSet<_> = requests.iter().filter_map(|of| of.rounds.max).collect();
+            let rounds: Vec<_> = rounds.iter().map(ToString::to_string).collect();
+            format!("{}{each}, however long they take", rounds.join(" or "))
+        }
         None => format!(
             "at least {}{each}, until every ratio has a verdict (a single target: its time is within \
              ±{} %) or {} are spent in all",

@@ -14,7 +14,7 @@ pub(crate) use requests::catalogue;
 
 use std::time::{Duration, Instant};
 
-use checks::{CountedTarget, Gate, counted_targets, gated_targets};
+use checks::{CountedTarget, Gate, Verdict, all_findings, counted_targets, figures, gated_targets};
 use host::Placements;
 use lab::{BlobsRequest, Outcome, Progress, RecordFile, Recorder, Request, Stop, StoreCache};
 use model::{
@@ -133,7 +133,9 @@ fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
         targets.iter().map(|(run, of)| (of.gate, report::gated_row(run, of))).collect();
     let gate = Gate::joint(targets.iter().map(|(_, of)| of.gate));
     let is_judged = targets.iter().any(|(_, of)| of.verdict.is_judged());
-    let cannot = || "no target can be judged; more --time may do".to_owned();
+    let differs = targets.iter().all(|(_, of)| of.verdict == Verdict::DurabilityDiffers);
+    let why = if differs { ", as durability differs" } else { "; more --time may do" };
+    let cannot = || format!("no target can be judged{why}");
     limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
 }
 
@@ -311,11 +313,11 @@ pub(crate) fn check_complete(outcomes: &[Outcome]) -> Result<(), Failure> {
 
 /// Fails if there is a finding above a note, for `--strict`.
 fn check_findings(records: &[Record]) -> Result<(), Failure> {
-    let findings = records.iter().flat_map(|record| &record.findings);
-    let above = findings.map(|finding| &finding.kind);
-    let above = above.filter(|kind| kind.severity() > Severity::Note);
-    let Some(worst) = above.clone().max_by_key(|kind| kind.severity()) else { return Ok(()) };
-    let count = above.count();
+    let figures: Vec<_> = records.iter().map(figures).collect();
+    let mut findings = all_findings(records, &figures);
+    findings.retain(|finding| finding.kind.severity() > Severity::Note);
+    let Some(worst) = findings.first().map(|finding| &finding.kind) else { return Ok(()) };
+    let count = findings.len();
     output::say(&format!("--strict: findings above a note: {count}, the worst: {worst}"));
     Err(Failure::GATE)
 }
