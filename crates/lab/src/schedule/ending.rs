@@ -122,4 +122,17 @@ mod tests {
         assert_eq!(ended(1, 20, false), None, "nobody else needs the time");
         assert_eq!(ended(5, 5, false), Some(Ended::Time), "its share is over");
     }
+
+    #[test]
+    fn one_of_several_runs_ends_with_its_share() {
+        let rounds = Rounds { min: 2, runs: 4, ..Rounds::within(60.0) };
+        let trial = Trial::for_target(0, 0..1, Some(Cache::Warm));
+        let ended = |done, share: u32| {
+            let (all, share) = (SECOND * 60, SECOND * share);
+            let [all, share] = [all, share].map(|time| Budget::new(Some(time)));
+            let times = Times { longest: SECOND * 5, share, all, others_wait: false };
+            super::ended(&rounds, done, &times, None::<&Record>, &trial)
+        };
+        assert_eq!([ended(1, 4), ended(1, 9), ended(2, 9)], [Some(Ended::Time), None, None]);
+    }
 }

@@ -74,6 +74,13 @@ fn space_settings_and_the_end_follow() {
         page.lines().last(),
         Some("10 rounds in 48.2 s; every ratio has a verdict or is known within ±1.5 %; seed 42")
     );
+    let mut several = typical();
+    several.header.plan.rounds.runs = 4;
+    assert!(plain(&several, 100).contains("10 rounds of 1 of 4 runs in 48.2 s; "));
+    for sample in &mut several.samples {
+        sample.run = sample.round % 4;
+    }
+    assert!(plain(&several, 100).contains("10 rounds of 4 runs in 48.2 s; "));
     let mut gated = typical();
     gated.header.plan.rounds.fail_above = Some(0.05);
     let page = plain(&gated, 100);
