@@ -74,11 +74,13 @@ fn header(line: &[u8]) -> Result<Header, String> {
         );
     }
     let format = value["format"].as_u64();
-    serde_json::from_value(value).map_err(|cause| match format {
-        Some(format) if format < u64::from(FORMAT) => format!(
+    if let Some(format) = format.filter(|format| *format < u64::from(FORMAT)) {
+        return Err(format!(
             "this record has format {format}, older than format {FORMAT}, which this storemark \
              reads; measure again, or use the storemark that wrote it"
-        ),
+        ));
+    }
+    serde_json::from_value(value).map_err(|cause| match format {
         Some(format) if format > u64::from(FORMAT) => format!(
             "this record has format {format}, whose header a newer storemark can read; \
              this one reads format {FORMAT} (line 1: {cause})"

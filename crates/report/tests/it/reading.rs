@@ -93,6 +93,8 @@ fn a_newer_format_is_read_as_far_as_it_goes() {
             "3 lines are left out: this storemark does not know their kind",
         ]
     );
+    let older = file(&typical()).replacen("\"format\":3", "\"format\":2", 1);
+    assert!(refused(older.as_bytes()).contains("older than format 3"));
     let refusal = refused(b"{\"line\":\"header\",\"format\":9}\n");
     assert!(
         refusal.contains("format 9") && refusal.contains("this one reads format 3"),
