@@ -13,7 +13,9 @@ pub(crate) mod unlike;
 use std::cmp::Reverse;
 
 use checks::{CasePair, Change, Gate, Verdict, all_findings, figures};
-use model::{Cache, DatasetSpec, Error, Plan, Result, Severity, did_you_mean, record::Record};
+use model::{
+    Cache, DatasetSpec, Environment, Error, Plan, Result, Severity, did_you_mean, record::Record,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -169,12 +171,14 @@ pub fn comparison(old: &[Record], new: &[Record], control: Option<&str>) -> Resu
     }
     let machines = [old, new].into_iter().filter_map(|records| records.first());
     let machines: Vec<_> = machines.map(|record| &record.header.environment).collect();
+    let name = |environment: &Environment| environment.machine.clone().unwrap_or_default();
+    let named = Unlike::compare_each("machine", &machines, name);
     Ok(Comparison {
         same: old == new,
         control: divisor,
         cases: compared,
         only,
-        environments: environment_differences(&machines),
+        environments: named.into_iter().chain(environment_differences(&machines)).collect(),
         plans,
         findings: findings(old, new),
     })
