@@ -49,6 +49,15 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     }
 }
 
+/// Creates the folder that `option` names, unless it is there.
+pub(crate) fn create_folder(option: &str, folder: &Path) -> Result<()> {
+    let named = format!("{option} {}", folder.display());
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::usage("is not a folder").at(named));
+    }
+    fs::create_dir_all(folder).map_err(|error| Error::io(named, error).with_kind(ErrorKind::Usage))
+}
+
 /// The form of a file that a command writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Form<'a> {
@@ -452,8 +461,7 @@ pub(crate) fn write_into(
     files: impl IntoIterator<Item = (String, String)>,
 ) -> Result<usize> {
     taken.check(form.option, folder)?;
-    let wrong = |error| Error::io(format!("{} {}", form.option, folder.display()), error);
-    fs::create_dir_all(folder).map_err(|error| wrong(error).with_kind(ErrorKind::Usage))?;
+    create_folder(form.option, folder)?;
     let mut own = Taken::default();
     let tried = files
         .into_iter()

@@ -41,8 +41,8 @@ pub(crate) struct StudyOptions {
     #[arg(long, help_heading = "Size")]
     pub(crate) full: bool,
     /// Only this step, counted from 1
-    #[arg(long, value_name = "N", help_heading = "Size")]
-    pub(crate) step: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), help_heading = "Size")]
+    pub(crate) step: Option<u32>,
 
     /// Run exactly N rounds of each step, however long they take
     #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), help_heading = "Run")]
@@ -93,7 +93,7 @@ pub(crate) fn run(options: &StudyOptions, stop: &Stop) -> Result<(), Failure> {
 /// Refuses a step that the study lacks, and what a study of power cuts has no use for, and creates the
 /// folder for records.
 fn check(options: &StudyOptions, study: &Study) -> Result<()> {
-    let all = study.steps.len();
+    let all = u32::try_from(study.steps.len()).unwrap_or(u32::MAX);
     let limits = [("--time", options.time.is_some()), ("--rounds", options.rounds.is_some())];
     if let Some((option, _)) = limits.into_iter().find(|(_, is_given)| *is_given)
         && study.steps.iter().all(StudyCommand::cuts_power)
@@ -106,8 +106,7 @@ fn check(options: &StudyOptions, study: &Study) -> Result<()> {
         return Err(Error::usage(format!("--step {step}: accepted is 1 to {all}")));
     }
     let Some(folder) = &options.records else { return Ok(()) };
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Error::io(format!("--records {}", folder.display()), e))
+    files::create_folder("--records", folder)
 }
 
 /// Reserves the files of records.
@@ -144,7 +143,7 @@ fn carry_out_all<'a>(
     options: &StudyOptions,
     stop: &Stop,
 ) -> Vec<MeasuredStep<'a>> {
-    let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen == *number);
+    let chosen = |number: &usize| options.step.is_none_or(|chosen| chosen as usize == *number);
     let mut steps: VecDeque<_> = (1..).zip(&study.steps).filter(|(n, _)| chosen(n)).collect();
     let (began, mut done) = (Instant::now(), Vec::new());
     while let Some(share) = share(&steps, options, began) {

@@ -42,6 +42,8 @@ fn slips_are_answered_with_the_nearest_match() {
         ("run files sqlite:", "files: no such file or folder; the engine is files:"),
         ("run good.db --asc --desc", "cannot be used with"),
         ("run good.db --baseline other", "no such target"),
+        ("study page-cache --step x", "--step <N>': accepted is a whole number, 1 or more"),
+        ("study page-cache --records good.db", "--records good.db: is not a folder"),
         ("run sqlite: files: --baseline lmdb:", "--baseline lmdb:: no such target"),
         ("run good.db --time soon", "is not a duration"),
         ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
