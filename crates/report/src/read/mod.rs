@@ -60,6 +60,8 @@ fn read_header(mut input: impl BufRead) -> Result<Header> {
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
+    // PowerShell writes a byte order mark before what it redirects.
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let value: Value = serde_json::from_slice(line).map_err(|cause| {
         if cause.is_eof() && line.starts_with(b"{") && !line.ends_with(b"\n") {
             "this record is cut short within line 1, its header: it holds no figures"

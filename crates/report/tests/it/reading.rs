@@ -81,6 +81,12 @@ fn what_is_no_record_is_named() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_record() {
+    let (read, warnings) = read_text(&format!("\u{feff}{}", file(&typical())));
+    assert_eq!((read, warnings), (typical(), Vec::new()));
+}
+
+#[test]
 fn a_newer_format_is_read_as_far_as_it_goes() {
     let newer = file(&typical()).replacen("\"format\":3", "\"format\":4", 1);
     let changed = newer.replace("\"round\":3,", "\"lap\":3,");
