@@ -95,7 +95,7 @@ fn why_not_tried(ended: &Ended) -> Option<&'static str> {
         Ended::Requests => "the requests were spent before its first trial; let it send more",
         Ended::Interrupted => "the run was stopped before its first trial",
         Ended::Precise | Ended::Rounds => {
-            "it was planned, and the run ended without a trial of it: this is a fault of storemark"
+            "the record has no trial of it: lines are missing, or this is a fault of storemark"
         }
         Ended::Failed(_) => return None,
     })
