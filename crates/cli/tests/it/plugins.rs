@@ -49,7 +49,8 @@ fn the_skeletons_and_the_header_are_short() {
 #[test]
 fn a_plugin_is_measured_next_to_an_engine() {
     let world = with_toy();
-    let work = "--read --update --keys 200 --size 1000 --rounds 2 --json r.json";
+    // A busy disk may take seconds for a flush: with more time a trial may, too.
+    let work = "--read --update --keys 200 --size 1000 --rounds 2 --time 2m --json r.json";
     let ran =
         world.ok(&format!("run plugin:./toy.so?sync=off files: memory: {work} --html r.html -v"));
     assert!(!ran.out.contains("compiled with"), "it reports no options: {}", ran.out);
