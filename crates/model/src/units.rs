@@ -181,6 +181,16 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
     accepted(duration, text, wrong)
 }
 
+/// Reads a duration above 0.
+///
+/// # Errors
+///
+/// Fails if `text` is no such duration.
+pub fn parse_time(text: &str) -> Result<Duration> {
+    let time = parse_duration(text)?;
+    accepted((!time.is_zero()).then_some(time), text, "is no time (accepted: above 0, as 30s)")
+}
+
 /// Shows bytes for people: `1.02 GB` (powers of 1000, three digits).
 pub fn show_size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
@@ -335,6 +345,8 @@ mod tests {
         for text in ["", "s", "1 s", "-1s", "1d", "inf", "1e400h"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+        assert_eq!(parse_time("1us").unwrap(), Duration::from_micros(1));
+        assert!(parse_time("0").is_err() && parse_time("1d").is_err());
     }
 
     #[test]

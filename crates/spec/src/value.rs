@@ -57,8 +57,8 @@ kinds! {
     Integer: i64 = units::parse_integer;
     /// A whole number from 1 to `MOST`.
     UpTo<const MOST: u32>: u32 = |text: &str| units::parse_up_to(text, MOST);
-    /// A time: `30s`.
-    Time: Duration = units::parse_duration;
+    /// A time above 0: `30s`.
+    Time: Duration = units::parse_time;
     /// Operations a second: `10k`.
     Rate: f64 = units::parse_rate;
     /// An amount of money: `0.05`.

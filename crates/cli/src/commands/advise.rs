@@ -73,7 +73,7 @@ pub(crate) struct AdviseOptions {
     pub(crate) servers: bool,
 
     /// Time for all of it
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "3m", help_heading = "Run")]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "3m", help_heading = "Run")]
     pub(crate) time: Duration,
     #[command(flatten)]
     pub(crate) own: ScratchAndSeed,

@@ -25,7 +25,7 @@ pub(crate) struct DoctorOptions {
     pub(crate) folder: PathBuf,
 
     /// Time for all of it; most goes to measuring how small a difference shows here
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, default_value = "60s")]
     pub(crate) time: Duration,
     /// Ten seconds (--time 10s)
     #[arg(long, conflicts_with = "time")]

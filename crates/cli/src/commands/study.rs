@@ -48,7 +48,7 @@ pub(crate) struct StudyOptions {
     #[arg(long, value_name = "N", value_parser = |text: &str| units::parse_up_to(text, u32::MAX), help_heading = "Run")]
     pub(crate) rounds: Option<u32>,
     /// Time for all steps together; default: what the plan of each step gives it
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, conflicts_with = "rounds", help_heading = "Run")]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_time, conflicts_with = "rounds", help_heading = "Run")]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
     pub(crate) own: ScratchAndSeed,

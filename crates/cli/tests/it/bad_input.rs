@@ -46,6 +46,9 @@ fn slips_are_answered_with_the_nearest_match() {
         ("study page-cache --records good.db", "--records good.db: is not a folder"),
         ("run sqlite: files: --baseline lmdb:", "--baseline lmdb:: no such target"),
         ("run good.db --time soon", "is not a duration"),
+        ("run good.db --time 0s", "\"0s\" is no time"),
+        ("run sqlite: --roles readers=1 --pass 0", "\"0\" is no time"),
+        ("advise --time 0s", "\"0s\" is no time"),
         ("run good.db?cache=1MiB&cache_pages=10", "exclude each other"),
         (
             "run sqlite:?cache=10",
