@@ -289,7 +289,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let [old, new] = [&options.old, &options.new]
         .map(|path| path.as_deref().expect("clap requires both without --history"));
     let files = [read_runs(old)?, read_runs(new)?];
-    files.iter().try_for_each(|side| refuse_same(side))?;
+    files.iter().try_for_each(refuse_same)?;
     // A record is equal to itself, but is no independent one among others.
     if files.iter().any(|side| side.len() > 1) && !is_same(&files) {
         refuse_same(files.iter().flatten())?;

@@ -251,7 +251,7 @@ fn an_engine_is_left_out_by_name_alone() {
         ("mysql", &[], &["mariadb"], false),
     ] {
         let [without, only] =
-            [without, only].map(|names| names.iter().map(|of| of.to_string()).collect::<Vec<_>>());
+            [without, only].map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(is_left_out(name, &without, &only), is_out, "{name}: {without:?} {only:?}");
     }
 }
