@@ -356,7 +356,10 @@ fn no_statement_is_given_that_may_replace_what_was_not_copied() {
          {N} INSERT INTO checked SELECT n, x'61' FROM s;
          CREATE TABLE watched(id INTEGER PRIMARY KEY, data BLOB);
          {N} INSERT INTO watched SELECT n, x'61' FROM s;
-         CREATE TRIGGER watch BEFORE UPDATE OF data ON watched BEGIN SELECT RAISE(IGNORE); END;"
+         CREATE TRIGGER watch BEFORE UPDATE OF data ON watched BEGIN SELECT RAISE(IGNORE); END;
+         CREATE TABLE parent(id INTEGER PRIMARY KEY, data BLOB UNIQUE);
+         {N} INSERT INTO parent SELECT n, 'x'||n FROM s;
+         CREATE TABLE child(id INTEGER PRIMARY KEY, of REFERENCES Parent(Data) ON UPDATE CASCADE);"
     );
     world.sqlite3(&["app.db", &tables]);
     for (number, (table, why)) in [
@@ -364,6 +367,7 @@ fn no_statement_is_given_that_may_replace_what_was_not_copied() {
         ("photos&where=created<>current_time", "may hold for other rows by then"),
         ("checked", "a CHECK constraint may change or refuse the update"),
         ("watched", "the trigger watch may change or refuse the update"),
+        ("parent", "a foreign key of child may change with it"),
     ]
     .into_iter()
     .enumerate()

@@ -37,6 +37,7 @@ pub(crate) fn replace_by_paths(
     }
     own_table::check_lasts(&word(WHERE))?;
     check_free(db, &relation.name)?;
+    check_no_parent(db, &relation, &column.name)?;
     let (name, value, key) = (&table.name, &table.value, &table.key);
     let path = quoted(&new_column(&relation, &column.name));
     let folder = to.display().to_string().replace('\'', "''");
@@ -84,6 +85,26 @@ fn check_free(db: &Connection, table: &str) -> Result<()> {
     })?;
     let refuse = |what| Err(Error::unsupported(format!("{what} may change or refuse the update")));
     found.map_or(Ok(()), refuse)
+}
+
+/// Checks that no foreign key refers to the column, or to one that is computed: an update would change or
+/// refuse rows of other tables.
+fn check_no_parent(db: &Connection, relation: &Relation, column: &str) -> Result<()> {
+    const ALL: &str = "SELECT child.name, \"to\" FROM sqlite_master child \
+                       JOIN pragma_foreign_key_list(child.name) parent \
+                       WHERE child.type='table' AND parent.\"table\"=?1 COLLATE NOCASE";
+    let mut found = None;
+    db.prepare(ALL)?.rows([Parameter::Text(relation.name.as_bytes())], |row| {
+        let [child, to] =
+            [0, 1].map(|column| String::from_utf8_lossy(row.text(column)).into_owned());
+        let is_computed = relation.column(&to).is_ok_and(|of| of.is_computed);
+        if is_computed || to.eq_ignore_ascii_case(column) {
+            found = Some(child);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let refuse = |child| Error::unsupported(format!("a foreign key of {child} may change with it"));
+    found.map_or(Ok(()), |child| Err(refuse(child)))
 }
 
 /// Reports whether a trigger is called by an update: its event comes before any other one in its code.
