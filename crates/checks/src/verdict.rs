@@ -208,7 +208,10 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
-    let is_gated = |target: &usize| plan.rounds.fail_above.is_none() || !plan.is_reference(*target);
+    let is_store = |target: &usize| !plan.is_reference(*target);
+    let mut others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
+    let has_gate = plan.rounds.fail_above.is_some() && others.any(|target| is_store(&target));
+    let is_gated = |target: &usize| !has_gate || is_store(target);
     let mut open = BTreeSet::new();
     for figure in wanted(plan) {
         let all = judgements_on(figure, record, case).into_iter().enumerate();

@@ -226,6 +226,13 @@ fn a_gate_on_a_run_passes_fails_or_cannot_judge() {
         assert_eq!(code, expected, "{said}");
         assert!(said.contains("no target can be judged"), "{said}");
     }
+    // A limit of the machine is measured as without a gate, and not judged.
+    let (code, said) = gated("files: pack:", "--rounds 2 --fail-above 5% --json limit.json");
+    assert_eq!((code, said.contains("as there is no store to compare")), (2, true), "{said}");
+    assert_eq!(world.record("limit.json").samples.len(), 4);
+    let (code, said) = gated("files: pack:", "--time 2s --fail-above 5% --json limit.json");
+    assert_eq!(code, 2, "{said}");
+    assert!(world.record("limit.json").samples.len() >= 4, "{said}");
     let (code, said) = gated("files:", "--fail-above 5%");
     assert_eq!((code, said.contains("there is only one target")), (1, true), "{said}");
     let (code, said) = gated("lmdb: files:", "--inconclusive pass");

@@ -134,7 +134,11 @@ fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
     let gate = Gate::joint(targets.iter().map(|(_, of)| of.gate));
     let is_judged = targets.iter().any(|(_, of)| of.verdict.is_judged());
     let differs = targets.iter().all(|(_, of)| of.verdict == Verdict::DurabilityDiffers);
-    let why = if differs { ", as durability differs" } else { "; more --time may do" };
+    let why = match differs {
+        _ if targets.is_empty() => ", as there is no store to compare",
+        true => ", as durability differs",
+        false => "; more --time may do",
+    };
     let cannot = || format!("no target can be judged{why}");
     limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
 }
