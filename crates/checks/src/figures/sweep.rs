@@ -22,6 +22,8 @@ pub struct TargetBreakEven {
     pub sizes: [u64; 2],
     /// The sizes at which its time divided by the baseline's crosses 1.
     pub found: BreakEven,
+    /// Whether each size has the rounds that a verdict needs.
+    pub is_judged: bool,
 }
 
 /// The baseline's time divided by that of stores that differ only in their page size.
@@ -146,12 +148,14 @@ fn even(
         (ratios.values.len() > 1).then_some((run.size, Sized { size: run.size as f64, ratios }))
     };
     let (sizes, curve): (Vec<_>, Vec<_>) = group.iter().filter_map(point).unzip();
+    let mut rows = group.iter().filter_map(|run| run.row(case, target));
     Some(TargetBreakEven {
         case,
         others: others.clone(),
         target: target.label.clone(),
         sizes: [*sizes.first()?, *sizes.last()?],
         found: break_even(&curve)?,
+        is_judged: rows.all(|row| row.verdict != Verdict::TooFewRounds),
     })
 }
 

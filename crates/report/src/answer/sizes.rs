@@ -14,7 +14,8 @@ pub(super) fn by_size(runs: &[Record], plan: &Plan) -> Vec<String> {
     }
     let index = |label: &str| plan.targets.iter().position(|target| target.label == label);
     let mut evens = break_evens(runs);
-    evens.retain(|even| index(&even.target).is_some_and(|target| !plan.is_reference(target)));
+    let is_store = |label: &str| index(label).is_some_and(|target| !plan.is_reference(target));
+    evens.retain(|even| even.is_judged && is_store(&even.target));
     let lines = evens.iter().take(NAMED).map(|even| {
         let other = index(&even.target).unwrap_or(plan.baseline);
         line(plan, even, &[name(plan, other), name(plan, plan.baseline)])

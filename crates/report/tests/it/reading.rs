@@ -165,6 +165,9 @@ fn the_runs_of_a_sweep_are_read_one_after_the_other() {
     let gap = file(&runs[0]) + &file(&runs[2]);
     let (read_runs, warnings) = read(gap.as_bytes()).unwrap();
     assert_eq!((read_runs.len(), warnings.len()), (1, 1), "{warnings:?}");
+    let older = file(&runs[0]) + &file(&runs[1]).replacen("\"format\":3", "\"format\":2", 1);
+    let (read_runs, warnings) = read(older.as_bytes()).unwrap();
+    assert_eq!((read_runs.len(), warnings.len()), (1, 1), "{warnings:?}");
     let (read_runs, warnings) = read(&text.as_bytes()[..text.len() - 9]).unwrap();
     assert_eq!((read_runs.len(), read_runs[2].end.is_none()), (3, true));
     assert!(warnings[0].contains("cut short; the 90 samples"), "{warnings:?}");

@@ -53,6 +53,17 @@ fn the_break_even_is_where_the_ratio_crosses_1() {
     assert_eq!(rows[1].sizes, [1_000, 16_000]);
 }
 
+#[test]
+fn too_few_rounds_say_nothing_about_sizes() {
+    let mut runs = swept();
+    let says = |runs: &[Record]| page(runs, style(200)).contains("by size: ");
+    assert!(says(&runs));
+    for run in &mut runs {
+        run.samples.retain(|sample| sample.round < 2);
+    }
+    assert!(!says(&runs));
+}
+
 /// Sizes and numbers of keys in all combinations, and a number of keys of its own for each size.
 #[test]
 fn sizes_with_several_numbers_of_keys_have_a_break_even_for_each() {
