@@ -312,7 +312,7 @@ fn spec(
     running.scratch = scratch.or(running.scratch.take());
     running.seed = seed.map_or_else(|| std::mem::take(&mut running.seed), |seed| vec![seed]);
     if options.time.is_some() {
-        running.time = Some(format!("{}ms", time.as_millis()).parse()?);
+        running.time = Some(format!("{}ms", time.as_millis().max(1)).parse()?);
         running.rounds.clear();
     }
     if let Some(rounds) = options.rounds {

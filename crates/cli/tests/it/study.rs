@@ -129,7 +129,10 @@ fn what_was_published_of_power_cuts_is_next_to_what_is_found() {
 
 #[test]
 fn a_study_that_measured_nothing_fails() {
-    let ran = World::new().run("study faster-than-fs --quick --step 1 --time 50ms");
-    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
-    assert!(ran.err.ends_with("no step was measured; the reasons are above\n"), "{}", ran.err);
+    for time in ["50ms", "1us"] {
+        let ran = World::new().run(&format!("study faster-than-fs --quick --step 1 --time {time}"));
+        assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+        assert!(ran.err.ends_with("no step was measured; the reasons are above\n"), "{}", ran.err);
+        assert!(!ran.out.contains("is no time"), "{}", ran.out);
+    }
 }
