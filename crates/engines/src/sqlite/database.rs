@@ -300,7 +300,10 @@ pub(super) fn check_log(path: &Path, has: u64) -> Result<()> {
         return Ok(());
     }
     let shown = path.display();
-    let why = format!("is empty, but {shown}-wal is not; opening it would remove that");
+    let why = format!(
+        "is empty, but {shown}-wal is not; opening it would remove that: put the database back to which \
+         the log belongs, or move the log away"
+    );
     Err(Error::corrupt(why).at(shown))
 }
 
