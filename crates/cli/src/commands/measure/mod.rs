@@ -134,13 +134,16 @@ fn gate(records: &[Record], options: &GateOptions) -> Result<(), Failure> {
     let gate = Gate::joint(targets.iter().map(|(_, of)| of.gate));
     let is_judged = targets.iter().any(|(_, of)| of.verdict.is_judged());
     let differs = targets.iter().all(|(_, of)| of.verdict == Verdict::DurabilityDiffers);
+    let has_rounds = |record: &Record| record.header.plan.rounds.max.is_some();
+    let more = if records.iter().any(has_rounds) { "--rounds" } else { "--time" };
     let why = match differs {
         _ if targets.is_empty() => ", as there is no store to compare",
         true => ", as durability differs",
-        false => "; more --time may do",
+        false => &format!("; more {more} may do"),
     };
     let cannot = || format!("no target can be judged{why}");
-    limit.judge(&rows, gate, (!is_judged).then(cannot), "more --time and a quieter machine")
+    let helps = format!("more {more} and a quieter machine");
+    limit.judge(&rows, gate, (!is_judged).then(cannot), &helps)
 }
 
 /// Judges the targets of all runs by the counters of `--fail-on`.
