@@ -359,7 +359,10 @@ fn no_statement_is_given_that_may_replace_what_was_not_copied() {
          CREATE TRIGGER watch BEFORE UPDATE OF data ON watched BEGIN SELECT RAISE(IGNORE); END;
          CREATE TABLE parent(id INTEGER PRIMARY KEY, data BLOB UNIQUE);
          {N} INSERT INTO parent SELECT n, 'x'||n FROM s;
-         CREATE TABLE child(id INTEGER PRIMARY KEY, of REFERENCES Parent(Data) ON UPDATE CASCADE);"
+         CREATE TABLE child(id INTEGER PRIMARY KEY, of REFERENCES Parent(Data) ON UPDATE CASCADE);
+         CREATE TABLE named(id INTEGER UNIQUE NOT NULL, data BLOB PRIMARY KEY);
+         {N} INSERT INTO named SELECT n, 'x'||n FROM s;
+         CREATE TABLE of_named(id INTEGER PRIMARY KEY, of REFERENCES named ON UPDATE CASCADE);"
     );
     world.sqlite3(&["app.db", &tables]);
     for (number, (table, why)) in [
@@ -368,6 +371,7 @@ fn no_statement_is_given_that_may_replace_what_was_not_copied() {
         ("checked", "a CHECK constraint may change or refuse the update"),
         ("watched", "the trigger watch may change or refuse the update"),
         ("parent", "a foreign key of child may change with it"),
+        ("named", "a foreign key of of_named may change with it"),
     ]
     .into_iter()
     .enumerate()

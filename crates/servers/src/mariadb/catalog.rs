@@ -94,11 +94,15 @@ impl Catalog for MariaDbClient {
     fn not_in_copy(name: &TableName, _: &str) -> String {
         let table = of_table(name);
         let event = in_columns(name, "event_object_schema", "event_object_table");
+        let parent = in_columns(name, "unique_constraint_schema", "referenced_table_name");
         format!(
             "SELECT CONCAT('trigger ', trigger_name) FROM information_schema.triggers WHERE {event} \
              UNION ALL SELECT CONCAT('foreign key ', constraint_name) \
              FROM information_schema.table_constraints WHERE {table} \
-             AND constraint_type = 'FOREIGN KEY' ORDER BY 1"
+             AND constraint_type = 'FOREIGN KEY' \
+             UNION ALL SELECT CONCAT('reference ', constraint_name) \
+             FROM information_schema.referential_constraints WHERE {parent} \
+             AND COALESCE(unique_constraint_name, '') <> 'PRIMARY' ORDER BY 1"
         )
     }
 

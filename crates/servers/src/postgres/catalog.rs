@@ -93,6 +93,10 @@ impl Catalog for PostgresClient {
              WHERE tgrelid={table}::regclass AND NOT tgisinternal \
              UNION ALL SELECT 'foreign key '||conname FROM pg_constraint \
              WHERE conrelid={table}::regclass AND contype='f' \
+             UNION ALL SELECT 'reference '||c.conname FROM pg_constraint c \
+             WHERE c.confrelid={table}::regclass AND c.contype='f' \
+             AND NOT EXISTS (SELECT 1 FROM pg_constraint p WHERE p.conrelid=c.confrelid \
+             AND p.contype='p' AND p.conkey @> c.confkey) \
              UNION ALL SELECT 'rule '||rulename FROM pg_rewrite \
              WHERE ev_class={table}::regclass AND ev_type<>'1' ORDER BY 1"
         )

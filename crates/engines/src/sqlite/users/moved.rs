@@ -10,7 +10,7 @@ use model::{CopiedValues, Error, KeyKind, Result};
 
 use super::{
     describe,
-    schema::{Relation, RelationKind, quoted},
+    schema::{Column, Relation, RelationKind, quoted},
 };
 use crate::sqlite::ffi::{Connection, Parameter};
 
@@ -37,7 +37,7 @@ pub(crate) fn replace_by_paths(
     }
     own_table::check_lasts(&word(WHERE))?;
     check_free(db, &relation.name)?;
-    check_no_parent(db, &relation, &column.name)?;
+    check_no_parent(db, &relation, column)?;
     let (name, value, key) = (&table.name, &table.value, &table.key);
     let path = quoted(&new_column(&relation, &column.name));
     let folder = to.display().to_string().replace('\'', "''");
@@ -89,7 +89,7 @@ fn check_free(db: &Connection, table: &str) -> Result<()> {
 
 /// Checks that no foreign key refers to the column, or to one that is computed: an update would change or
 /// refuse rows of other tables.
-fn check_no_parent(db: &Connection, relation: &Relation, column: &str) -> Result<()> {
+fn check_no_parent(db: &Connection, relation: &Relation, column: &Column) -> Result<()> {
     const ALL: &str = "SELECT child.name, \"to\" FROM sqlite_master child \
                        JOIN pragma_foreign_key_list(child.name) parent \
                        WHERE child.type='table' AND parent.\"table\"=?1 COLLATE NOCASE";
@@ -98,7 +98,9 @@ fn check_no_parent(db: &Connection, relation: &Relation, column: &str) -> Result
         let [child, to] =
             [0, 1].map(|column| String::from_utf8_lossy(row.text(column)).into_owned());
         let is_computed = relation.column(&to).is_ok_and(|of| of.is_computed);
-        if is_computed || to.eq_ignore_ascii_case(column) {
+        // Without a column, a foreign key refers to the primary key.
+        let is_own = to.eq_ignore_ascii_case(&column.name) || to.is_empty() && column.in_key > 0;
+        if is_computed || is_own {
             found = Some(child);
         }
         Ok(ControlFlow::Continue(()))

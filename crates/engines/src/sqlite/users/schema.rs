@@ -29,7 +29,7 @@ pub(super) struct Column {
     /// Whether it is a generated column.
     pub(super) is_computed: bool,
     /// Its place in the primary key, from 1; 0 if it is not part of it.
-    in_key: i64,
+    pub(super) in_key: i64,
 }
 
 impl Column {
