@@ -1,5 +1,5 @@
-//! Finds the versions of the libraries that this crate links, for those that do not report them, and packs the amalgamation of SQLite
-//! without its comments, which are half of it, for `storemark sqlite build`.
+//! Finds the versions of the libraries that this crate links, for those that do not report them, and packs the
+//! amalgamation of SQLite without its comments, which are half of it, for `storemark sqlite build`.
 
 use std::{fs, io};
 

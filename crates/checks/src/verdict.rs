@@ -204,14 +204,14 @@ fn without_ratio(series: Series<'_>) -> Verdict {
 
 /// Returns the targets that need more rounds in a case. The baseline is left out, unless it is
 /// alone or its rate is compared with other runs. What a gate does not judge needs them only as long as
-/// something that it judges does. A target that failed may be among them.
+/// something that it judges does, if it judges anything. A target that failed may be among them.
 pub fn unsettled(record: &Record, case: Case) -> Vec<usize> {
     let plan = &record.header.plan;
     let alone = plan.targets.len() == 1 || is_of_clients(record);
     let is_store = |target: &usize| !plan.is_reference(*target);
     let mut others = (0..plan.targets.len()).filter(|target| *target != plan.baseline);
-    let has_gate = plan.rounds.fail_above.is_some() && others.any(|target| is_store(&target));
-    let is_gated = |target: &usize| !has_gate || is_store(target);
+    let gate_judges = plan.rounds.fail_above.is_some() && others.any(|target| is_store(&target));
+    let is_gated = |target: &usize| !gate_judges || is_store(target);
     let mut open = BTreeSet::new();
     for figure in wanted(plan) {
         let all = judgements_on(figure, record, case).into_iter().enumerate();

@@ -259,8 +259,8 @@ pub(crate) fn number(labels: &mut [&mut String]) {
 }
 
 /// Returns the index of the target that `--baseline` names, by its label, as a scratch store is written
-/// (`sqlite:?mmap=1GiB`), or by its number from 1; without it the index of the target labelled `default`, or of the first. Fails if there is no
-/// such target.
+/// (`sqlite:?mmap=1GiB`), or by its number from 1; without it the index of the target labelled `default`,
+/// or of the first. Fails if there is no such target.
 pub(crate) fn baseline(
     wanted: Option<String>,
     default: Option<&str>,

@@ -168,8 +168,8 @@ impl Reading {
 
     fn second_record(&mut self, header: Header) -> bool {
         let of_sweep = header.point.as_ref().zip(self.record.header.point.as_ref());
-        let is_known = header.format >= FORMAT;
-        if is_known && of_sweep.is_some_and(|(this, last)| this.follows(last)) {
+        let is_older = header.format < FORMAT;
+        if !is_older && of_sweep.is_some_and(|(this, last)| this.follows(last)) {
             self.end_record();
             self.earlier.push(std::mem::replace(&mut self.record, Record::new(header)));
             return true;

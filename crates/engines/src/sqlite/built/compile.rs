@@ -100,7 +100,8 @@ fn bundled() -> Result<Vec<u8>> {
     Err(Error::unsupported(NONE))
 }
 
-const NONE: &str = "this storemark has no source of SQLite in it (the cargo feature amalgamation, which a build with all engines has); --source names an amalgamation";
+const NONE: &str = "this storemark has no source of SQLite in it (the cargo feature amalgamation, which a build \
+                    with all engines has); --source names an amalgamation";
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     let path = if path.is_dir() { &path.join("sqlite3.c") } else { path };
